@@ -1,0 +1,1 @@
+"""Search: a validated body in, request bodies for the engine out, its answers shaped back."""

@@ -1,0 +1,1 @@
+"""A real OpenSearch on this machine without containers: get, check, start, stop."""

@@ -1,0 +1,1 @@
+"""The schema as a line of steps, each one up and down."""
