@@ -1,0 +1,96 @@
+"""The connection: the settings of the search engine in, an OpenSearch client out. The only place that builds one."""
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import orjson
+from opensearchpy import AsyncOpenSearch, OpenSearch
+from opensearchpy.serializer import JSONSerializer
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from mappings.names import alias_of
+
+
+class SearchSettings(BaseSettings):
+    """Where the engine is and under which names its indices live, from `GEAR_…` variables and `.env`."""
+
+    model_config = SettingsConfigDict(env_prefix="GEAR_", env_file=".env", extra="ignore", hide_input_in_errors=True)
+
+    opensearch_url: str = Field(
+        default="http://127.0.0.1:9200",
+        description="one address, or several of one cluster separated by commas",
+    )
+    opensearch_username: str | None = None
+    opensearch_password: SecretStr | None = None
+    opensearch_ca_certs: str | None = Field(
+        default=None, description="file with the certificates that sign the engine's own, for https"
+    )
+    index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
+
+    @field_validator("opensearch_url")
+    @classmethod
+    def _addresses(cls, value: str) -> str:
+        for address in value.split(","):
+            parts = urlsplit(address.strip())
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                message = "must be http:// or https:// addresses, separated by commas"
+                raise ValueError(message)
+        return value
+
+    def alias(self, platform: int) -> str:
+        """The alias of a platform's gear, such as `gear-730`."""
+        return alias_of(self.index_prefix, platform)
+
+
+class _FastJson(JSONSerializer):
+    """Bodies by orjson: several times faster than the library's own, and strict about numbers."""
+
+    def dumps(self, data: Any) -> Any:
+        return data if isinstance(data, str | bytes) else orjson.dumps(data)
+
+    def loads(self, s: Any) -> Any:
+        return orjson.loads(s)
+
+
+def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
+    hosts = []
+    login: tuple[str, str] | None = None
+    for address in settings.opensearch_url.split(","):
+        parts = urlsplit(address.strip())
+        port = parts.port or (443 if parts.scheme == "https" else 9200)
+        host = {"host": parts.hostname, "port": port, "use_ssl": parts.scheme == "https"}
+        if parts.path.strip("/"):
+            host["url_prefix"] = parts.path.strip("/")
+        hosts.append(host)
+        if parts.username is not None:
+            login = (unquote(parts.username), unquote(parts.password or ""))
+    if settings.opensearch_username is not None:
+        password = settings.opensearch_password
+        login = (settings.opensearch_username, password.get_secret_value() if password else "")
+    options: dict[str, Any] = {
+        "hosts": hosts,
+        "timeout": timeout,
+        "max_retries": retries,
+        "retry_on_status": (502, 504),
+        "retry_on_timeout": False,
+        "serializer": _FastJson(),
+        "http_compress": False,
+    }
+    if login is not None:
+        options["http_auth"] = login
+    if settings.opensearch_ca_certs is not None:
+        options["ca_certs"] = settings.opensearch_ca_certs
+    return options
+
+
+def connect(settings: SearchSettings, *, timeout: float = 60, retries: int = 3, connections: int = 8) -> OpenSearch:
+    """A blocking client for the command line: `timeout` seconds a call, `retries` on a lost connection."""
+    return OpenSearch(**_options(settings, timeout, retries), pool_maxsize=connections)
+
+
+def connect_async(
+    settings: SearchSettings, *, timeout: float = 2.5, retries: int = 1, connections: int = 32
+) -> AsyncOpenSearch:
+    """A client for the API: one pool of kept-alive connections, `timeout` seconds a call."""
+    return AsyncOpenSearch(**_options(settings, timeout, retries), pool_maxsize=connections)

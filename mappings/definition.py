@@ -1,0 +1,33 @@
+"""The index definition: `gear.json` in, the body that creates an index and its fingerprint out."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+FINGERPRINT_LENGTH = 8
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The body of `gear.json` and the first 8 hex digits of the SHA-256 of its canonical JSON."""
+
+    body: dict[str, Any]
+    fingerprint: str
+
+    def create_body(self) -> dict[str, Any]:
+        """The body to create an index with: `gear.json` as it is, its fingerprint in `_meta`."""
+        mappings = {**self.body["mappings"], "_meta": {"fingerprint": self.fingerprint}}
+        return {**self.body, "mappings": mappings}
+
+    def index_settings(self) -> dict[str, Any]:
+        """The settings that an index must have in service, flat below `index`."""
+        return dict(self.body["settings"]["index"])
+
+
+def read_definition() -> Definition:
+    """Reads the definition that ships with this package."""
+    body = json.loads(files("mappings").joinpath("gear.json").read_bytes())
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return Definition(body, hashlib.sha256(canonical).hexdigest()[:FINGERPRINT_LENGTH])

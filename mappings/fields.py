@@ -1,0 +1,78 @@
+"""The one table of what can be asked: the API's filter and sort names to index fields and their kinds.
+
+Adding a filter or a sort is one row here (and its field in `gear.json`) with one golden file.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How a filter's values are compared."""
+
+    FOLDED = "folded"  # any of these strings, after folding
+    WHOLE = "whole"  # any of these integers
+    MONEY = "money"  # a range in the currency's main unit, minor units in the index
+    RANGE = "range"  # a range of numbers
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One filter: its name in `filters`, its index field, its kind, and how many values it takes."""
+
+    name: str
+    field: str
+    kind: Kind
+    most: int = 100
+
+
+@dataclass(frozen=True)
+class Sort:
+    """One sort: its name and the index field with its direction; ties always go by id ascending."""
+
+    name: str
+    field: str
+    descending: bool = False
+
+
+FILTERS: tuple[Filter, ...] = (
+    Filter("price", "price", Kind.MONEY),
+    Filter("weapon", "weapon", Kind.FOLDED),
+    Filter("type", "type", Kind.FOLDED),
+    Filter("rarity", "rarity", Kind.FOLDED),
+    Filter("exterior", "exterior", Kind.FOLDED),
+    Filter("quality", "quality", Kind.FOLDED),
+    Filter("phase", "phase", Kind.FOLDED),
+    Filter("set", "set", Kind.FOLDED),
+    Filter("tournament", "tournament", Kind.FOLDED),
+    Filter("color", "color", Kind.FOLDED),
+    Filter("float", "float", Kind.RANGE),
+    Filter("seed", "seed", Kind.WHOLE, 1000),
+    Filter("paintIndex", "paintIndex", Kind.WHOLE),
+    Filter("pattern", "pattern", Kind.WHOLE),
+    Filter("ids", "id", Kind.WHOLE, 1000),
+)
+
+SORTS: tuple[Sort, ...] = (
+    Sort("relevance", "_score", descending=True),
+    Sort("price_asc", "price"),
+    Sort("price_desc", "price", descending=True),
+    Sort("float_asc", "float"),
+    Sort("float_desc", "float", descending=True),
+    Sort("name_asc", "name.folded"),
+    Sort("name_desc", "name.folded", descending=True),
+    Sort("newest", "listedAt", descending=True),
+)
+
+# The item's string fields below `details`, in the order in which answers show them.
+DETAILS: tuple[str, ...] = (
+    "type",
+    "weapon",
+    "set",
+    "quality",
+    "rarity",
+    "exterior",
+    "phase",
+    "tournament",
+    "color",
+)

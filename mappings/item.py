@@ -1,0 +1,87 @@
+"""The gear item: the shape in which it is loaded and answered, with the limits of each field.
+
+Every key is present in an answer; what does not apply or is not known is null, `attachments` is then empty.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+LEAST_INTEGER = -(2**63)
+MOST_INTEGER = 2**63 - 1
+MOST_ATTACHMENTS = 100
+
+Integer = Annotated[int, Field(strict=True, ge=LEAST_INTEGER, le=MOST_INTEGER)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+Word = Annotated[str, Field(strict=True, min_length=1, max_length=256)]
+Address = Annotated[str, Field(strict=True, min_length=1, max_length=2048)]
+
+
+def _absent_as_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _absent_as_none_of_it(value: Any) -> Any:
+    return [] if value is None else value
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        json_schema_serialization_defaults_required=True,
+    )
+
+
+class Details(_Shape):
+    """What the item is, in the words of its platform."""
+
+    type: Word | None = None
+    weapon: Word | None = None
+    set: Word | None = None
+    quality: Word | None = None
+    rarity: Word | None = None
+    exterior: Word | None = None
+    phase: Word | None = None
+    tournament: Word | None = None
+    color: Word | None = None
+
+
+class Paint(_Shape):
+    """How the item's finish was applied: `float` from 0 (as new) to 1, passed through unrounded."""
+
+    wear: Share | None = Field(default=None, alias="float")
+    seed: Integer | None = None
+    index: Integer | None = None
+    pattern: Integer | None = None
+
+
+class Attachment(_Shape):
+    """A sticker, charm or the like on the item; `wear` from 0 (as new) to 1 (scraped off)."""
+
+    id: Integer | None = None
+    name: Word
+    wear: Share | None = None
+    type: Word | None = None
+    image: Address | None = None
+
+
+class GearItem(_Shape):
+    """One single item on offer, as answers show it."""
+
+    id: Integer = Field(description="unique within a platform, 64-bit")
+    name: Annotated[str, Field(strict=True, min_length=1, max_length=512)]
+    price: Annotated[Number, Field(ge=0, le=10**12)] | None = Field(
+        default=None, description="in the platform's currency, main unit, at most two decimals"
+    )
+    image: Address | None = None
+    inspect_link: Address | None = None
+    description: Annotated[str, Field(strict=True, max_length=10_000)] | None = None
+    details: Annotated[Details, BeforeValidator(_absent_as_empty)] = Field(default_factory=Details)
+    paint: Annotated[Paint, BeforeValidator(_absent_as_empty)] = Field(default_factory=Paint)
+    attachments: Annotated[
+        list[Attachment], Field(max_length=MOST_ATTACHMENTS), BeforeValidator(_absent_as_none_of_it)
+    ] = Field(default_factory=list)

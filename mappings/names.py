@@ -1,0 +1,48 @@
+"""Names: a prefix and a platform in, the alias that readers know and the names of its generations out.
+
+A generation is one whole index of a platform's catalogue: `<alias>-<UTC timestamp>-<fingerprint>`, the timestamp
+with milliseconds as 17 digits, so that names sort by age and two loads in one second do not collide.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+_GENERATION = re.compile(r"(?P<alias>.+)-(?P<stamp>\d{17})-(?P<fingerprint>[0-9a-f]{8})")
+
+
+@dataclass(frozen=True, order=True)
+class Generation:
+    """One index of a platform: when its load began and with which definition it was made."""
+
+    created_at: datetime
+    fingerprint: str
+    index: str
+
+
+def alias_of(prefix: str, platform: int) -> str:
+    """The alias that searches and live changes use, such as `gear-730`."""
+    return f"{prefix}-{platform}"
+
+
+def generation_name(alias: str, created_at: datetime, fingerprint: str) -> str:
+    """The name of the index that a load begun at `created_at` fills."""
+    moment = created_at.astimezone(UTC)
+    return f"{alias}-{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}-{fingerprint}"
+
+
+def generation_pattern(alias: str) -> str:
+    """The wildcard that catches every generation; `parse_generation` sorts out what else it catches."""
+    return f"{alias}-*"
+
+
+def parse_generation(alias: str, index: str) -> Generation | None:
+    """What an index name says, or None where it is not a generation of this alias."""
+    match = _GENERATION.fullmatch(index)
+    if match is None or match["alias"] != alias:
+        return None
+    try:
+        created_at = datetime.strptime(match["stamp"] + "000", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return Generation(created_at, match["fingerprint"], index)

@@ -1,0 +1,141 @@
+"""Platforms: the files in `platforms/` in, checked platforms, found by id or slug, out. One file is one game."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+PLATFORM_FILES = Path(__file__).parent / "platforms"
+
+
+class PlatformFileError(ValueError):
+    """A platform file that cannot be used; the message names the file and what is wrong in it."""
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        message = f"is no regular expression: {error}"
+        raise ValueError(message) from error
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlatformIdRule(_Part):
+    """What `additionalFields.platformId` must be: a decimal number of this form within these bounds."""
+
+    name: str
+    pattern: Pattern
+    least: int
+    most: int
+
+
+class TradeLinkRule(_Part):
+    """What `additionalFields.tradeLink` must be: an https URL of this host and path with these parameters."""
+
+    host: str
+    path: str
+    parameters: dict[str, Pattern]
+    account_parameter: str | None = None
+    account_base: int = 0
+
+
+class OrderRules(_Part):
+    """The checks of an order's `additionalFields`; a rule left out accepts any text up to the general limit."""
+
+    platform_id: PlatformIdRule | None = None
+    trade_link: TradeLinkRule | None = None
+
+
+class Exterior(_Part):
+    """A wear band: its name, its codes, and the part of `paint.float` from 0 to 1 that it covers."""
+
+    name: str
+    codes: tuple[str, ...]
+    low: float = Field(alias="from", ge=0, le=1)
+    high: float = Field(alias="to", ge=0, le=1)
+
+
+class Platform(_Part):
+    """One game or market whose gear is indexed."""
+
+    id: int = Field(ge=0, lt=2**31)
+    slug: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")
+    name: str = Field(min_length=1)
+    currency: str = Field(pattern=r"^[A-Z]{3}$")
+    minor_digits: int = Field(ge=0, le=2)
+    order: OrderRules = OrderRules()
+    exterior: tuple[Exterior, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_name_a_band(self) -> "Platform":
+        names = [band.name for band in self.exterior]
+        if len(set(names)) != len(names):
+            message = "two exteriors have the same name"
+            raise ValueError(message)
+        return self
+
+
+class Platforms:
+    """All platforms, ordered by id."""
+
+    def __init__(self, platforms: Sequence[Platform]) -> None:
+        self._by_id = {platform.id: platform for platform in sorted(platforms, key=lambda one: one.id)}
+        self._by_slug = {platform.slug: platform for platform in platforms}
+        if len(self._by_id) != len(platforms) or len(self._by_slug) != len(platforms):
+            message = "two platform files have the same id or the same slug"
+            raise PlatformFileError(message)
+
+    def __iter__(self) -> Iterator[Platform]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def by_id(self, number: int) -> Platform | None:
+        """The platform with this numeric id."""
+        return self._by_id.get(number)
+
+    def by_reference(self, reference: str) -> Platform | None:
+        """The platform with this slug, or with this decimal id written as a string."""
+        if reference in self._by_slug:
+            return self._by_slug[reference]
+        decimal = reference.isascii() and reference.isdigit() and len(reference) <= len(str(2**31))
+        return self._by_id.get(int(reference)) if decimal and str(int(reference)) == reference else None
+
+    def known(self) -> str:
+        """The known platforms for a message: `730 (cs2)`, separated by commas."""
+        return ", ".join(f"{platform.id} ({platform.slug})" for platform in self)
+
+
+def read_platforms(folder: Path = PLATFORM_FILES) -> Platforms:
+    """Reads every `<id>.toml` in a folder.
+
+    Raises PlatformFileError where a file is not valid TOML, breaks a rule, or is not named after its id, and where
+    the folder has none.
+    """
+    platforms = []
+    for file in sorted(folder.glob("*.toml")):
+        try:
+            platform = Platform.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            message = f"{file}: {error}"
+            raise PlatformFileError(message) from error
+        if file.stem != str(platform.id):
+            message = f"{file}: its id is {platform.id}, so its name must be {platform.id}.toml"
+            raise PlatformFileError(message)
+        platforms.append(platform)
+    if not platforms:
+        message = f"{folder}: no platform file; at least one <id>.toml is needed"
+        raise PlatformFileError(message)
+    return Platforms(platforms)
