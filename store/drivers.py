@@ -1,0 +1,84 @@
+"""Engines: an address and its time-outs go in, an SQLAlchemy engine with the right connection settings comes out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Connection, Dialect, ExceptionContext
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from store.faults import explain
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The longest waits, in seconds.
+
+    connect: for a connection, from the server or from the pool; lock: for SQLite's write lock; statement: for
+    PostgreSQL's answer to one statement (its lock waits included).
+    """
+
+    connect: float = 5.0
+    lock: float = 5.0
+    statement: float = 5.0
+
+
+def make_engine(
+    address: URL, waits: Waits, *, connections: int | None = None, foreign_keys: bool = True
+) -> AsyncEngine:
+    """An engine that opens nothing yet; with `connections` None it keeps none open either.
+
+    `foreign_keys=False` is for migrations on SQLite, which rebuild tables that others refer to.
+    Values never appear in its error texts.
+    """
+    pool: dict[str, Any] = {"poolclass": NullPool}
+    if connections is not None:
+        pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": waits.connect}
+    if address.get_backend_name() == "sqlite":
+        engine = create_async_engine(address, hide_parameters=True, connect_args={"timeout": waits.lock}, **pool)
+        _prepare_sqlite(engine, Path(address.database or ""), foreign_keys)
+    else:
+        engine = create_async_engine(
+            address,
+            hide_parameters=True,
+            pool_pre_ping=connections is not None,
+            connect_args={"timeout": waits.connect, "command_timeout": waits.statement},
+            **pool,
+        )
+    event.listen(engine.sync_engine, "handle_error", _explain_error)
+    return engine
+
+
+def _prepare_sqlite(engine: AsyncEngine, file: Path, foreign_keys: bool) -> None:
+    """Makes the file's folder, sets each new connection up, and begins transactions as the caller says.
+
+    FULL: an acknowledged order survives the loss of power (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    """
+
+    def make_folder(dialect: Dialect, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+
+    def set_up(connection: Any, record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions of its own
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+        cursor.close()
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+
+    event.listen(engine.sync_engine, "do_connect", make_folder)
+    event.listen(engine.sync_engine, "connect", set_up)
+    event.listen(engine.sync_engine, "begin", begin)
+
+
+def _explain_error(context: ExceptionContext) -> None:
+    """SQLAlchemy calls it where a statement, a commit or a ping fails: raises the store's error instead."""
+    error = context.sqlalchemy_exception or context.original_exception
+    explained = explain(error)
+    if explained is not None and not context.is_pre_ping:
+        raise explained from None

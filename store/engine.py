@@ -1,0 +1,110 @@
+"""The database: an address goes in, transactions on it come out; every fault of the database is StoreUnavailable."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from store.address import database_address
+from store.drivers import Waits, make_engine
+from store.errors import StoreUnavailable
+from store.faults import NOT_MIGRATED, TOO_SLOW, explain
+from store.schema import REVISION
+
+TRANSACTION_SECONDS: Final = 30.0
+"""No transaction lasts longer: a hung database or caller holds no lock for ever. store.masks relies on it."""
+
+
+class Store:
+    """The orders' database. It belongs to one event loop; opens nothing before the first transaction."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        waits: Waits | None = None,
+        connections: int = 10,
+        transaction_seconds: float = TRANSACTION_SECONDS,
+    ) -> None:
+        address = database_address(url)
+        self._waits = waits or Waits()
+        self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
+        self._engine = make_engine(address, self._waits, connections=connections)
+        # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
+        # order, so that only other processes are polled for.
+        self._writer: asyncio.Lock | None = None
+        if address.get_backend_name() == "sqlite":
+            self._writer = asyncio.Lock()
+            self._writing = self._engine.execution_options(begin="BEGIN IMMEDIATE")
+            self._reading = self._engine
+        else:
+            self._writing = self._engine
+            # SQLite's readers see one moment; PostgreSQL's shall too
+            self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that writes: committed at the end of the block, rolled back on any error.
+
+        Raises StoreUnavailable (nothing was kept, unless the commit's own answer was lost).
+        """
+        async with self._turn(), self._session(self._writing) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that reads: everything in the block sees one and the same moment."""
+        async with self._session(self._reading) as connection:
+            yield connection
+
+    async def check(self) -> None:
+        """Raises StoreUnavailable unless the database answers and its schema is the one this code is written for."""
+        async with self.reading() as connection:
+            found = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
+        if list(found) != [REVISION]:
+            raise StoreUnavailable(NOT_MIGRATED)
+
+    async def close(self) -> None:
+        """Closes every connection; the store is not to be used afterwards."""
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        if self._writer is None:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self._waits.lock):
+                await self._writer.acquire()
+        except TimeoutError:
+            raise StoreUnavailable("too many writers wait for the SQLite file") from None
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    @asynccontextmanager
+    async def _session(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        """A connection within a transaction. Errors of statements are explained where they happen
+        (store.drivers), so what the caller's own code raises passes through untouched.
+        """
+        deadline = asyncio.timeout(self._transaction_seconds)
+        try:
+            async with deadline, AsyncExitStack() as stack:
+                try:
+                    connection = await stack.enter_async_context(engine.connect())
+                    await stack.enter_async_context(connection.begin())
+                except (OSError, SQLAlchemyError) as error:
+                    explained = explain(error)
+                    if explained is None:
+                        raise
+                    raise explained from None
+                yield connection
+        except TimeoutError:
+            if deadline.expired():
+                raise StoreUnavailable(TOO_SLOW) from None
+            raise

@@ -1,0 +1,128 @@
+"""The outbox towards the search index: changed items go in, leased work (hide or offer this item) comes out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, case, func, null, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.conflict import insert_into
+from store.schema import ACTIVE, BEHIND, masks, orders
+
+COMMIT_MARGIN: Final = timedelta(seconds=60)
+"""A change carries the time at which its transaction began, and is seen when it commits: at most 30 s later
+(store.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskWork:
+    """One item to tell to the index: hide it if `bound`, else offer it.
+
+    `version` only grows and `bound` belongs to it or to a later one, so an index that refuses older versions never
+    goes back in time. `attempts` counts the leases since the last success, this one included.
+    """
+
+    platform: int
+    item: int
+    version: int
+    bound: bool
+    attempts: int
+    leased_until: datetime
+
+
+async def lease(connection: AsyncConnection, now: datetime, seconds: float, limit: int) -> list[MaskWork]:
+    """Takes up to `limit` rows that the index does not know yet, oldest change first, for `seconds`.
+
+    Workers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
+    """
+    free = or_(masks.c.leased_until.is_(None), masks.c.leased_until <= now)
+    due = (
+        select(masks.c.platform, masks.c.item)
+        .where(BEHIND, free)
+        .order_by(masks.c.updated_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
+        .cte("due")
+    )
+    statement = (
+        update(masks)
+        .where(tuple_(masks.c.platform, masks.c.item).in_(select(due.c.platform, due.c.item)))
+        .values(leased_until=now + timedelta(seconds=seconds), attempts=masks.c.attempts + 1)
+        .returning(masks)
+    )
+    rows = (await connection.execute(statement)).all()
+    if not rows:
+        return []
+    # Read after the lease, not within it: what is seen now is as new as the version or newer, never older.
+    keys = [(row.platform, row.item) for row in rows]
+    found = await connection.execute(
+        select(orders.c.platform, orders.c.item).where(tuple_(orders.c.platform, orders.c.item).in_(keys), ACTIVE)
+    )
+    bound = {(row.platform, row.item) for row in found}
+    return [
+        MaskWork(
+            platform=row.platform,
+            item=row.item,
+            version=row.version,
+            bound=(row.platform, row.item) in bound,
+            attempts=row.attempts,
+            leased_until=row.leased_until,
+        )
+        for row in sorted(rows, key=lambda row: (row.platform, row.item))
+    ]
+
+
+async def applied(connection: AsyncConnection, work: MaskWork, now: datetime) -> None:
+    """The index knows the work's version. A lease that another worker holds by now stays with it."""
+    raised = case((masks.c.applied_version < work.version, work.version), else_=masks.c.applied_version)
+    freed = case((masks.c.leased_until == work.leased_until, null()), else_=masks.c.leased_until)
+    await connection.execute(
+        update(masks).where(*_row(work)).values(applied_version=raised, attempts=0, leased_until=freed)
+    )
+
+
+async def failed(connection: AsyncConnection, work: MaskWork, now: datetime, retry_after: float) -> None:
+    """The index could not be told: the row is free again after `retry_after` seconds."""
+    until = now + timedelta(seconds=retry_after)
+    await connection.execute(
+        update(masks).where(*_row(work), masks.c.leased_until == work.leased_until).values(leased_until=until)
+    )
+
+
+def _row(work: MaskWork) -> tuple[ColumnElement[bool], ...]:
+    return masks.c.platform == work.platform, masks.c.item == work.item
+
+
+async def backlog(connection: AsyncConnection) -> int:
+    """How many items the index does not know the present state of."""
+    return (await connection.execute(select(func.count()).select_from(masks).where(BEHIND))).scalar_one()
+
+
+async def touch(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:
+    """Has the items told to the index again, whether or not anything changed."""
+    if not items:
+        return
+    insertion = insert_into(connection, masks)
+    statement = insertion.on_conflict_do_update(
+        index_elements=["platform", "item"],
+        set_={"version": masks.c.version + 1, "updated_at": insertion.excluded.updated_at},
+    )
+    fresh = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
+    # One order for all writers, so that two of them never wait for each other's rows in a ring.
+    await connection.execute(statement, [{**fresh, "item": item} for item in sorted(set(items))])
+
+
+async def changed_since(
+    connection: AsyncConnection, platform: int, since: datetime, after: int | None, limit: int
+) -> list[int]:
+    """Items touched at `since` or later, ascending, at most `limit`; the next page is `after` the last.
+
+    Looks a minute further back (COMMIT_MARGIN), so that no change that was being committed then is missed.
+    """
+    statement = select(masks.c.item).where(masks.c.platform == platform, masks.c.updated_at >= since - COMMIT_MARGIN)
+    if after is not None:
+        statement = statement.where(masks.c.item > after)
+    rows = await connection.execute(statement.order_by(masks.c.item).limit(limit))
+    return list(rows.scalars())

@@ -1,0 +1,101 @@
+"""Migrations: a database address and a revision go in, a database with that schema comes out.
+
+Alembic is run from here, without alembic.ini: the migrations are found beside this file, so an installed wheel has
+them too.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.address import database_address
+from store.drivers import Waits, make_engine
+from store.errors import ConstraintBroken
+from store.faults import explain
+
+MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
+"""Seconds. A migration may wait for another one, and may rewrite a large table."""
+
+_LOCK: Final = 0x67656172  # "gear" in ASCII: the advisory lock that migrations of this project share
+
+
+def head() -> str:
+    """The newest revision."""
+    revision = ScriptDirectory.from_config(_config()).get_current_head()
+    if revision is None:
+        raise FileNotFoundError(f"no migrations in {_folder()}: the package is incomplete, install it again")
+    return revision
+
+
+async def upgrade(url: str, revision: str = "head") -> None:
+    """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done."""
+    await _run(url, lambda config: command.upgrade(config, revision))
+
+
+async def downgrade(url: str, revision: str) -> None:
+    """Brings the schema down to `revision` (`base` is an empty database). Rows of dropped tables are lost."""
+    await _run(url, lambda config: command.downgrade(config, revision))
+
+
+async def current(url: str) -> str | None:
+    """The database's revision; None where no migration ever ran."""
+    async with _opened(url, "BEGIN") as connection:
+        return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
+
+
+async def _run(url: str, step: Callable[[Config], None]) -> None:
+    def migrate(connection: Connection) -> None:
+        config = _config()
+        config.attributes["connection"] = connection
+        step(config)
+
+    async with _opened(url, "BEGIN IMMEDIATE") as connection:
+        postgres = connection.dialect.name == "postgresql"
+        if postgres:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        await connection.run_sync(migrate)
+        if not postgres:
+            await _check_references(connection)
+
+
+async def _check_references(connection: AsyncConnection) -> None:
+    """Foreign keys are off while SQLite's tables are rebuilt, so they are checked before the commit."""
+    broken = (await connection.execute(text("PRAGMA foreign_key_check"))).all()
+    if broken:
+        raise ConstraintBroken(f"foreign keys of {', '.join(sorted({row[0] for row in broken}))}")
+
+
+@asynccontextmanager
+async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
+    engine = make_engine(database_address(url), MIGRATION_WAITS, foreign_keys=False)
+    try:
+        async with engine.execution_options(begin=begin).begin() as connection:
+            yield connection
+    except (OSError, SQLAlchemyError) as error:
+        explained = explain(error)
+        if explained is None:
+            raise
+        raise explained from None
+    finally:
+        await engine.dispose()
+
+
+def _config() -> Config:
+    config = Config()
+    # Alembic reads the value as a template of configparser, where % is special
+    config.set_main_option("script_location", str(_folder()).replace("%", "%%"))
+    return config
+
+
+def _folder() -> Path:
+    return Path(__file__).parent / "migrations"

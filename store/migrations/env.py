@@ -1,0 +1,13 @@
+"""Alembic's entry: the connection that store.migrate opened goes in, migrations run on it, in its transaction."""
+
+from alembic import context
+
+from store.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,  # SQLite changes a table by rebuilding it
+    transactional_ddl=True,
+)
+context.run_migrations()

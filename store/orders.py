@@ -1,0 +1,180 @@
+"""Orders: what a client ordered goes in, stored orders, their events and the bound items come out."""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store import masks
+from store.conflict import insert_into
+from store.errors import ItemTaken
+from store.schema import ACTIVE, RELEASED, STATES, order_events, orders
+
+_ID_BYTES: Final = 18  # 144 random bits, 24 characters
+_STATUS_KEY_BYTES: Final = 24  # 192 random bits, 32 characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewOrder:
+    """What is known when an order is placed. Amounts are in minor units of `currency`; `platform` is the numeric
+    id, `item` a signed 64-bit id, `fee_mode` is `excluded` or `included`. Text must not hold U+0000, which
+    PostgreSQL cannot keep. The buyer's data stays out of `repr`.
+    """
+
+    token_id: str
+    platform: int
+    item: int
+    item_name: str
+    item_image: str | None = None
+    account: str
+    email: str = field(repr=False)
+    platform_user_id: str | None = field(default=None, repr=False)
+    trade_link: str | None = field(default=None, repr=False)
+    code: str | None = None
+    fee_mode: str
+    currency: str
+    price_minor: int
+    fee_minor: int
+    total_minor: int
+    utm_source: str | None = None
+    utm_medium: str | None = None
+    success_url: str | None = field(default=None, repr=False)
+    failure_url: str | None = field(default=None, repr=False)
+    callback_url: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(NewOrder):
+    """An order as it is stored. `status_key` opens the buyer's page without a token: never log it."""
+
+    id: str
+    state: str
+    status_key: str = field(repr=False)
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def active(self) -> bool:
+        """Whether the order binds its item."""
+        return self.state not in RELEASED
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderEvent:
+    """One change of an order's state; `n` counts from 1 within the order."""
+
+    order_id: str
+    n: int
+    state: str
+    at: datetime
+    reason: str | None
+
+
+async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Order:
+    """Stores the order in state `created`, its first event, and that the index must hide the item.
+
+    Raises ItemTaken where another active order holds the item; nothing is written then and the transaction stays
+    usable.
+    """
+    order = Order(
+        **asdict(new),
+        id="ord_" + secrets.token_urlsafe(_ID_BYTES),
+        state="created",
+        status_key=secrets.token_urlsafe(_STATUS_KEY_BYTES),
+        created_at=now,
+        updated_at=now,
+    )
+    statement = (
+        insert_into(connection, orders)
+        .values(asdict(order))
+        .on_conflict_do_nothing(index_elements=["platform", "item"], index_where=ACTIVE)
+        .returning(orders)
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        raise ItemTaken(new.platform, new.item)
+    await _add_event(connection, order.id, "created", None, now)
+    await masks.touch(connection, new.platform, [new.item], now)
+    return Order(**row._mapping)
+
+
+async def move(  # noqa: PLR0917 - read in order: which order, from where, to where, why, when
+    connection: AsyncConnection,
+    order_id: str,
+    from_states: Collection[str],
+    to_state: str,
+    reason: str | None,
+    now: datetime,
+) -> Order | None:
+    """Moves the order to `to_state` if it is in one of `from_states`, with an event; None if it is not (or unknown).
+
+    Where the item is let go, the index is to be told. Raises ValueError for states that do not exist and for
+    leaving a state that let go of the item: somebody else may hold it by now.
+    """
+    unknown = {*from_states, to_state} - set(STATES)
+    if unknown:
+        raise ValueError(f"unknown order states: {', '.join(sorted(unknown))}")
+    if RELEASED & set(from_states):
+        raise ValueError(f"no order leaves {', '.join(sorted(RELEASED & set(from_states)))}: place a new one")
+    statement = (
+        update(orders)
+        .where(orders.c.id == order_id, orders.c.state.in_(sorted(from_states)))
+        .values(state=to_state, updated_at=now)
+        .returning(orders)
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        return None
+    order = Order(**row._mapping)
+    await _add_event(connection, order_id, to_state, reason, now)
+    if to_state in RELEASED:
+        await masks.touch(connection, order.platform, [order.item], now)
+    return order
+
+
+async def get(connection: AsyncConnection, order_id: str) -> Order | None:
+    """The order of this id."""
+    return await _one(connection, orders.c.id == order_id)
+
+
+async def get_by_status_key(connection: AsyncConnection, status_key: str) -> Order | None:
+    """The order whose page the buyer opens."""
+    return await _one(connection, orders.c.status_key == status_key)
+
+
+async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]:
+    """The order's changes, oldest first; empty for an unknown order."""
+    statement = select(order_events).where(order_events.c.order_id == order_id).order_by(order_events.c.n)
+    return [OrderEvent(**row._mapping) for row in await connection.execute(statement)]
+
+
+async def is_bound(connection: AsyncConnection, platform: int, item: int) -> bool:
+    """Whether an active order holds the item."""
+    statement = select(orders.c.id).where(orders.c.platform == platform, orders.c.item == item, ACTIVE)
+    return (await connection.execute(statement)).first() is not None
+
+
+async def bound_items(connection: AsyncConnection, platform: int, after: int | None, limit: int) -> list[int]:
+    """Items of the platform that active orders hold, ascending, at most `limit`; the next page is `after` the last."""
+    statement = select(orders.c.item).where(orders.c.platform == platform, ACTIVE)
+    if after is not None:
+        statement = statement.where(orders.c.item > after)
+    rows = await connection.execute(statement.order_by(orders.c.item).limit(limit))
+    return list(rows.scalars())
+
+
+async def _one(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
+    row = (await connection.execute(select(orders).where(condition))).one_or_none()
+    return None if row is None else Order(**row._mapping)
+
+
+async def _add_event(connection: AsyncConnection, order_id: str, state: str, reason: str | None, now: datetime) -> None:
+    """The caller has just written the order's row, whose lock keeps rivals from taking the same number."""
+    last = select(func.coalesce(func.max(order_events.c.n), 0)).where(order_events.c.order_id == order_id)
+    n = last.scalar_subquery() + 1
+    values = {"order_id": order_id, "n": n, "state": state, "at": now, "reason": reason}
+    await connection.execute(insert(order_events).values(values))

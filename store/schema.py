@@ -1,0 +1,153 @@
+"""The tables: nothing goes in, SQLAlchemy Core tables for SQLite and PostgreSQL alike come out.
+
+Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases keep and compare the same number.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+REVISION: Final = "0001"
+"""The migration that makes these tables (`store/migrations/versions`)."""
+
+STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
+RELEASED: Final = frozenset({"failed", "cancelled", "reverted"})
+"""States that let go of the item, for good: nothing leaves them."""
+
+ACTIVE_SQL: Final = "state NOT IN ('failed', 'cancelled', 'reverted')"
+ACTIVE: Final = text(ACTIVE_SQL)
+"""An order that binds its item. Literal text, because a partial index is only used by a query that says the same."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware datetime in Python, whole microseconds since 1970-01-01T00:00Z in the database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Refuses naive times: they do not say which moment they mean."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without time zone was given to the store: give an aware datetime")
+        return (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """Gives UTC back, whatever zone was given in."""
+        return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+metadata = MetaData()
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("scopes", Text, nullable=False),  # sorted, separated by one space
+    Column("sandbox", Boolean, nullable=False),
+    Column("webhook_secret", Text, nullable=False),  # in clear: callbacks are signed with it
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+    PrimaryKeyConstraint("id", name="tokens_pk"),
+    UniqueConstraint("sha256", name="tokens_sha256"),
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("id", Text, nullable=False),
+    Column("token_id", Text, ForeignKey("tokens.id", name="orders_token"), nullable=False),
+    Column("state", Text, nullable=False),
+    Column("platform", Integer, nullable=False),
+    Column("item", BigInteger, nullable=False),
+    Column("item_name", Text, nullable=False),
+    Column("item_image", Text),
+    Column("account", Text, nullable=False),
+    Column("email", Text, nullable=False),
+    Column("platform_user_id", Text),
+    Column("trade_link", Text),
+    Column("code", Text),
+    Column("fee_mode", Text, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("price_minor", BigInteger, nullable=False),
+    Column("fee_minor", BigInteger, nullable=False),
+    Column("total_minor", BigInteger, nullable=False),
+    Column("utm_source", Text),
+    Column("utm_medium", Text),
+    Column("success_url", Text),
+    Column("failure_url", Text),
+    Column("callback_url", Text),
+    Column("status_key", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    PrimaryKeyConstraint("id", name="orders_pk"),
+    UniqueConstraint("status_key", name="orders_status_key"),
+    CheckConstraint(f"state IN {STATES}", name="orders_state"),
+    CheckConstraint("fee_mode IN ('excluded', 'included')", name="orders_fee_mode"),
+    CheckConstraint("price_minor >= 0 AND fee_minor >= 0 AND total_minor >= 0", name="orders_amounts"),
+)
+# One item, one active order: the database holds it, no read before the write does.
+Index(
+    "orders_one_active",
+    orders.c.platform,
+    orders.c.item,
+    unique=True,
+    sqlite_where=ACTIVE,
+    postgresql_where=ACTIVE,
+)
+# Read backwards it is a token's orders, newest first.
+Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
+
+order_events = Table(
+    "order_events",
+    metadata,
+    Column("order_id", Text, ForeignKey("orders.id", name="order_events_order"), nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("reason", Text),
+    PrimaryKeyConstraint("order_id", "n", name="order_events_pk"),
+    CheckConstraint(f"state IN {STATES}", name="order_events_state"),
+)
+
+# The outbox towards the search index: a row with applied_version < version is still to be told.
+# Whether the item is bound is not kept here; it is read from orders when the index is told.
+BEHIND_SQL: Final = "applied_version < version"
+BEHIND: Final = text(BEHIND_SQL)
+masks = Table(
+    "masks",
+    metadata,
+    Column("platform", Integer, nullable=False),
+    Column("item", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("applied_version", BigInteger, nullable=False),
+    Column("leased_until", Instant),
+    Column("attempts", Integer, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    PrimaryKeyConstraint("platform", "item", name="masks_pk"),
+)
+Index("masks_behind", masks.c.updated_at, sqlite_where=BEHIND, postgresql_where=BEHIND)
