@@ -1,0 +1,248 @@
+"""The command line `gear-node`: options go in; data on stdout, talk on stderr and an exit code come out."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from node.lifecycle import Status
+    from node.talk import StreamTalk
+
+NOT_RUNNING = 3
+"""Exit code of `status` when the node does not run or does not answer (as init scripts have it)."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _dir_option(command: Callable[P, R]) -> Callable[P, R]:
+    return click.option(
+        "--dir",
+        "directory",
+        type=click.Path(path_type=Path),
+        help="Folder of the node's data and logs (GEAR_NODE_DIR). Example: --dir /tmp/second-node",
+    )(command)
+
+
+def _yes_to_json(command: Callable[P, R]) -> Callable[P, R]:
+    return click.option("--json", "as_json", is_flag=True, help="One JSON object. Example: --json")(command)
+
+
+def _told(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn what went wrong into one sentence on stderr and exit code 1."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        from node.errors import NodeError
+
+        try:
+            return command(*args, **kwargs)
+        except NodeError as error:
+            raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            msg = f"the package {error.name!r} is missing: install the extra 'node' (pip install 'gear[node]')"
+            raise click.ClickException(msg) from error
+        except OSError as error:
+            msg = f"{error.strerror or error} ({error.filename or 'no file named'}): check the disk and its permissions"
+            raise click.ClickException(msg) from error
+
+    return run
+
+
+def _talk() -> "StreamTalk":
+    from node.talk import StreamTalk
+
+    return StreamTalk(sys.stderr)
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    click.echo(json.dumps(data, ensure_ascii=False))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gear")
+def main() -> None:
+    """An OpenSearch on this machine without containers, bound to 127.0.0.1.
+
+    Example: gear-node start && curl http://127.0.0.1:9200
+    """
+
+
+@main.command()
+@_dir_option
+@click.option("--port", type=int, help="HTTP port, 9200 unless GEAR_NODE_PORT says otherwise. Example: --port 9201")
+@click.option("--heap", help="Java heap, 512m unless GEAR_NODE_HEAP says otherwise. Example: --heap 2g")
+@click.option(
+    "--jvm",
+    type=click.Choice(["laptop", "full"]),
+    help="laptop (default) starts fast and stays small; full is for benchmarks. Example: --jvm full",
+)
+@click.option("--timeout", type=float, help="Seconds that the start may take (180). Example: --timeout 300")
+@_yes_to_json
+@_told
+def start(directory: Path | None, as_json: bool, **given: Any) -> None:
+    """Get OpenSearch if it is not here yet, start it, and print its address once it answers.
+
+    The first time fetches 176 MB; after that no network is needed. Data survives stop and start.
+
+    Example: gear-node start --port 9201 --heap 1g
+    """
+    from node import lifecycle
+    from node.settings import read_settings
+
+    settings = read_settings(dir=directory, **given)
+    started = lifecycle.start(settings, _talk())
+    record = started.record
+    verb = "runs already" if started.already else "runs"
+    click.echo(f"OpenSearch {verb} (process {record.pid}, data in {started.places.home})", err=True)
+    if as_json:
+        _print_json({"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.places))
+    else:
+        click.echo(record.url)
+
+
+@main.command()
+@_dir_option
+@click.option(
+    "--timeout", type=float, default=30, show_default=True, help="Seconds before it is killed. Example: --timeout 60"
+)
+@_told
+def stop(directory: Path | None, timeout: float) -> None:
+    """End the node in good order; its data stay. Fine when it does not run.
+
+    Example: gear-node stop
+    """
+    from node import lifecycle
+    from node.settings import read_settings
+
+    settings = read_settings(dir=directory)
+    stopped = lifecycle.stop(settings, timeout, _talk())
+    click.echo("OpenSearch stopped" if stopped else "OpenSearch was not running", err=True)
+
+
+@main.command()
+@_dir_option
+@_yes_to_json
+@_told
+def status(directory: Path | None, as_json: bool) -> None:
+    """Say whether the node runs and how it is. Exit code 0 when it answers, 3 when not.
+
+    Example: gear-node status --json
+    """
+    from node import lifecycle
+    from node.settings import read_settings
+
+    report = lifecycle.status(read_settings(dir=directory))
+    if as_json:
+        _print_json(_status_json(report))
+    else:
+        for line in _status_lines(report):
+            click.echo(line)
+    if report.state != "running":
+        sys.exit(NOT_RUNNING)
+
+
+@main.command()
+@_dir_option
+@click.option(
+    "-n", "--lines", type=int, default=50, show_default=True, help="How many of the last lines. Example: -n 200"
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on printing what comes, until Ctrl-C. Example: -f")
+@_told
+def logs(directory: Path | None, lines: int, follow: bool) -> None:
+    """Print the end of the server's log.
+
+    Example: gear-node logs -n 200 -f
+    """
+    from node import lifecycle
+    from node.follow import follow_file
+    from node.process import last_lines
+    from node.settings import read_settings
+
+    places = lifecycle.places_of(read_settings(dir=directory))
+    log = places.log if places.log.is_file() else places.console
+    if not log.is_file():
+        msg = f"there is no log in {places.home} yet: start the node first (gear-node start)"
+        raise click.ClickException(msg)
+    for line in last_lines(log, lines):
+        click.echo(line)
+    if follow:
+        for text in follow_file(log):
+            click.echo(text, nl=False)
+
+
+@main.command()
+@_dir_option
+@click.option("--yes", is_flag=True, help="Do not ask. Example: --yes")
+@click.option("--all", "downloads", is_flag=True, help="Delete the downloads too. Example: --all --yes")
+@_told
+def reset(directory: Path | None, yes: bool, downloads: bool) -> None:
+    """End the node and delete all its data; the downloads stay, unless --all is given.
+
+    Example: gear-node reset --yes
+    """
+    from node import lifecycle
+    from node.settings import read_settings
+
+    settings = read_settings(dir=directory)
+    places = lifecycle.places_of(settings)
+    what = f"all data in {places.home}" + (f" and the downloads in {places.cache}" if downloads else "")
+    if not yes:
+        click.confirm(f"Delete {what}?", abort=True, err=True)
+    deleted = lifecycle.reset(settings, 30, _talk(), downloads=downloads)
+    click.echo(f"deleted {what}" if deleted else f"there was nothing to delete in {places.home}", err=True)
+
+
+def _where(places: Any) -> dict[str, str]:
+    """The folders that a machine may want to know."""
+    return {"dir": str(places.home), "cache": str(places.cache), "log": str(places.log)}
+
+
+def _status_json(report: "Status") -> dict[str, Any]:
+    """The status for machines; what is not known is null."""
+    from node.pins import OPENSEARCH_VERSION
+
+    record, state = report.record, report.cluster
+    return {
+        "state": report.state,
+        "running": report.state == "running",
+        "url": record.url if record else None,
+        "pid": record.pid if record else None,
+        "port": record.port if record else None,
+        "heap": record.heap if record else None,
+        "jvm": record.jvm if record else None,
+        "version": OPENSEARCH_VERSION,
+        "health": state.health if state else None,
+        "indices": state.indices if state else None,
+        "documents": state.documents if state else None,
+        "lockedIndices": list(state.locked) if state else None,
+        "residentBytes": report.resident,
+        "diskFreeBytes": report.disk_free,
+        "stalePidFile": report.stale,
+    } | _where(report.places)
+
+
+def _status_lines(report: "Status") -> list[str]:
+    """The status for people."""
+    from node.config import FREE_DISK_TO_START
+
+    record, state = report.record, report.cluster
+    lines = [f"state     {report.state}"]
+    if record is not None:
+        memory = f", {report.resident / 1e6:.0f} MB resident" if report.resident else ""
+        lines += [f"address   {record.url}", f"process   {record.pid} (heap {record.heap}, {record.jvm}{memory})"]
+    if state is not None:
+        lines.append(f"cluster   {state.health}, {state.indices} indices, {state.documents} documents")
+        if state.locked:
+            lines.append(f"locked    {', '.join(state.locked)}: the disk was too full, free some and they open again")
+    lines += [f"data      {report.places.home}", f"disk      {report.disk_free / 1e9:.1f} GB free"]
+    if report.disk_free < FREE_DISK_TO_START:
+        lines.append("warning   the disk is nearly full: below 0.5 GB OpenSearch makes every index read-only")
+    if report.stale:
+        lines.append(f"warning   {report.places.record} is stale: the node ended without `gear-node stop`")
+    return lines

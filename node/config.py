@@ -1,0 +1,156 @@
+"""Places, settings and a Java version go in; opensearch.yml, log4j2.properties and the command line come out. Pure."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from node.settings import heap_bytes
+
+CLUSTER_NAME = "gear-node"
+TRANSPORT_PORTS = "9300-9400"
+"""OpenSearch takes the first free one, so that several nodes on one machine do not collide."""
+FREE_DISK_TO_START = 2 * 1024**3
+"""Bytes. Four times what makes OpenSearch lock its indices (see the flood stage below)."""
+
+_OPTION_LINE = re.compile(r"(?:(?P<low>\d+)(?P<range>-)?(?P<high>\d+)?:)?(?P<option>-.*)")
+_OWN_OPTIONS = ("-Xms", "-Xmx", "-Xlog:gc", "-javaagent:", "-Djava.io.tmpdir", "-XX:HeapDumpPath", "-XX:ErrorFile")
+"""Options of jvm.options that are set here instead: sizes, and paths that are relative to the server's folder."""
+
+_SYSTEM_OPTIONS = (
+    # What the server's own launcher adds (org.opensearch.tools.launchers.SystemJvmOptions, 3.6.0),
+    # without -XX:+AlwaysPreTouch, which belongs to the full profile.
+    "-Dopensearch.networkaddress.cache.ttl=60",
+    "-Dopensearch.networkaddress.cache.negative.ttl=10",
+    "-Xss1m",
+    "-Djava.awt.headless=true",
+    "-Dfile.encoding=UTF-8",
+    "-Djna.nosys=true",
+    "-XX:-OmitStackTraceInFastThrow",
+    "-XX:+ShowCodeDetailsInExceptionMessages",
+    "-Dio.netty.noUnsafe=true",
+    "-Dio.netty.noKeySetOptimization=true",
+    "-Dio.netty.recycler.maxCapacityPerThread=0",
+    "-Dio.netty.allocator.numDirectArenas=0",
+    "-Dlog4j.shutdownHookEnabled=false",
+    "-Dlog4j2.disable.jmx=true",
+    # SPI first: the packaged Java runtime has no Thai segmentation, icu4j-localespi brings it.
+    "-Djava.locale.providers=SPI,CLDR",
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything that decides how the server is started."""
+
+    java: Path
+    java_major: int
+    server: Path
+    home: Path
+    heap: str
+    jvm: Literal["laptop", "full"]
+
+
+def node_mark(home: Path) -> str:
+    """The argument on the Java command line by which a process is known to run the node of this directory."""
+    return f"-Dgear.node={home}"
+
+
+def opensearch_yml(*, data: Path, logs: Path, port: int) -> str:
+    """The text of opensearch.yml: one node on loopback."""
+    settings: dict[str, object] = {
+        "cluster.name": CLUSTER_NAME,
+        "node.name": CLUSTER_NAME,
+        "path.data": str(data),
+        "path.logs": str(logs),
+        "network.host": "127.0.0.1",
+        "http.port": port,
+        "transport.port": TRANSPORT_PORTS,
+        "discovery.type": "single-node",
+        # A write that comes before its alias exists must fail instead of making an index without our mapping.
+        "action.auto_create_index": False,
+        # In bytes instead of the default per cents: on a big disk 95 % used is far from full, and then
+        # OpenSearch would lock every index. `start` refuses long before these.
+        "cluster.routing.allocation.disk.watermark.low": "1500mb",
+        "cluster.routing.allocation.disk.watermark.high": "1gb",
+        "cluster.routing.allocation.disk.watermark.flood_stage": "500mb",
+    }
+    # A JSON scalar is a YAML scalar, whatever characters a path has.
+    return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in settings.items())
+
+
+def log4j2_properties() -> str:
+    """The text of log4j2.properties: one log, a new file every 10 MB, five old ones kept."""
+    return """status = error
+appender.rolling.type = RollingFile
+appender.rolling.name = rolling
+appender.rolling.fileName = ${sys:opensearch.logs.base_path}${sys:file.separator}node.log
+appender.rolling.filePattern = ${sys:opensearch.logs.base_path}${sys:file.separator}node-%i.log.gz
+appender.rolling.layout.type = PatternLayout
+appender.rolling.layout.pattern = [%d{ISO8601}][%-5p][%-25c{1.}] [%node_name]%marker %m%n
+appender.rolling.policies.type = Policies
+appender.rolling.policies.size.type = SizeBasedTriggeringPolicy
+appender.rolling.policies.size.size = 10MB
+appender.rolling.strategy.type = DefaultRolloverStrategy
+appender.rolling.strategy.max = 5
+rootLogger.level = info
+rootLogger.appenderRef.rolling.ref = rolling
+"""
+
+
+def jvm_options(text: str, java_major: int) -> list[str]:
+    """The options of a jvm.options file that hold for this Java version (`8:`, `9-:`, `8-10:` before an option).
+
+    Without `--add-modules=jdk.incubator.vector`, a module that the packaged runtime does not have.
+    """
+    options = []
+    for line in text.splitlines():
+        match = _OPTION_LINE.fullmatch(line.strip())
+        if match is None:
+            continue
+        low, high = int(match["low"] or 0), match["high"]
+        highest = int(high) if high else (java_major if match["range"] or not match["low"] else low)
+        option = match["option"]
+        if low <= java_major <= highest and "jdk.incubator.vector" not in option:
+            options.append(option)
+    return options
+
+
+def java_command(launch: Launch, jvm_options_text: str) -> list[str]:
+    """The command that starts the server.
+
+    `laptop` starts in about 8 s and stays near 400 MB (serial collector, first compiler only); `full` is what
+    production runs: G1, both compilers, the heap touched at the start.
+    """
+    options = [
+        option for option in jvm_options(jvm_options_text, launch.java_major) if not option.startswith(_OWN_OPTIONS)
+    ]
+    if launch.jvm == "laptop":
+        options = [option for option in options if "G1" not in option and "InitiatingHeapOccupancy" not in option]
+        profile = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    else:
+        profile = ["-XX:+AlwaysPreTouch"]
+    logs = launch.home / "logs"
+    return [
+        str(launch.java),
+        *_SYSTEM_OPTIONS,
+        *options,
+        *profile,
+        f"-Xms{launch.heap}",
+        f"-Xmx{launch.heap}",
+        # Half the heap, as the server's launcher reckons it.
+        f"-XX:MaxDirectMemorySize={heap_bytes(launch.heap) // 2}",
+        f"-Djava.io.tmpdir={launch.home / 'tmp'}",
+        f"-XX:HeapDumpPath={logs}",
+        f"-XX:ErrorFile={logs / 'java-crash-%p.log'}",
+        f"-javaagent:{launch.server / 'agent' / 'opensearch-agent.jar'}",
+        f"-Dopensearch.path.home={launch.server}",
+        f"-Dopensearch.path.conf={launch.home / 'config'}",
+        "-Dopensearch.distribution.type=zip",
+        "-Dopensearch.bundled_jdk=false",
+        node_mark(launch.home),
+        "-cp",
+        f"{launch.server / 'lib'}/*",
+        "org.opensearch.bootstrap.OpenSearch",
+    ]

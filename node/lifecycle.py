@@ -1,0 +1,257 @@
+"""Settings go in; a started, stopped, reported or emptied node comes out.
+
+Every command that changes the node holds the lock of its directory, so two starts at once become one start and
+one "it runs already".
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from node import cluster, config, process
+from node.account import server_account
+from node.cluster import ClusterState
+from node.errors import NodeError
+from node.machine import (
+    check_this_platform,
+    free_disk,
+    free_memory,
+    port_is_taken,
+    port_owner,
+    resident_bytes,
+    started_at,
+)
+from node.places import Places, find_places, prepare, prepare_server
+from node.record import Record, is_running, read_record, write_record
+from node.runtime import JavaRuntime, find_runtime
+from node.server import ensure_server
+from node.settings import NodeSettings, heap_bytes
+from node.talk import Talk
+
+_JAVA_BESIDE_HEAP = 256 * 1024**2
+"""Bytes that Java takes beside its heap at least (410 MB resident were measured with a heap of 512 MB)."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A node that answers; `already` when it did before we came."""
+
+    record: Record
+    places: Places
+    already: bool
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is known of a node. `state` is running, starting (lives, does not answer yet) or stopped."""
+
+    state: str
+    places: Places
+    record: Record | None
+    stale: bool
+    cluster: ClusterState | None
+    resident: int | None
+    disk_free: int
+
+
+def places_of(settings: NodeSettings) -> Places:
+    """The folders of the node that the settings mean."""
+    return find_places(settings, server_account(settings.user))
+
+
+def start(settings: NodeSettings, talk: Talk) -> Started:
+    """Start the node, getting the server first if need be, and return once it answers. Raises NodeError."""
+    check_this_platform()
+    places = places_of(settings)
+    prepare(places)
+    with _locked(places.lock, places.home, settings.timeout, talk):
+        record = _living(places, talk)
+        if record is not None:
+            _check_same(record, settings, places)
+            living = record
+            process.wait_ready(record.port, lambda: not is_running(living, places.home), places, settings.timeout)
+            return Started(record=record, places=places, already=True)
+        _check_port(settings.port)
+        _check_room(settings, places)
+        with _locked(places.cache_lock, places.cache, settings.timeout, talk):
+            server = ensure_server(places, settings.repository, talk)
+            runtime = find_runtime(settings.java_home, places, talk)
+        return Started(record=_launch(settings, places, server, runtime, talk), places=places, already=False)
+
+
+def stop(settings: NodeSettings, limit: float, talk: Talk) -> bool:
+    """End the node, killing it after `limit` seconds. False when it did not run. Raises NodeError."""
+    places = places_of(settings)
+    if read_record(places.record) is None:
+        return False
+    with _locked(places.lock, places.home, settings.timeout, talk):
+        return _stop(places, limit, talk)
+
+
+def status(settings: NodeSettings) -> Status:
+    """How the node is, without changing anything."""
+    places = places_of(settings)
+    record = read_record(places.record)
+    alive = record is not None and is_running(record, places.home)
+    state = cluster.cluster_state(record.port) if record is not None and alive else None
+    return Status(
+        state="running" if state is not None else ("starting" if alive else "stopped"),
+        places=places,
+        record=record if alive else None,
+        stale=record is not None and not alive,
+        cluster=state,
+        resident=resident_bytes(record.pid) if record is not None and alive else None,
+        disk_free=free_disk(places.home),
+    )
+
+
+def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) -> list[Path]:
+    """End the node and delete its data, with `downloads` the cache too. The deleted folders. Raises NodeError."""
+    places = places_of(settings)
+    deleted = []
+    if places.home.exists():
+        with _locked(places.lock, places.home, settings.timeout, talk):
+            _stop(places, limit, talk)
+            for folder in (places.data, places.logs, places.config, places.temporary):
+                if folder.exists():
+                    shutil.rmtree(folder)
+                    deleted.append(folder)
+            places.console.unlink(missing_ok=True)
+    if downloads and places.cache.exists():
+        with _locked(places.cache_lock, places.cache, settings.timeout, talk):
+            for entry in places.cache.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                    deleted.append(entry)
+    return deleted
+
+
+@contextmanager
+def _locked(lock: Path, subject: Path, limit: float, talk: Talk) -> Iterator[None]:
+    """Hold the lock, telling when that means waiting. Raises NodeError when another command holds it beyond `limit`."""
+    from filelock import FileLock, Timeout
+
+    held = FileLock(lock)
+    try:
+        held.acquire(timeout=0)
+    except Timeout:
+        talk.say(f"another gear-node command is at work in {subject}: waiting for it")
+        try:
+            held.acquire(timeout=limit)
+        except Timeout as error:
+            msg = f"another gear-node command has been at work in {subject} for {limit:.0f} s: see what it waits for"
+            raise NodeError(msg) from error
+    try:
+        yield
+    finally:
+        held.release()
+
+
+def _living(places: Places, talk: Talk) -> Record | None:
+    """The record of the process that runs this node; a stale pid file is told and removed."""
+    record = read_record(places.record)
+    if record is None or is_running(record, places.home):
+        return record
+    reused = " (another process has that number now)" if started_at(record.pid) is not None else ""
+    talk.say(f"the pid file {places.record} is stale: process {record.pid} is gone{reused}; removing it")
+    places.record.unlink()
+    return None
+
+
+def _check_same(record: Record, settings: NodeSettings, places: Places) -> None:
+    """Raises NodeError when the node runs already, but not as was asked for."""
+    for name, running in (("port", record.port), ("heap", record.heap), ("jvm", record.jvm)):
+        wanted = getattr(settings, name)
+        if name in settings.model_fields_set and wanted != running:
+            msg = (
+                f"the node in {places.home} runs already with {name} {running}, not {wanted}: stop it first "
+                "(gear-node stop), or start another one with another --dir and --port"
+            )
+            raise NodeError(msg)
+
+
+def _check_port(port: int) -> None:
+    """Raises NodeError when the port cannot be had."""
+    if not port_is_taken(port):
+        return
+    owner = port_owner(port)
+    held_by = f" by {owner}" if owner else ""
+    answer = cluster.ask(port, "/") or {}
+    name = answer.get("cluster_name")
+    hint = f" (an OpenSearch answers there, cluster {name!r}: GEAR_OPENSEARCH_URL can point to it)" if name else ""
+    msg = f"port {port} of 127.0.0.1 is taken{held_by}{hint}: choose another with --port or GEAR_NODE_PORT"
+    raise NodeError(msg)
+
+
+def _check_room(settings: NodeSettings, places: Places) -> None:
+    """Raises NodeError when memory or disk are too small for a node that works."""
+    memory = free_memory()
+    needed = heap_bytes(settings.heap) + _JAVA_BESIDE_HEAP
+    if memory.available < needed:
+        msg = (
+            f"{memory.limited_by} has {memory.available / 1024**2:.0f} MB of memory free, and a heap of "
+            f"{settings.heap} needs {needed / 1024**2:.0f} MB: close something, or choose a smaller heap with --heap "
+            "(256m at least)"
+        )
+        raise NodeError(msg)
+    free = free_disk(places.home)
+    if free < config.FREE_DISK_TO_START:
+        msg = (
+            f"the disk of {places.home} has {free / 1024**3:.1f} GB free, and OpenSearch needs "
+            f"{config.FREE_DISK_TO_START / 1024**3:.0f} GB: when the disk fills up it makes all indices read-only. "
+            "Free some, or choose another disk with --dir"
+        )
+        raise NodeError(msg)
+
+
+def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaRuntime, talk: Talk) -> Record:
+    """Configure and start the process, write the pid file and wait until the node answers."""
+    prepare_server(places)
+    yml = config.opensearch_yml(data=places.data, logs=places.logs, port=settings.port)
+    (places.config / "opensearch.yml").write_text(yml, encoding="utf-8")
+    (places.config / "log4j2.properties").write_text(config.log4j2_properties())
+    launch = config.Launch(
+        java=runtime.java,
+        java_major=runtime.major,
+        server=server,
+        home=places.home,
+        heap=settings.heap,
+        jvm=settings.jvm,
+    )
+    command = config.java_command(launch, (server / "config" / "jvm.options").read_text())
+    talk.say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
+    child = process.launch(command, places)
+    record = Record(
+        pid=child.pid,
+        started=started_at(child.pid) or 0.0,
+        port=settings.port,
+        heap=settings.heap,
+        jvm=settings.jvm,
+        java=str(runtime.home),
+    )
+    ready = False
+    try:
+        write_record(places.record, record)
+        process.wait_ready(settings.port, lambda: child.poll() is not None, places, settings.timeout)
+        ready = True
+    finally:
+        # A start that failed or was interrupted leaves no process behind, except one that answers (with a red
+        # cluster): whoever wants to repair that needs it running.
+        if not ready and not (child.poll() is None and cluster.is_ours(settings.port)):
+            child.kill()
+            child.wait()
+            places.record.unlink(missing_ok=True)
+    return record
+
+
+def _stop(places: Places, limit: float, talk: Talk) -> bool:
+    """`stop` for a caller that holds the lock."""
+    record = _living(places, talk)
+    if record is None:
+        return False
+    if not process.end(record.pid, limit):
+        talk.say(f"process {record.pid} did not end within {limit:.0f} s and was killed")
+    places.record.unlink(missing_ok=True)
+    return True

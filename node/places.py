@@ -1,0 +1,121 @@
+"""Settings and account go in; the folders of one node and of the shared cache come out, made with fitting rights.
+
+A node directory holds `data`, `logs`, `config`, `tmp` (the server's own), and beside them `node.json` (who runs),
+`console.log` and `lock` (ours). The cache holds the downloads and the unpacked server, shared by all nodes.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from node.account import Account, closed_folder
+from node.errors import NodeError
+from node.settings import NodeSettings
+
+ROOT_HOME = Path("/var/lib/gear-node")
+"""Where everything lives when we are root: root's own folders cannot be read by the account that runs the server."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """All folders and files of one node; `account` is who must be able to read them, None for ourselves."""
+
+    home: Path
+    cache: Path
+    account: Account | None
+
+    @property
+    def data(self) -> Path:
+        """The server's indices."""
+        return self.home / "data"
+
+    @property
+    def logs(self) -> Path:
+        """The server's log files."""
+        return self.home / "logs"
+
+    @property
+    def log(self) -> Path:
+        """The server's current log."""
+        return self.logs / "node.log"
+
+    @property
+    def config(self) -> Path:
+        """The server's configuration, written anew at every start."""
+        return self.home / "config"
+
+    @property
+    def temporary(self) -> Path:
+        """Java's folder for temporary files."""
+        return self.home / "tmp"
+
+    @property
+    def console(self) -> Path:
+        """What the Java process itself printed since its start."""
+        return self.home / "console.log"
+
+    @property
+    def record(self) -> Path:
+        """The pid file: which process runs this node."""
+        return self.home / "node.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by every command that changes the node."""
+        return self.home / "lock"
+
+    @property
+    def cache_lock(self) -> Path:
+        """Held while files are fetched and unpacked."""
+        return self.cache / "lock"
+
+
+def find_places(settings: NodeSettings, account: Account | None) -> Places:
+    """Where this node lives: as the settings say, else below the user's folders, else (root) below /var/lib."""
+    from platformdirs import user_cache_path, user_data_path
+
+    if account is not None:
+        home, cache = ROOT_HOME / "node", ROOT_HOME / "cache"
+    else:
+        home, cache = user_data_path("gear") / "node", user_cache_path("gear") / "node"
+    return Places(home=settings.dir or home, cache=settings.cache or cache, account=account)
+
+
+def make_folder(folder: Path, account: Account | None = None) -> None:
+    """Make a folder and its missing parents, readable by all; give the last one to the account if there is one."""
+    missing = [path for path in [folder, *folder.parents] if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        path.chmod(0o755)
+    if account is not None:
+        os.chown(folder, account.uid, account.gid, follow_symlinks=False)
+
+
+def prepare(places: Places) -> None:
+    """Make the node's folders. Raises NodeError where they cannot be made or the account cannot get to them."""
+    for folder in (places.home, places.cache):
+        try:
+            make_folder(folder)
+        except OSError as error:
+            msg = f"cannot make the folder {folder}: {error.strerror}; choose another with --dir or GEAR_NODE_CACHE"
+            raise NodeError(msg) from error
+        if not os.access(folder, os.W_OK | os.X_OK):
+            msg = f"cannot write to {folder}: it belongs to another user; choose another with --dir or GEAR_NODE_CACHE"
+            raise NodeError(msg)
+        if places.account is not None and (closed := closed_folder(folder, places.account)):
+            msg = (
+                f"the account {places.account.name!r}, which runs the server because root may not, cannot enter "
+                f"{closed}, and so not {folder}: choose a place elsewhere, such as {ROOT_HOME}, with --dir or "
+                f"GEAR_NODE_DIR and GEAR_NODE_CACHE"
+            )
+            raise NodeError(msg)
+
+
+def prepare_server(places: Places) -> None:
+    """Make what the server itself writes to; configuration and temporary files begin empty at every start."""
+    for folder in (places.config, places.temporary):
+        if folder.exists():
+            shutil.rmtree(folder)
+    for folder in (places.data, places.logs, places.config, places.temporary):
+        make_folder(folder, places.account)

@@ -1,0 +1,121 @@
+"""A command line and places go in; a detached server process, and its orderly end, come out."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+
+from node import cluster
+from node.errors import NodeError
+from node.machine import started_at
+from node.places import Places
+
+_TAIL_LINES = 15
+_PAUSE = 0.1
+"""Seconds between two looks at a process or port."""
+
+
+def launch(command: list[str], places: Places) -> subprocess.Popen[bytes]:
+    """Start the server in a session of its own, so that it outlives this command and its terminal."""
+    account = places.account
+    with places.console.open("wb") as console:
+        return subprocess.Popen(  # noqa: S603  the command is built by config.java_command from our own table
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            cwd=places.home,
+            # Nothing of our environment: JAVA_TOOL_OPTIONS and the like would change the server, passwords would leak.
+            env={"HOME": str(places.home), "PATH": os.defpath, "LANG": "C.UTF-8"},
+            start_new_session=True,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            umask=0o022,
+        )
+
+
+def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: float) -> None:
+    """Return once the node answers and its cluster is yellow or green.
+
+    Raises NodeError with the end of the log when the process ends first or `limit` seconds have passed.
+    """
+    deadline = monotonic() + limit
+    colour = None
+    while monotonic() < deadline:
+        if ended():
+            msg = f"OpenSearch ended while starting. The end of its log ({places.log}):\n{log_tail(places)}"
+            raise NodeError(msg)
+        if cluster.is_ours(port):
+            colour = cluster.health(port)
+            if colour in ("yellow", "green"):
+                return
+        sleep(_PAUSE)
+    if colour is not None:
+        msg = (
+            f"OpenSearch answers on port {port}, but its cluster is still {colour} after {limit:.0f} s: "
+            "some index cannot be opened. See `gear-node logs`; `gear-node reset` deletes all data of this node"
+        )
+        raise NodeError(msg)
+    msg = (
+        f"OpenSearch did not answer on port {port} within {limit:.0f} s. "
+        f"On a slow machine give it longer with --timeout. The end of its log ({places.log}):\n{log_tail(places)}"
+    )
+    raise NodeError(msg)
+
+
+def end(pid: int, limit: float) -> bool:
+    """Ask the process to end and wait; kill it after `limit` seconds. True when it ended by itself.
+
+    Raises NodeError when it is not ours to end, or even killing did not end it.
+    """
+    try:
+        os.kill(pid, signal.SIGTERM)
+        if _wait_gone(pid, limit):
+            return True
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return True
+    except PermissionError as error:
+        msg = f"the node's process {pid} belongs to another user: stop it as the user who started it"
+        raise NodeError(msg) from error
+    if not _wait_gone(pid, limit):
+        msg = (
+            f"the node's process {pid} does not end even when killed: see what holds it (state D in ps is a hung disk)"
+        )
+        raise NodeError(msg)
+    return False
+
+
+def _wait_gone(pid: int, limit: float) -> bool:
+    """Whether the process was gone within `limit` seconds."""
+    deadline = monotonic() + limit
+    while started_at(pid) is not None:
+        if monotonic() >= deadline:
+            return False
+        sleep(_PAUSE)
+    return True
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    """The last lines of a text file, none when it is missing. Reads the end only, 400 bytes a line at least."""
+    if count <= 0 or not path.is_file():
+        return []
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        window = max(1 << 16, count * 400)
+        while True:
+            file.seek(max(0, size - window))
+            lines = file.read().decode("utf-8", errors="replace").splitlines()
+            if len(lines) > count or window >= size:
+                return lines[-count:]
+            window *= 4
+
+
+def log_tail(places: Places) -> str:
+    """The last lines of what Java printed and of the server's log, without the JVM's harmless warnings."""
+    console = [line for line in last_lines(places.console, _TAIL_LINES) if not line.startswith("WARNING:")]
+    lines = [*console, *last_lines(places.log, _TAIL_LINES)]
+    return "\n".join(f"  {line}" for line in lines) or "  (both logs are empty)"

@@ -1,0 +1,63 @@
+"""The pinned files and the cache go in; the folder of the unpacked server, ready to run, comes out.
+
+Unpacking happens beside the final name and is renamed at the end: a server folder is complete or not there.
+"""
+
+import hashlib
+import shutil
+import zipfile
+from pathlib import Path
+
+from node.download import addresses, fetch
+from node.errors import NodeError
+from node.machine import free_disk
+from node.pins import LIBRARIES, OPENSEARCH_VERSION, PINNED_FILES, SERVER, UNPACKED_BYTES
+from node.places import Places, make_folder
+from node.talk import Talk
+
+
+def server_folder(cache: Path) -> Path:
+    """Where the unpacked server lies; the name changes with every pinned hash."""
+    pins = hashlib.sha256("".join(pinned.sha256 for pinned in PINNED_FILES).encode()).hexdigest()[:12]
+    return cache / f"opensearch-{OPENSEARCH_VERSION}-{pins}"
+
+
+def ensure_server(places: Places, mirror: str | None, talk: Talk) -> Path:
+    """The unpacked server, fetched and unpacked first if it is not there. The caller holds the cache's lock.
+
+    Raises NodeError when it cannot be fetched or the disk is too small.
+    """
+    folder = server_folder(places.cache)
+    if folder.is_dir():
+        return folder
+    downloads = places.cache / "downloads"
+    make_folder(downloads)
+    _check_disk(downloads)
+    fetched = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), talk) for pinned in PINNED_FILES}
+    talk.say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
+    unfinished = folder.with_name(f"{folder.name}.part")
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    with zipfile.ZipFile(fetched[SERVER]) as archive:
+        archive.extractall(unfinished)
+    inner = unfinished / f"opensearch-{OPENSEARCH_VERSION}"
+    for library in LIBRARIES:
+        shutil.copyfile(fetched[library], inner / "lib" / library.filename)
+    for path in [inner, *inner.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    inner.replace(folder)
+    unfinished.rmdir()
+    return folder
+
+
+def _check_disk(downloads: Path) -> None:
+    """Raises NodeError when the missing downloads and the unpacked server do not fit."""
+    missing = sum(pinned.size for pinned in PINNED_FILES if not (downloads / pinned.filename).exists())
+    needed = missing + UNPACKED_BYTES
+    free = free_disk(downloads)
+    if free < needed:
+        msg = (
+            f"{downloads} has {free / 1e6:.0f} MB free, and fetching and unpacking OpenSearch takes "
+            f"{needed / 1e6:.0f} MB: free some, or choose another disk with GEAR_NODE_CACHE"
+        )
+        raise NodeError(msg)
