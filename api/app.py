@@ -1,0 +1,73 @@
+"""The app: settings in, the ASGI application out. Nothing is opened before it starts."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+import api.errors
+import api.health
+import api.openapi
+import api.orders.routes
+import api.search.routes
+from api import logs
+from api.auth import Authenticator
+from api.orders.masking import masking
+from api.orders.schemas import OrderBody
+from api.request_id import RequestIdMiddleware
+from api.search.engine import Engine
+from api.search.schemas import SearchBody
+from api.services import Services
+from api.settings import Settings
+from mappings.platforms import read_platforms
+from store.engine import Store
+
+DESCRIPTION = """Search for single in-game items, and orders for them.
+
+Every answer carries `X-Request-Id`; every error has the one envelope
+`{"status": "error", "error": {"code", "message", "details", "requestId"}}`. Unknown fields and query parameters are
+refused with 422; nothing is clamped or ignored. All limits, sorts and error codes are at `GET /v1/platforms`.
+"""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service with these settings; raises PlatformFileError and AddressRefused where they cannot be used."""
+    platforms = read_platforms(settings.platform_files)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        store = Store(settings.database_url)
+        engine = Engine(settings, settings.search_timeout)
+        services = Services(settings, platforms, engine, store)
+        app.state.services = services
+        app.state.authenticator = Authenticator(store, settings.rate_limit)
+        try:
+            async with masking(services) as app.state.masking:
+                yield
+        finally:
+            await engine.close()
+            await store.close()
+
+    app = FastAPI(
+        title="Gear search and orders",
+        version=version("gear"),
+        summary="Search single in-game items and order them",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+    )
+    app.add_middleware(RequestIdMiddleware)
+    api.errors.install(app)
+    for router in (api.search.routes.router, api.orders.routes.router, api.health.router):
+        app.include_router(router)
+    api.openapi.install(app, [SearchBody, OrderBody])
+    return app
+
+
+def serve() -> FastAPI:
+    """The app with the settings of the environment, for the processes that `gear-api serve` starts."""
+    logs.configure()
+    return create_app(Settings())

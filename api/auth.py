@@ -1,0 +1,84 @@
+"""Authentication: a bearer token in, the stored token with its scopes out, or 401, 403, 429."""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from limits import RateLimitItem
+from limits import parse as parse_rate_limit
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
+
+from api.errors import ApiError
+from store import tokens
+from store.engine import Store
+from store.tokens import Token
+
+# A revoked token must stop working within 5 seconds on every worker; a cached one is looked up again after this.
+CACHE_SECONDS = 2.0
+CACHED_TOKENS = 10_000
+
+bearer = HTTPBearer(auto_error=False, description="`Authorization: Bearer gear_…`, made by `gear-api token create`")
+
+
+class Authenticator:
+    """Finds tokens in the store, remembers them for two seconds, and counts their requests."""
+
+    def __init__(self, store: Store, rate_limit: str) -> None:
+        self._store = store
+        self._found: OrderedDict[bytes, tuple[Token, float]] = OrderedDict()
+        self._limit: RateLimitItem | None = parse_rate_limit(rate_limit) if rate_limit else None
+        self._windows = MovingWindowRateLimiter(MemoryStorage())
+
+    async def token(self, plaintext: str) -> Token:
+        """The usable token behind this text; raises ApiError `unauthorized`."""
+        key = hashlib.sha256(plaintext.encode()).digest()
+        held = self._found.get(key)
+        if held is None or time.monotonic() - held[1] > CACHE_SECONDS:
+            async with self._store.reading() as connection:
+                token = await tokens.find(connection, plaintext)
+            if token is None:
+                raise ApiError("unauthorized", "the token is not known")
+            held = (token, time.monotonic())
+            self._found[key] = held
+            self._found.move_to_end(key)
+            if len(self._found) > CACHED_TOKENS:
+                self._found.popitem(last=False)
+        if not held[0].usable(datetime.now(UTC)):
+            raise ApiError("unauthorized", "the token has been revoked or has expired")
+        return held[0]
+
+    async def count(self, token: Token) -> None:
+        """Counts one request; raises ApiError `rate_limited` where the token has used up its share."""
+        if self._limit is None or await self._windows.hit(self._limit, token.id):
+            return
+        reset, _ = await self._windows.get_window_stats(self._limit, token.id)
+        wait = max(1, round(reset - time.time() + 0.5))
+        raise ApiError("rate_limited", f"more than {self._limit} with this token", headers={"Retry-After": str(wait)})
+
+
+def needs(scope: str) -> Callable[..., Awaitable[Token]]:
+    """A dependency: the request's token, which has this scope."""
+
+    async def authenticate(
+        request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
+    ) -> Token:
+        if credentials is None:
+            raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
+        authenticator: Authenticator = request.app.state.authenticator
+        token = await authenticator.token(credentials.credentials)
+        if scope not in token.scopes:
+            raise ApiError("forbidden", f"the token does not have the scope {scope!r}")
+        await authenticator.count(token)
+        return token
+
+    return authenticate
+
+
+SearchToken = Annotated[Token, Depends(needs("search"))]
+OrderToken = Annotated[Token, Depends(needs("order"))]

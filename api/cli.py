@@ -1,0 +1,223 @@
+"""`gear-api`: commands in; a running service, tokens, the schema and the OpenAPI description out."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from store.engine import Store
+    from store.tokens import Token
+
+SCOPES = ("search", "order", "fulfil", "metrics")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+Result = TypeVar("Result")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gear")
+def main() -> None:
+    """Serve searches and orders, and keep the tokens that may ask for them.
+
+    Settings come from GEAR_… variables and a file `.env`; see docs/operations.md.
+
+    Example: gear-api migrate && gear-api serve
+    """
+
+
+@main.command()
+@click.option("--host", help="Address to listen on (GEAR_API_HOST, 127.0.0.1).")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
+def serve(host: str | None, port: int | None, workers: int) -> None:
+    """Serve the API until it is told to stop (SIGTERM, SIGINT).
+
+    Example: gear-api serve --port 8000 --workers 2
+    """
+    import uvicorn
+
+    from api.settings import Settings
+
+    settings = _checked(Settings)
+    uvicorn.run(
+        "api.app:serve",
+        factory=True,
+        host=host or settings.api_host,
+        port=settings.api_port if port is None else port,
+        workers=workers,
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        timeout_graceful_shutdown=10,
+    )
+
+
+@main.command()
+def migrate() -> None:
+    """Bring the database's schema up to date; safe to run twice, and by two at once.
+
+    Example: GEAR_DATABASE_URL=postgresql+asyncpg://gear:secret@db/gear gear-api migrate
+    """
+    from store import migrate as migration
+    from store.settings import StoreSettings
+
+    settings = _checked(StoreSettings)
+    _run(migration.upgrade(settings.database_url))
+    click.echo(f"the schema is at {migration.head()}", err=True)
+
+
+@main.command()
+def openapi() -> None:
+    """Print the OpenAPI description as JSON.
+
+    Example: gear-api openapi > openapi.json
+    """
+    from api.app import create_app
+    from api.settings import Settings
+
+    click.echo(json.dumps(create_app(_checked(Settings)).openapi(), indent=2, ensure_ascii=False))
+
+
+@main.group()
+def token() -> None:
+    """Make, list and revoke bearer tokens.
+
+    Example: gear-api token create --name shop --scope search --scope order
+    """
+
+
+def _duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
+    if value is None:
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", value)
+    if match is None:
+        message = f"{value!r} is not a duration such as 90d, 12h, 30m or 60s"
+        raise click.BadParameter(message)
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+@token.command("create")
+@click.option("--name", required=True, help="Whose token it is.")
+@click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="What it may do.")
+@click.option("--sandbox", is_flag=True, help="Its orders touch no real item.")
+@click.option("--expires", callback=_duration, help="How long it lasts, such as 90d; for ever where left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def create_token(name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool) -> None:  # click passes flags by name
+    """Make a token and print its two secrets, the only time that they are shown.
+
+    Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
+    """
+    from store import tokens
+
+    now = datetime.now(UTC)
+
+    async def create() -> tokens.CreatedToken:
+        async with _opened_store() as store, store.transaction() as connection:
+            until = None if expires is None else now + expires
+            return await tokens.create(connection, name, scopes, sandbox, until, now)
+
+    created = _run(create())
+    shown = {
+        "id": created.token.id,
+        "token": created.plaintext,
+        "webhookSecret": created.token.webhook_secret,
+        **_about(created.token),
+    }
+    if as_json:
+        click.echo(json.dumps(shown))
+        return
+    for key, value in shown.items():
+        click.echo(f"{key}: {' '.join(value) if isinstance(value, list) else value}")
+    click.echo("keep both secrets: they are not shown again", err=True)
+
+
+@token.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+def list_tokens(as_json: bool) -> None:  # click passes flags by name
+    """List the tokens, without their secrets.
+
+    Example: gear-api token list
+    """
+    from store import tokens
+
+    async def find() -> list[tokens.Token]:
+        async with _opened_store() as store, store.reading() as connection:
+            return await tokens.list_all(connection)
+
+    shown = [{"id": held.id, **_about(held)} for held in _run(find())]
+    if as_json:
+        click.echo(json.dumps(shown))
+        return
+    for entry in shown:
+        state = "revoked" if entry["revokedAt"] else f"expires {entry['expiresAt'] or 'never'}"
+        click.echo(f"{entry['id']}  {entry['name']}  {' '.join(entry['scopes'])}  {state}")
+
+
+@token.command("revoke")
+@click.argument("token_id_or_name")
+def revoke_token(token_id_or_name: str) -> None:
+    """Revoke a token by its id or name; every worker refuses it within 5 seconds.
+
+    Example: gear-api token revoke shop
+    """
+    from store import tokens
+
+    async def revoke() -> bool:
+        async with _opened_store() as store, store.transaction() as connection:
+            return await tokens.revoke(connection, token_id_or_name, datetime.now(UTC))
+
+    if not _run(revoke()):
+        message = f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list"
+        raise click.ClickException(message)
+    click.echo(f"revoked {token_id_or_name}", err=True)
+
+
+def _about(held: "Token") -> dict[str, Any]:
+    def moment(at: datetime | None) -> str | None:
+        return None if at is None else at.isoformat()
+
+    return {
+        "name": held.name,
+        "scopes": sorted(held.scopes),
+        "sandbox": held.sandbox,
+        "createdAt": moment(held.created_at),
+        "expiresAt": moment(held.expires_at),
+        "revokedAt": moment(held.revoked_at),
+    }
+
+
+@asynccontextmanager
+async def _opened_store() -> AsyncIterator["Store"]:
+    from store.engine import Store
+    from store.settings import StoreSettings
+
+    store = Store(_checked(StoreSettings).database_url)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def _checked(settings: Callable[[], Result]) -> Result:
+    from pydantic import ValidationError
+
+    try:
+        return settings()
+    except ValidationError as error:
+        lines = [f"GEAR_{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
+        raise click.ClickException("; ".join(lines)) from None
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    from store.errors import StoreError
+
+    try:
+        return asyncio.run(work)
+    except (StoreError, ValueError) as error:
+        raise click.ClickException(str(error)) from None

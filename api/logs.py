@@ -1,0 +1,33 @@
+"""Logs: events in, one JSON object a line on stderr out."""
+
+import logging
+import sys
+
+import structlog
+
+
+def configure() -> None:
+    """Sends our own log lines and the libraries' warnings to stderr as JSON."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.processors.JSONRenderer()],
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.JSONRenderer(),
+        ],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    # what it warns of is answered and logged by us, with the request's id and without the engine's address
+    logging.getLogger("opensearch").setLevel(logging.ERROR)

@@ -1,0 +1,79 @@
+"""Examples of the search's bodies and answers, as OpenAPI shows them and the tests send them."""
+
+from typing import Any
+
+ITEM: dict[str, Any] = {
+    "id": 40000012345,
+    "name": "AK-47 | Redline (Field-Tested)",
+    "price": 21.4,
+    "image": "https://example.com/ak47-redline.png",
+    "inspectLink": "steam://rungame/730/76561202255233023/+csgo_econ_action_preview%20S1A40000012345D7",
+    "description": None,
+    "details": {
+        "type": "Rifle",
+        "weapon": "AK-47",
+        "set": "The Phoenix Collection",
+        "quality": "Normal",
+        "rarity": "Classified",
+        "exterior": "Field-Tested",
+        "phase": None,
+        "tournament": None,
+        "color": None,
+    },
+    "paint": {"float": 0.18234567, "seed": 661, "index": 282, "pattern": None},
+    "attachments": [
+        {
+            "id": 4781,
+            "name": "Sticker | Crown (Foil)",
+            "wear": 0.0,
+            "type": "sticker",
+            "image": "https://example.com/crown-foil.png",
+        }
+    ],
+}
+
+SEARCH_BODIES: dict[str, Any] = {
+    "everything": {},
+    "text": {"platform": 730, "query": "ak-47 redline"},
+    "filters": {
+        "platform": 730,
+        "query": "redline",
+        "filters": {
+            "price": {"min": 5, "max": 50},
+            "weapon": ["AK-47"],
+            "type": ["Rifle"],
+            "rarity": ["Classified"],
+            "exterior": ["Minimal Wear", "Field-Tested"],
+            "quality": ["Normal"],
+            "phase": [],
+        },
+        "limit": 20,
+        "page": 1,
+        "sort": "price_asc",
+    },
+    "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
+}
+
+SEARCH_ANSWER: dict[str, Any] = {"status": "success", "gear": [ITEM], "total": 1}
+ITEM_ANSWER: dict[str, Any] = {"status": "success", "gear": ITEM, "available": True}
+PLATFORMS_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "platforms": [
+        {
+            "id": 730,
+            "slug": "cs2",
+            "name": "Counter-Strike 2",
+            "currency": "USD",
+            "items": 60000,
+            "indexedAt": "2026-08-09T04:00:00Z",
+            "filters": [
+                {"name": "price", "kind": "range", "minimum": 0, "maximum": 1000000000000},
+                {"name": "weapon", "kind": "values", "maxValues": 100, "maxCharacters": 100},
+                {"name": "seed", "kind": "integers", "maxValues": 1000},
+            ],
+        }
+    ],
+    "sorts": ["relevance", "price_asc"],
+    "limits": {"queryCharacters": 200, "limit": 100, "pageWindow": 10000},
+    "errors": [{"code": "unauthorized", "status": 401, "message": "a valid bearer token is needed"}],
+}

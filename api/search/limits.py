@@ -1,0 +1,53 @@
+"""Limits: the constants that requests are checked with in, the same numbers for machines to read out."""
+
+from datetime import UTC
+from typing import Any
+
+from api.errors import ERRORS
+from api.json_body import MOST_BODY_BYTES
+from api.search.engine import IndexedPlatform
+from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, MOST_VALUE_CHARACTERS, PAGE_WINDOW
+from api.settings import Settings
+from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.money import MOST_PRICE
+from mappings.platforms import Platform
+
+
+def platform_entry(platform: Platform, indexed: IndexedPlatform) -> dict[str, Any]:
+    """A platform as `GET /v1/platforms` shows it."""
+    since = indexed.indexed_at
+    return {
+        "id": platform.id,
+        "slug": platform.slug,
+        "name": platform.name,
+        "currency": platform.currency,
+        "items": indexed.items,
+        "indexedAt": None if since is None else since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "filters": [_filter_entry(row) for row in FILTERS],
+    }
+
+
+def _filter_entry(row: Filter) -> dict[str, Any]:
+    if row.kind is Kind.MONEY:
+        return {"name": row.name, "kind": "range", "minimum": 0, "maximum": int(MOST_PRICE)}
+    if row.kind is Kind.RANGE:
+        return {"name": row.name, "kind": "range", "minimum": 0, "maximum": 1}
+    if row.kind is Kind.WHOLE:
+        return {"name": row.name, "kind": "integers", "maxValues": row.most}
+    return {"name": row.name, "kind": "values", "maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}
+
+
+def limits(settings: Settings) -> dict[str, Any]:
+    """The sorts, the limits and the error codes of all operations."""
+    return {
+        "sorts": [sort.name for sort in SORTS],
+        "limits": {
+            "bodyBytes": MOST_BODY_BYTES,
+            "queryCharacters": MOST_QUERY_CHARACTERS,
+            "limit": MOST_LIMIT,
+            "defaultLimit": DEFAULT_LIMIT,
+            "pageWindow": PAGE_WINDOW,
+            "requestRate": settings.rate_limit or None,
+        },
+        "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
+    }

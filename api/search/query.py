@@ -1,0 +1,120 @@
+"""Queries: a checked body in, the request body for the engine out. Pure: no client, no framework, no clock."""
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from api.search.schemas import SearchBody
+from api.search.understand import Understood, understand
+from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.money import at_least, at_most
+
+Clause = dict[str, Any]
+
+_SORTS = {sort.name: sort for sort in SORTS}
+# Score first, then id; across platforms two items may have the same id.
+_TIES: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
+# What items bound by an active order are kept out with.
+OFFERED: Clause = {"term": {"bound": False}}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the engine, apart from where."""
+
+    body: SearchBody
+    minor_digits: int
+
+
+def search_request(question: Question) -> dict[str, Any]:
+    """The engine's search body: hits of one page, the exact total, the items as they are answered."""
+    body = question.body
+    understood = understand(body.query)
+    return {
+        "query": {"bool": {**_text(understood), "filter": [OFFERED, *filter_clauses(question)]}},
+        "sort": sort_clauses(sort_name(body, understood)),
+        "from": (body.page - 1) * body.limit,
+        "size": body.limit,
+        "track_total_hits": True,
+        "_source": ["item"],
+    }
+
+
+def sort_name(body: SearchBody, understood: Understood) -> str:
+    """The sort in force: the asked one, `relevance` where there is a text; without a text `relevance` is by price."""
+    name = body.sort.value if body.sort is not None else "relevance"
+    return "price_asc" if name == "relevance" and understood.everything else name
+
+
+def asks_for_price(body: SearchBody) -> bool:
+    """Whether the answer depends on comparing prices, by filter or by sort."""
+    price = getattr(body.filters, "price", None)
+    filtered = price is not None and (price.min is not None or price.max is not None)
+    return filtered or sort_name(body, understand(body.query)).startswith("price_")
+
+
+def sort_clauses(name: str) -> list[Clause]:
+    """The engine's sort: items without the value last in both directions, ties by id."""
+    sort = _SORTS[name]
+    order = "desc" if sort.descending else "asc"
+    first: Clause = {sort.field: {"order": order}}
+    if sort.field != "_score":
+        first[sort.field]["missing"] = "_last"
+    return [first, *_TIES]
+
+
+def filter_clauses(question: Question) -> list[Clause]:
+    """One clause a filter that narrows, in the order of the table."""
+    filters = question.body.filters
+    if filters is None:
+        return []
+    clauses = (_clause(row, filters, question.minor_digits) for row in FILTERS)
+    return [clause for clause in clauses if clause is not None]
+
+
+def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None:
+    asked = getattr(filters, row.name)
+    if not asked:
+        return None
+    if row.kind is Kind.FOLDED:
+        return _folded(row.field, asked)
+    if row.kind is Kind.WHOLE:
+        return {"terms": {row.field: _unique([str(value) for value in asked])}}
+    if row.kind is Kind.MONEY:
+        low = None if asked.min is None else at_least(asked.min, minor_digits)
+        high = None if asked.max is None else at_most(asked.max, minor_digits)
+    else:
+        low = None if asked.min is None else float(asked.min)
+        high = None if asked.max is None else float(asked.max)
+    bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
+    return {"range": {row.field: bounds}} if bounds else None
+
+
+def _folded(field: str, values: list[str]) -> Clause:
+    """Any of the values: folded by the engine's normalizer, but as it is where nothing would be left of a value."""
+    folded = _unique([value for value in values if not _folds_to_nothing(value)])
+    as_is = _unique([value for value in values if _folds_to_nothing(value)])
+    clauses: list[Clause] = []
+    if folded:
+        clauses.append({"terms": {f"{field}.folded": folded}})
+    if as_is:
+        clauses.append({"terms": {field: as_is}})
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _folds_to_nothing(value: str) -> bool:
+    return all(one in "★™" or unicodedata.category(one) in ("Mn", "Cc", "Zs", "Zl", "Zp") for one in value)
+
+
+def _unique(values: list[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _text(understood: Understood) -> Clause:
+    if understood.everything:
+        return {}
+    if understood.words:
+        return {"must": [{"match": {"text": " ".join(spellings)}} for spellings in understood.words]}
+    return {"must": [{"match": {"name.marks": {"query": understood.marks, "operator": "and"}}}]}

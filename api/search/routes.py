@@ -1,0 +1,148 @@
+"""Search routes: requests in, pages of gear, single items and what the service knows of its platforms out."""
+
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.auth import SearchToken
+from api.errors import ApiError, invalid
+from api.json_body import body_of, request_body
+from api.openapi import answers
+from api.queries import only_query
+from api.search import examples
+from api.search.limits import limits, platform_entry
+from api.search.query import Question, asks_for_price, search_request
+from api.search.results import search_answer
+from api.search.schemas import (
+    ItemAnswer,
+    PlatformsAnswer,
+    SearchAnswer,
+    SearchBody,
+    check_window,
+    platforms_of,
+)
+from api.services import Services, services_of
+from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.platforms import Platform, Platforms
+from store import orders
+
+router = APIRouter(tags=["search"])
+Held = Annotated[Services, Depends(services_of)]
+
+
+def json_response(content: bytes) -> Response:
+    """Bytes that are already JSON."""
+    return Response(content, media_type="application/json")
+
+
+@router.post(
+    "/v1/gear/search",
+    summary="Search gear by text and filters",
+    responses=answers(
+        SearchAnswer,
+        examples.SEARCH_ANSWER,
+        "invalid_json",
+        "unauthorized",
+        "forbidden",
+        "body_too_large",
+        "unsupported_media_type",
+        "validation_failed",
+        "unknown_platform",
+        "page_window_exceeded",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    ),
+    openapi_extra=request_body(SearchBody, examples.SEARCH_BODIES),
+)
+async def search_gear(
+    token: SearchToken,
+    _: Annotated[None, Depends(only_query())],
+    body: Annotated[SearchBody, Depends(body_of(SearchBody))],
+    services: Held,
+) -> Response:
+    """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
+    platforms = platforms_of(body, services.platforms)
+    check_window(body)
+    if asks_for_price(body) and len({platform.currency for platform in platforms}) > 1:
+        raise invalid("platform", "the platforms have different currencies: name one to filter or sort by price")
+    question = Question(body, platforms[0].minor_digits)
+    return json_response(search_answer(await services.engine.search(platforms, search_request(question))))
+
+
+@router.get(
+    "/v1/gear/{id}",
+    summary="One item",
+    responses=answers(
+        ItemAnswer,
+        examples.ITEM_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "item_not_found",
+        "validation_failed",
+        "unknown_platform",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    ),
+)
+async def get_item(
+    id: str,  # noqa: A002  # the parameter's name is part of the interface
+    token: SearchToken,
+    request: Request,
+    _: Annotated[None, Depends(only_query("platform"))],
+    services: Held,
+    platform: str | None = None,
+) -> Response:
+    """The item with this id, on offer or not; `platform` may be left out while there is only one."""
+    chosen = _platform(platform, services.platforms)
+    number = item_number(id)
+    found = None if number is None else await services.engine.item(chosen, number)
+    if found is None or number is None:
+        raise ApiError("item_not_found", f"platform {chosen.id} has no item {id[:40]!r}")
+    async with services.store.reading() as connection:
+        bound = await orders.is_bound(connection, chosen.id, number)
+    available = found.price is not None and not bound
+    return json_response(orjson.dumps({"status": "success", "gear": found.item, "available": available}))
+
+
+@router.get(
+    "/v1/platforms",
+    summary="The platforms, and every limit, sort and error code",
+    responses=answers(
+        PlatformsAnswer,
+        examples.PLATFORMS_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "validation_failed",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    ),
+)
+async def get_platforms(token: SearchToken, _: Annotated[None, Depends(only_query())], services: Held) -> Response:
+    """What is on offer of each platform and since when, and the limits of requests as data."""
+    indexed = await services.engine.indexed(list(services.platforms))
+    entries: list[dict[str, Any]] = [platform_entry(one, indexed[one.id]) for one in services.platforms]
+    return json_response(orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings)}))
+
+
+def item_number(text: str) -> int | None:
+    """The 64-bit id that a text writes in canonical decimal, or None."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
+        return None
+    number = int(text)
+    return number if str(number) == text and LEAST_INTEGER <= number <= MOST_INTEGER else None
+
+
+def _platform(reference: str | None, platforms: Platforms) -> Platform:
+    if reference is None:
+        if len(platforms) > 1:
+            raise invalid("platform", f"name one: {platforms.known()}")
+        return next(iter(platforms))
+    platform = platforms.by_reference(reference)
+    if platform is None:
+        raise invalid("platform", f"unknown platform; known are {platforms.known()}", "unknown_platform")
+    return platform

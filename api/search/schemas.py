@@ -1,0 +1,176 @@
+"""Search bodies and answers: what may be asked, with its limits, and the shape of what is answered."""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+
+from api.errors import ApiError, Detail
+from api.numbers import Price, Share, Whole
+from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.item import GearItem
+from mappings.platforms import Platform, Platforms
+
+MOST_QUERY_CHARACTERS = 200
+MOST_VALUE_CHARACTERS = 100
+DEFAULT_LIMIT = 20
+MOST_LIMIT = 100
+PAGE_WINDOW = 10_000
+
+SortName = StrEnum("SortName", {sort.name: sort.name for sort in SORTS})  # type: ignore[misc]  # names from the table
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _ordered(low: Decimal | None, high: Decimal | None) -> None:
+    if low is not None and high is not None and low > high:
+        message = f"min {low} is more than max {high}"
+        raise ValueError(message)
+
+
+class PriceRange(_Strict):
+    """Inclusive bounds in the platform's currency, main unit; compared exactly at any number of decimals."""
+
+    min: Price | None = None
+    max: Price | None = None
+
+    @model_validator(mode="after")
+    def _min_before_max(self) -> Self:
+        _ordered(self.min, self.max)
+        return self
+
+
+class FloatRange(_Strict):
+    """Inclusive bounds of `paint.float`, 0 to 1."""
+
+    min: Share | None = None
+    max: Share | None = None
+
+    @model_validator(mode="after")
+    def _min_before_max(self) -> Self:
+        _ordered(self.min, self.max)
+        return self
+
+
+def _none_is_empty(value: Any) -> Any:
+    return [] if value is None else value
+
+
+Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
+
+
+def _field_of(row: Filter) -> tuple[Any, Any]:
+    if row.kind is Kind.MONEY:
+        return (PriceRange | None, None)
+    if row.kind is Kind.RANGE:
+        return (FloatRange | None, None)
+    element = Value if row.kind is Kind.FOLDED else Whole
+    values: Any = Annotated[list[element], Field(max_length=row.most), BeforeValidator(_none_is_empty)]  # type: ignore[valid-type]  # chosen by the table's row
+    return (values, Field(default_factory=list))
+
+
+Filters: type[BaseModel] = create_model(
+    "Filters",
+    __base__=_Strict,
+    __doc__="Any of the values inside a field, all of the fields; absent, null and `[]` mean no filter.",
+    **{row.name: _field_of(row) for row in FILTERS},  # type: ignore[call-overload]  # one field a row
+)
+
+
+def _none_is_default(default: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+class SearchBody(_Strict):
+    """`POST /v1/gear/search`: null for a field means absent."""
+
+    platform: Whole | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), _none_is_default("")] = Field(
+        default="", description="text that an item must have all words of; blank means everything"
+    )
+    filters: Filters | None = None  # type: ignore[valid-type]  # a model made from the table
+    limit: Annotated[Whole, Field(ge=1, le=MOST_LIMIT), _none_is_default(DEFAULT_LIMIT)] = DEFAULT_LIMIT
+    page: Annotated[Whole, Field(ge=1), _none_is_default(1)] = Field(
+        default=1, description=f"counts from 1; page x limit is at most {PAGE_WINDOW}"
+    )
+    sort: SortName | None = Field(
+        default=None, description="default: relevance with a query, else price_asc; ties by id ascending"
+    )
+
+
+class SearchAnswer(BaseModel):
+    """One page of hits and the exact number of all."""
+
+    status: Literal["success"]
+    gear: list[GearItem]
+    total: Annotated[int, Field(ge=0)]
+
+
+class ItemAnswer(BaseModel):
+    """One item; `available` says whether it can be ordered now."""
+
+    status: Literal["success"]
+    gear: GearItem
+    available: bool
+
+
+class FilterEntry(BaseModel):
+    """One filter with its limits, those that its kind has."""
+
+    name: str
+    kind: Literal["values", "integers", "range"]
+    maxValues: int | None = None  # noqa: N815  # as in JSON
+    maxCharacters: int | None = None  # noqa: N815  # as in JSON
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class PlatformEntry(BaseModel):
+    """A platform; `indexedAt` is null and `items` 0 until its catalogue has been loaded."""
+
+    id: int
+    slug: str
+    name: str
+    currency: str
+    items: int
+    indexedAt: str | None  # noqa: N815  # as in JSON
+    filters: list[FilterEntry]
+
+
+class ErrorEntry(BaseModel):
+    """One row of the error table."""
+
+    code: str
+    status: int
+    message: str
+
+
+class PlatformsAnswer(BaseModel):
+    """Everything that a client can look up instead of hard-coding it."""
+
+    status: Literal["success"]
+    platforms: list[PlatformEntry]
+    sorts: list[str]
+    limits: dict[str, int | str | None]
+    errors: list[ErrorEntry]
+
+
+def platforms_of(body: SearchBody, platforms: Platforms) -> list[Platform]:
+    """The platforms that are searched; raises ApiError `unknown_platform`."""
+    if body.platform is None:
+        return list(platforms)
+    platform = platforms.by_id(body.platform)
+    if platform is None:
+        message = f"unknown platform {body.platform}; known are {platforms.known()}"
+        raise ApiError("unknown_platform", message, [Detail("platform", message)])
+    return [platform]
+
+
+def check_window(body: SearchBody) -> None:
+    """Raises ApiError `page_window_exceeded` where the page lies beyond what paging reaches."""
+    if body.page * body.limit > PAGE_WINDOW:
+        message = f"page x limit is {body.page * body.limit}, at most {PAGE_WINDOW} can be paged; narrow the filters"
+        raise ApiError("page_window_exceeded", message, [Detail("page", message)])

@@ -1,0 +1,26 @@
+"""Services: what the routes work with, made once when the app starts and closed when it ends."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from api.search.engine import Engine
+from api.settings import Settings
+from mappings.platforms import Platforms
+from store.engine import Store
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of one running app."""
+
+    settings: Settings
+    platforms: Platforms
+    engine: Engine
+    store: Store
+
+
+def services_of(request: Request) -> Services:
+    """A dependency: the running app's services."""
+    services: Services = request.app.state.services
+    return services

@@ -1,0 +1,45 @@
+"""The API's settings: `GEAR_…` variables and `.env` in, one checked object a process out."""
+
+from decimal import Decimal
+from pathlib import Path
+
+from limits import parse as parse_rate_limit
+from pydantic import Field, field_validator
+
+from mappings.connection import SearchSettings
+from mappings.platforms import PLATFORM_FILES
+from store.settings import StoreSettings
+
+
+class Settings(SearchSettings, StoreSettings):
+    """Everything that a deployment may choose, with the defaults of a laptop."""
+
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(default=8000, ge=0, le=65535)
+    public_url: str = Field(
+        default="http://127.0.0.1:8000", description="how buyers reach this service; begins every `statusUrl`"
+    )
+    search_timeout: float = Field(
+        default=2.5, gt=0, le=60, description="seconds that the engine has for one question, then it is a 503"
+    )
+    rate_limit: str = Field(default="100/second", description="requests a token, such as `100/second`; empty is off")
+    fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
+    allow_insecure_callbacks: bool = Field(
+        default=False, description="accept http and private addresses in an order's URLs, for development"
+    )
+    platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")
+
+    @field_validator("rate_limit")
+    @classmethod
+    def _rate_limit_reads(cls, value: str) -> str:
+        if value.strip():
+            parse_rate_limit(value)
+        return value.strip()
+
+    @field_validator("public_url")
+    @classmethod
+    def _without_trailing_slash(cls, value: str) -> str:
+        if not value.startswith(("http://", "https://")):
+            message = "must begin with http:// or https://"
+            raise ValueError(message)
+        return value.rstrip("/")
