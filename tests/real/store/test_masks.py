@@ -1,0 +1,166 @@
+"""Masks: each change of an item's being bound reaches one worker at a time, and none is forgotten."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from store import masks, orders
+from store.engine import Store
+from store.masks import MaskWork
+from store.schema import masks as masks_table
+from tests.real.store.conftest import NOW, NewOrders
+
+
+def later(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+async def touch(store: Store, *items: int, now: datetime = NOW) -> None:
+    async with store.transaction() as connection:
+        await masks.touch(connection, 730, items, now)
+
+
+async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: int = 100) -> list[MaskWork]:
+    async with store.transaction() as connection:
+        return await masks.lease(connection, now, seconds, limit)
+
+
+async def applied(store: Store, work: MaskWork, now: datetime = NOW) -> None:
+    async with store.transaction() as connection:
+        await masks.applied(connection, work, now)
+
+
+async def failed(store: Store, work: MaskWork, retry_after: float, now: datetime = NOW) -> None:
+    async with store.transaction() as connection:
+        await masks.failed(connection, work, now, retry_after)
+
+
+async def backlog(store: Store) -> int:
+    async with store.reading() as connection:
+        return await masks.backlog(connection)
+
+
+async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        placed = await orders.place(connection, new_order(5), NOW)
+    (hide,) = await lease(store)
+    assert hide == MaskWork(platform=730, item=5, version=1, bound=True, attempts=1, leased_until=later(30))
+    async with store.transaction() as connection:
+        await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
+    assert await lease(store) == []  # two workers never tell of one item at once
+    await applied(store, hide)
+    assert await backlog(store) == 1
+    (offer,) = await lease(store)
+    assert (offer.version, offer.bound, offer.attempts) == (2, False, 1)
+    await applied(store, offer)
+    assert await backlog(store) == 0
+    assert await lease(store) == []
+
+
+async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
+    await touch(store, *range(200))
+    parts = await asyncio.gather(*(lease(store, limit=30) for _ in range(10)))
+    items = [work.item for part in parts for work in part]
+    assert len(items) == len(set(items))
+    # PostgreSQL's workers pass over rows that others are taking, so some may be left for the next round
+    assert all(len(part) <= 30 for part in parts)
+    while more := await lease(store, limit=30):
+        items += [work.item for work in more]
+    assert sorted(items) == list(range(200))
+
+
+async def test_the_oldest_change_is_told_first(store: Store) -> None:
+    await touch(store, 1, now=later(3))
+    await touch(store, 2, now=later(1))
+    await touch(store, 3, now=later(2))
+    assert [work.item for work in await lease(store, now=later(9), limit=2)] == [2, 3]
+
+
+async def test_the_lease_of_a_dead_worker_ends(store: Store) -> None:
+    await touch(store, 5)
+    (first,) = await lease(store, seconds=30)
+    assert await lease(store, now=later(29.999999)) == []
+    (second,) = await lease(store, now=later(30), seconds=30)
+    assert (second.version, second.attempts) == (first.version, 2)
+
+
+async def test_a_slow_worker_does_not_free_the_lease_of_its_successor(store: Store) -> None:
+    await touch(store, 5)
+    (slow,) = await lease(store, seconds=10)
+    (quick,) = await lease(store, now=later(10), seconds=10)
+    await touch(store, 5)
+    await failed(store, slow, retry_after=0, now=later(11))
+    assert await lease(store, now=later(11)) == []
+    await applied(store, slow, now=later(11))
+    assert await lease(store, now=later(11)) == []
+    await applied(store, quick, now=later(12))
+    (next_version,) = await lease(store, now=later(12))
+    assert next_version.version == 2
+
+
+async def test_an_older_version_never_takes_a_newer_one_back(store: Store) -> None:
+    await touch(store, 5)
+    (slow,) = await lease(store, seconds=10)
+    await touch(store, 5)
+    (quick,) = await lease(store, now=later(10), seconds=10)
+    await applied(store, quick)
+    await applied(store, slow)
+    assert await backlog(store) == 0
+
+
+async def test_a_failure_is_tried_again_after_its_pause(store: Store) -> None:
+    await touch(store, 5)
+    (work,) = await lease(store)
+    await failed(store, work, retry_after=2.5, now=later(1))
+    assert await backlog(store) == 1
+    assert await lease(store, now=later(3.4)) == []
+    (again,) = await lease(store, now=later(3.5))
+    assert again.attempts == 2
+    await applied(store, again)
+    await touch(store, 5)
+    (fresh,) = await lease(store)
+    assert fresh.attempts == 1
+
+
+async def test_touching_tells_again_what_did_not_change(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        await orders.place(connection, new_order(5), NOW)
+    for work in await lease(store):
+        await applied(store, work)
+    await touch(store)
+    assert await backlog(store) == 0
+    await touch(store, 5, 6, 5)
+    assert [(work.item, work.version, work.bound) for work in await lease(store)] == [(5, 2, True), (6, 1, False)]
+
+
+async def test_many_writers_of_the_same_items_do_not_lock_each_other_out(store: Store) -> None:
+    items = list(range(50))
+    await asyncio.gather(*(touch(store, *(items if turn % 2 else reversed(items))) for turn in range(20)))
+    async with store.reading() as connection:
+        versions = (await connection.execute(select(masks_table.c.version))).scalars().all()
+    assert set(versions) == {20}
+
+
+async def test_changes_are_listed_with_those_that_were_being_committed(store: Store) -> None:
+    await touch(store, 1, now=later(-61))
+    await touch(store, 2, 9, now=later(-60))
+    await touch(store, 3, now=later(0))
+    await touch(store, 4, now=later(100))
+    async with store.transaction() as connection:
+        await masks.touch(connection, 570, [7], NOW)
+        first = await masks.changed_since(connection, 730, NOW, None, 3)
+        rest = await masks.changed_since(connection, 730, NOW, first[-1], 3)
+    assert (first, rest) == ([2, 3, 4], [9])
+
+
+@pytest.mark.parametrize("outcome", ["applied", "failed"])
+async def test_an_order_during_the_telling_is_told_too(store: Store, new_order: NewOrders, outcome: str) -> None:
+    await touch(store, 5)
+    (work,) = await lease(store)
+    async with store.transaction() as connection:
+        await orders.place(connection, new_order(5), NOW)
+    await (applied(store, work) if outcome == "applied" else failed(store, work, retry_after=0))
+    (told,) = await lease(store)
+    assert (told.version, told.bound) == (2, True)

@@ -1,0 +1,144 @@
+"""Migrations: a database goes up and down with its data, by several processes at once, and ends as schema.py says."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from store import migrate, orders, schema, tokens
+from store.address import database_address
+from store.engine import Store
+from store.errors import StoreUnavailable
+from store.orders import NewOrder
+from tests.real.store.conftest import NOW
+
+
+async def inspected(url: str, look: Callable[[Connection], Any]) -> Any:
+    engine = create_async_engine(database_address(url))
+    try:
+        async with engine.begin() as connection:
+            return await connection.run_sync(look)
+    finally:
+        await engine.dispose()
+
+
+def constraints(connection: Connection) -> dict[str, Any]:
+    """What Alembic's comparison passes over: checks, and the conditions and uniqueness of indexes."""
+    inspector = inspect(connection)
+    return {
+        table: {
+            "checks": sorted((check["name"], check["sqltext"]) for check in inspector.get_check_constraints(table)),
+            "indexes": sorted(
+                (
+                    index["name"],
+                    index["column_names"],
+                    index["unique"],
+                    [str(condition) for condition in index.get("dialect_options", {}).values()],
+                )
+                for index in inspector.get_indexes(table)
+            ),
+            "primary": inspector.get_pk_constraint(table),
+            "foreign": inspector.get_foreign_keys(table),
+        }
+        for table in sorted(schema.metadata.tables)
+    }
+
+
+async def fill(url: str) -> orders.Order:
+    store = Store(url)
+    try:
+        async with store.transaction() as connection:
+            created = await tokens.create(connection, "shop", ["order"], False, None, NOW)
+            new = NewOrder(
+                token_id=created.token.id,
+                platform=730,
+                item=5,
+                item_name="AK-47 | Redline",
+                account="a",
+                email="buyer@example.com",
+                fee_mode="included",
+                currency="USD",
+                price_minor=1,
+                fee_minor=0,
+                total_minor=1,
+            )
+            return await orders.place(connection, new, NOW)
+    finally:
+        await store.close()
+
+
+async def test_the_migrated_schema_is_the_one_the_code_uses(empty_url: str) -> None:
+    await migrate.upgrade(empty_url)
+
+    def differences(connection: Connection) -> Any:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        return compare_metadata(context, schema.metadata)
+
+    assert await inspected(empty_url, differences) == []
+    by_migration = await inspected(empty_url, constraints)
+    await migrate.downgrade(empty_url, "base")
+    await inspected(empty_url, schema.metadata.create_all)
+    assert await inspected(empty_url, constraints) == by_migration
+
+
+async def test_up_down_and_up_again_with_rows_in_it(empty_url: str) -> None:
+    assert await migrate.current(empty_url) is None
+    await migrate.upgrade(empty_url)
+    assert await migrate.current(empty_url) == migrate.head() == schema.REVISION
+    placed = await fill(empty_url)
+    await migrate.upgrade(empty_url)  # again: nothing to do, nothing lost
+    store = Store(empty_url)
+    async with store.reading() as connection:
+        assert await orders.get(connection, placed.id) == placed
+    await store.close()
+    await migrate.downgrade(empty_url, "base")
+    assert await migrate.current(empty_url) is None
+    assert await inspected(empty_url, lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
+    await migrate.upgrade(empty_url)
+    await fill(empty_url)
+
+
+async def test_several_processes_may_migrate_at_once(empty_url: str) -> None:
+    program = "import asyncio, sys; from store import migrate; asyncio.run(migrate.upgrade(sys.argv[1]))"
+    command = (sys.executable, "-W", "error", "-c", program, empty_url)
+    processes = [
+        await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)
+    ]
+    ended = await asyncio.gather(*(process.communicate() for process in processes))
+    assert [process.returncode for process in processes] == [0, 0, 0], ended
+    assert await migrate.current(empty_url) == migrate.head()
+
+
+async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> None:
+    store = Store(empty_url)
+    with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
+        await store.check()
+    with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
+        async with store.reading() as connection:
+            await orders.is_bound(connection, 730, 5)
+    await migrate.upgrade(empty_url)
+    await store.check()
+    async with store.transaction() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
+        await store.check()
+    await store.close()
+
+
+async def test_migrations_find_themselves_in_a_folder_with_a_percent_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "100%" / "migrations"
+    folder.parent.mkdir()
+    folder.symlink_to(Path(migrate.__file__).parent / "migrations")
+    monkeypatch.setattr(migrate, "__file__", str(folder.parent / "migrate.py"))
+    assert migrate.head() == schema.REVISION
