@@ -23,7 +23,7 @@ from node.machine import (
     resident_bytes,
     started_at,
 )
-from node.places import Places, find_places, prepare, prepare_server
+from node.places import Places, check_ours, find_places, prepare, prepare_server
 from node.record import Record, is_running, read_record, write_record
 from node.runtime import JavaRuntime, find_runtime
 from node.server import ensure_server
@@ -32,6 +32,8 @@ from node.talk import Talk
 
 _JAVA_BESIDE_HEAP = 256 * 1024**2
 """Bytes that Java takes beside its heap at least (410 MB resident were measured with a heap of 512 MB)."""
+_FAREWELL = 10
+"""Seconds that a server whose start failed may take to end before it is killed."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def start(settings: NodeSettings, talk: Talk) -> Started:
     check_this_platform()
     places = places_of(settings)
     prepare(places)
-    with _locked(places.lock, places.home, settings.timeout, talk):
+    with _locked(places.lock, places.home, None, talk):
         record = _living(places, talk)
         if record is not None:
             _check_same(record, settings, places)
@@ -75,7 +77,7 @@ def start(settings: NodeSettings, talk: Talk) -> Started:
             return Started(record=record, places=places, already=True)
         _check_port(settings.port)
         _check_room(settings, places)
-        with _locked(places.cache_lock, places.cache, settings.timeout, talk):
+        with _locked(places.cache_lock, places.cache, None, talk):
             server = ensure_server(places, settings.repository, talk)
             runtime = find_runtime(settings.java_home, places, talk)
         return Started(record=_launch(settings, places, server, runtime, talk), places=places, already=False)
@@ -110,8 +112,10 @@ def status(settings: NodeSettings) -> Status:
 def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) -> list[Path]:
     """End the node and delete its data, with `downloads` the cache too. The deleted folders. Raises NodeError."""
     places = places_of(settings)
+    check_ours(places.home, "--dir or GEAR_NODE_DIR")
+    check_ours(places.cache, "GEAR_NODE_CACHE")
     deleted = []
-    if places.home.exists():
+    if places.lock.exists():
         with _locked(places.lock, places.home, settings.timeout, talk):
             _stop(places, limit, talk)
             for folder in (places.data, places.logs, places.config, places.temporary):
@@ -119,7 +123,7 @@ def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) 
                     shutil.rmtree(folder)
                     deleted.append(folder)
             places.console.unlink(missing_ok=True)
-    if downloads and places.cache.exists():
+    if downloads and places.cache_lock.exists():
         with _locked(places.cache_lock, places.cache, settings.timeout, talk):
             for entry in places.cache.iterdir():
                 if entry.is_dir():
@@ -129,8 +133,12 @@ def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) 
 
 
 @contextmanager
-def _locked(lock: Path, subject: Path, limit: float, talk: Talk) -> Iterator[None]:
-    """Hold the lock, telling when that means waiting. Raises NodeError when another command holds it beyond `limit`."""
+def _locked(lock: Path, subject: Path, limit: float | None, talk: Talk) -> Iterator[None]:
+    """Hold the lock, telling when that means waiting. Raises NodeError when another command holds it beyond `limit`.
+
+    `limit` is in seconds; None waits as long as it takes, because a start ends by its own time limit and a
+    download by the network's.
+    """
     from filelock import FileLock, Timeout
 
     held = FileLock(lock)
@@ -139,9 +147,9 @@ def _locked(lock: Path, subject: Path, limit: float, talk: Talk) -> Iterator[Non
     except Timeout:
         talk.say(f"another gear-node command is at work in {subject}: waiting for it")
         try:
-            held.acquire(timeout=limit)
+            held.acquire(timeout=-1 if limit is None else limit)
         except Timeout as error:
-            msg = f"another gear-node command has been at work in {subject} for {limit:.0f} s: see what it waits for"
+            msg = f"another gear-node command is still at work in {subject} after {limit} s: nothing was done"
             raise NodeError(msg) from error
     try:
         yield
@@ -222,6 +230,7 @@ def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaR
     )
     command = config.java_command(launch, (server / "config" / "jvm.options").read_text())
     talk.say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
+    log_begins = places.log.stat().st_size if places.log.exists() else 0
     child = process.launch(command, places)
     record = Record(
         pid=child.pid,
@@ -234,13 +243,15 @@ def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaR
     ready = False
     try:
         write_record(places.record, record)
-        process.wait_ready(settings.port, lambda: child.poll() is not None, places, settings.timeout)
+        process.wait_ready(
+            settings.port, lambda: child.poll() is not None, places, settings.timeout, log_begins=log_begins
+        )
         ready = True
     finally:
         # A start that failed or was interrupted leaves no process behind, except one that answers (with a red
         # cluster): whoever wants to repair that needs it running.
         if not ready and not (child.poll() is None and cluster.is_ours(settings.port)):
-            child.kill()
+            process.end(child.pid, _FAREWELL)
             child.wait()
             places.record.unlink(missing_ok=True)
     return record

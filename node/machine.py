@@ -61,8 +61,9 @@ def started_at(pid: int) -> float | None:
     """When the process began (seconds since 1970), or None when there is no such living process."""
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
+        with contextlib.suppress(psutil.AccessDenied):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return None
         return float(process.create_time())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
         return None

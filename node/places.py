@@ -1,7 +1,7 @@
 """Settings and account go in; the folders of one node and of the shared cache come out, made with fitting rights.
 
 A node directory holds `data`, `logs`, `config`, `tmp` (the server's own), and beside them `node.json` (who runs),
-`console.log` and `lock` (ours). The cache holds the downloads and the unpacked server, shared by all nodes.
+`console.log` and `gear-node.lock` (ours). The cache holds the downloads and the unpacked server, shared by all nodes.
 """
 
 import os
@@ -15,6 +15,8 @@ from node.settings import NodeSettings
 
 ROOT_HOME = Path("/var/lib/gear-node")
 """Where everything lives when we are root: root's own folders cannot be read by the account that runs the server."""
+LOCK = "gear-node.lock"
+"""The lock's name. It is the first file made in a folder, and by it we know the folder as ours."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,12 @@ class Places:
     @property
     def lock(self) -> Path:
         """Held by every command that changes the node."""
-        return self.home / "lock"
+        return self.home / LOCK
 
     @property
     def cache_lock(self) -> Path:
         """Held while files are fetched and unpacked."""
-        return self.cache / "lock"
+        return self.cache / LOCK
 
 
 def find_places(settings: NodeSettings, account: Account | None) -> Places:
@@ -93,23 +95,30 @@ def make_folder(folder: Path, account: Account | None = None) -> None:
 
 
 def prepare(places: Places) -> None:
-    """Make the node's folders. Raises NodeError where they cannot be made or the account cannot get to them."""
-    for folder in (places.home, places.cache):
-        try:
-            make_folder(folder)
-        except OSError as error:
-            msg = f"cannot make the folder {folder}: {error.strerror}; choose another with --dir or GEAR_NODE_CACHE"
-            raise NodeError(msg) from error
-        if not os.access(folder, os.W_OK | os.X_OK):
-            msg = f"cannot write to {folder}: it belongs to another user; choose another with --dir or GEAR_NODE_CACHE"
-            raise NodeError(msg)
+    """Make the node's folder and the cache. Raises NodeError where they cannot be made or used."""
+    for folder, choice in ((places.home, "--dir or GEAR_NODE_DIR"), (places.cache, "GEAR_NODE_CACHE")):
         if places.account is not None and (closed := closed_folder(folder, places.account)):
             msg = (
                 f"the account {places.account.name!r}, which runs the server because root may not, cannot enter "
-                f"{closed}, and so not {folder}: choose a place elsewhere, such as {ROOT_HOME}, with --dir or "
-                f"GEAR_NODE_DIR and GEAR_NODE_CACHE"
+                f"{closed}, and so not {folder}: choose a place elsewhere, such as {ROOT_HOME}, with {choice}"
             )
             raise NodeError(msg)
+        try:
+            check_ours(folder, choice)
+            make_folder(folder)
+        except OSError as error:
+            msg = f"cannot make the folder {folder}: {error.strerror}; choose another with {choice}"
+            raise NodeError(msg) from error
+        if not os.access(folder, os.W_OK | os.X_OK):
+            msg = f"cannot write to {folder}: it belongs to another user; choose another with {choice}"
+            raise NodeError(msg)
+
+
+def check_ours(folder: Path, choice: str) -> None:
+    """Raises NodeError for a folder that holds something and was not made by us: nothing there may be deleted."""
+    if folder.exists() and not (folder / LOCK).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        msg = f"{folder} is not empty and no folder of gear-node: choose a new one with {choice}"
+        raise NodeError(msg)
 
 
 def prepare_server(places: Places) -> None:

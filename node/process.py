@@ -37,16 +37,16 @@ def launch(command: list[str], places: Places) -> subprocess.Popen[bytes]:
         )
 
 
-def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: float) -> None:
+def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: float, *, log_begins: int = 0) -> None:
     """Return once the node answers and its cluster is yellow or green.
 
-    Raises NodeError with the end of the log when the process ends first or `limit` seconds have passed.
+    `limit` is in seconds, `log_begins` is the byte of the log where this start begins. Raises NodeError with the end of the log when the process ends first or `limit` seconds have passed.
     """
     deadline = monotonic() + limit
     colour = None
     while monotonic() < deadline:
         if ended():
-            msg = f"OpenSearch ended while starting. The end of its log ({places.log}):\n{log_tail(places)}"
+            msg = f"OpenSearch ended while starting. The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
             raise NodeError(msg)
         if cluster.is_ours(port):
             colour = cluster.health(port)
@@ -61,7 +61,7 @@ def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: floa
         raise NodeError(msg)
     msg = (
         f"OpenSearch did not answer on port {port} within {limit:.0f} s. "
-        f"On a slow machine give it longer with --timeout. The end of its log ({places.log}):\n{log_tail(places)}"
+        f"On a slow machine give it longer with --timeout. The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
     )
     raise NodeError(msg)
 
@@ -99,23 +99,27 @@ def _wait_gone(pid: int, limit: float) -> bool:
     return True
 
 
-def last_lines(path: Path, count: int) -> list[str]:
-    """The last lines of a text file, none when it is missing. Reads the end only, 400 bytes a line at least."""
+def last_lines(path: Path, count: int, begins: int = 0) -> list[str]:
+    """The last lines of a text file behind its byte `begins`, none when it is missing. Reads no more than it must.
+
+    A file shorter than `begins` was begun anew since, and counts as a whole.
+    """
     if count <= 0 or not path.is_file():
         return []
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
+        first = begins if begins <= size else 0
         window = max(1 << 16, count * 400)
         while True:
-            file.seek(max(0, size - window))
+            file.seek(max(first, size - window))
             lines = file.read().decode("utf-8", errors="replace").splitlines()
             if len(lines) > count or window >= size:
                 return lines[-count:]
             window *= 4
 
 
-def log_tail(places: Places) -> str:
+def log_tail(places: Places, log_begins: int = 0) -> str:
     """The last lines of what Java printed and of the server's log, without the JVM's harmless warnings."""
     console = [line for line in last_lines(places.console, _TAIL_LINES) if not line.startswith("WARNING:")]
-    lines = [*console, *last_lines(places.log, _TAIL_LINES)]
-    return "\n".join(f"  {line}" for line in lines) or "  (both logs are empty)"
+    lines = [*console, *last_lines(places.log, _TAIL_LINES, log_begins)]
+    return "\n".join(f"  {line}" for line in lines) or "  (nothing was logged yet)"
