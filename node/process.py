@@ -40,7 +40,8 @@ def launch(command: list[str], places: Places) -> subprocess.Popen[bytes]:
 def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: float, *, log_begins: int = 0) -> None:
     """Return once the node answers and its cluster is yellow or green.
 
-    `limit` is in seconds, `log_begins` is the byte of the log where this start begins. Raises NodeError with the end of the log when the process ends first or `limit` seconds have passed.
+    `limit` is in seconds, `log_begins` is the byte of the log where this start begins.
+    Raises NodeError with the end of the log when the process ends first or `limit` seconds have passed.
     """
     deadline = monotonic() + limit
     colour = None
@@ -61,7 +62,8 @@ def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: floa
         raise NodeError(msg)
     msg = (
         f"OpenSearch did not answer on port {port} within {limit:.0f} s. "
-        f"On a slow machine give it longer with --timeout. The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
+        f"On a slow machine give it longer with --timeout. "
+        f"The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
     )
     raise NodeError(msg)
 
