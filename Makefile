@@ -1,0 +1,71 @@
+# `make help` lists what there is. Everything lives in .venv/ (environment) and var/ (state); downloads are cached
+# below the user's cache folder, so that a second time works offline.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
+LOCK := requirements-dev.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+# Wheels are kept by the lock's and the interpreter's identity; with them the environment is made without a network.
+$(VENV)/.complete: $(LOCK) pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "making the environment in $(VENV)/ (about a minute the first time)" >&2
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@wheels="$(CACHE)/wheels/$$($(BIN)/python -c 'import hashlib, sysconfig, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest()[:16], sysconfig.get_python_version(), sysconfig.get_platform(), sep="-")' $(LOCK))"; \
+	if [ ! -e "$$wheels/.complete" ]; then \
+		mkdir -p "$$wheels" && $(BIN)/pip download -q --only-binary :all: --require-hashes -r $(LOCK) -d "$$wheels" && touch "$$wheels/.complete"; \
+	fi; \
+	$(BIN)/pip install -q --no-index --find-links "$$wheels" --require-hashes -r $(LOCK)
+	@$(BIN)/pip install -q --no-index --no-build-isolation --no-deps -e .
+	@touch $@
+
+.PHONY: environment
+environment: $(VENV)/.complete ## the environment in .venv/
+
+.PHONY: demo
+demo: environment ## a real OpenSearch, the real catalogue, the API, a token, a first search and a first order
+	@$(BIN)/python demo.py start
+
+.PHONY: stop
+stop: ## stops what `make demo` started; data stays
+	@if [ -x $(BIN)/python ]; then $(BIN)/python demo.py stop; fi
+
+.PHONY: clean
+clean: ## stops and removes everything that make made here; downloads stay cached
+	@if [ -x $(BIN)/gear-node ]; then $(BIN)/python demo.py stop; $(BIN)/gear-node reset --yes; fi
+	@rm -rf $(VENV) var build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .coverage
+
+.PHONY: test
+test: environment ## all checks and tests, on a real OpenSearch and real databases
+	@$(BIN)/ruff check --no-cache .
+	@$(BIN)/ruff format --no-cache --check -q .
+	@$(BIN)/mypy
+	@$(BIN)/python -m coverage run -m pytest -m "not docker"
+	@$(BIN)/python -m coverage report --skip-covered --sort=cover
+
+.PHONY: test-compose
+test-compose: environment ## builds, starts, loads, searches, orders, restarts and removes the containers
+	@$(BIN)/python -m pytest tests/compose -m docker
+
+.PHONY: docs
+docs: environment ## writes docs/api.md and docs/cli.md anew
+	@$(BIN)/python -m tests.docs.write
+
+.PHONY: lock
+lock: ## pins the newest tested set of dependencies anew (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade \
+		--extra node --extra test pyproject.toml -o requirements-dev.txt
+	grep -E '^[a-zA-Z].*==' requirements-dev.txt | sed 's/ \\$$//' > var/constraints.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		-c var/constraints.txt pyproject.toml -o requirements.txt

@@ -1,0 +1,228 @@
+"""The demo: a fresh machine in; a real engine, the real catalogue, the API, a first search and a first order out.
+
+`make demo` and `make stop` run this. State is in `var/`; a second start keeps what is there.
+"""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+import httpx
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+VAR = Path("var")
+API_PID = VAR / "api.pid"
+API_LOG = VAR / "api.log"
+TOKEN = VAR / "demo-token.json"
+BIN = Path(sys.executable).parent
+PLATFORM = "730"
+SAMPLE = ("--count", "60000", "--seed", "1")
+READY_SECONDS = 60
+SEARCH = {
+    "platform": int(PLATFORM),
+    "query": "ak-47 redline",
+    "filters": {"exterior": ["Field-Tested"], "price": {"max": 60}},
+    "sort": "price_asc",
+    "limit": 5,
+}
+
+
+class DemoSettings(BaseSettings):
+    """The few settings that decide what the demo starts itself."""
+
+    model_config = SettingsConfigDict(env_prefix="GEAR_", env_file=".env", extra="ignore")
+
+    opensearch_url: str | None = None
+    node_port: int = 9200
+    api_port: int = 8000
+
+
+def say(text: str) -> None:
+    """A line for the person who watches."""
+    print(text, flush=True)  # noqa: T201  # talking is what a demo is for
+
+
+def fail(text: str) -> NoReturn:
+    """Ends with a message."""
+    sys.exit(f"demo: {text}")
+
+
+def command(name: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs one of the project's own commands; its talk goes to the terminal."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        [str(BIN / name), *arguments], text=True, check=False, stdout=subprocess.PIPE, **options
+    )
+    return done
+
+
+def must(name: str, *arguments: str) -> str:
+    """Runs a command that has to succeed and returns what it printed."""
+    done = command(name, *arguments)
+    if done.returncode:
+        fail(f"`{name} {' '.join(arguments)}` failed; its message is above")
+    return done.stdout
+
+
+def start_engine(settings: DemoSettings) -> None:
+    """The engine of GEAR_OPENSEARCH_URL, else the node of this machine."""
+    if settings.opensearch_url is not None:
+        say(f"using the OpenSearch at {settings.opensearch_url} (GEAR_OPENSEARCH_URL)")
+        return
+    must("gear-node", "start")
+    os.environ["GEAR_OPENSEARCH_URL"] = f"http://127.0.0.1:{settings.node_port}"
+
+
+def load_catalogue() -> None:
+    """Loads listings made from the real catalogue, unless an index of this definition already serves."""
+    status = json.loads(must("gear-indexer", "status", "--platform", PLATFORM, "--json"))
+    if status["platforms"][0]["definition"] == "equal":
+        say("the catalogue is loaded already")
+        return
+    say("loading 60,000 listings made from the real catalogue")
+    with subprocess.Popen([str(BIN / "gear-indexer"), "sample", *SAMPLE], stdout=subprocess.PIPE) as sample:
+        done = command("gear-indexer", "load", "-", "--platform", PLATFORM, stdin=sample.stdout)
+    if done.returncode or sample.returncode:
+        fail("the catalogue could not be loaded; the message is above")
+
+
+def running_api() -> int | None:
+    """The process id of the API that an earlier demo started, if it still runs."""
+    try:
+        process = int(API_PID.read_text())
+        os.kill(process, 0)
+    except (FileNotFoundError, ValueError, ProcessLookupError):
+        return None
+    listed = subprocess.run(["/bin/ps", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return process if "gear-api" in listed.stdout else None
+
+
+def stop_api() -> None:
+    """Stops the API of an earlier demo and waits until it has ended."""
+    process = running_api()
+    if process is not None:
+        os.kill(process, signal.SIGTERM)
+        until = time.monotonic() + 20
+        while running_api() is not None and time.monotonic() < until:
+            time.sleep(0.05)
+    API_PID.unlink(missing_ok=True)
+
+
+def start_api(base: str) -> None:
+    """Starts the API in the background and waits until it is ready."""
+    with API_LOG.open("ab") as log:
+        api = subprocess.Popen([str(BIN / "gear-api"), "serve"], stdout=log, stderr=log, start_new_session=True)
+    API_PID.write_text(str(api.pid))
+    until = time.monotonic() + READY_SECONDS
+    while time.monotonic() < until:
+        if api.poll() is not None:
+            tail = "\n".join(API_LOG.read_text().splitlines()[-5:])
+            fail(f"the API ended at once; is its port taken? (GEAR_API_PORT chooses another)\n{tail}")
+        try:
+            if httpx.get(f"{base}/health/ready", timeout=5).is_success:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    fail(f"the API is not ready after {READY_SECONDS} s; see {API_LOG}")
+
+
+def token() -> str:
+    """The demo's token: the one kept from an earlier run while the store knows it, else a new one."""
+    known = {entry["id"] for entry in json.loads(must("gear-api", "token", "list", "--json")) if not entry["revokedAt"]}
+    if TOKEN.exists():
+        held: dict[str, str] = json.loads(TOKEN.read_text())
+        if held["id"] in known:
+            return held["token"]
+    scopes = ("--scope", "search", "--scope", "order")
+    created = must("gear-api", "token", "create", "--name", "demo", *scopes, "--json")
+    TOKEN.touch(mode=0o600)
+    TOKEN.write_text(created)
+    made: dict[str, str] = json.loads(created)
+    return made["token"]
+
+
+def post(url: str, secret: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Posts a body and returns the answer, an error's too."""
+    answer = httpx.post(url, json=body, headers={"Authorization": f"Bearer {secret}"}, timeout=10)
+    shown: dict[str, Any] = answer.json()
+    return shown
+
+
+def curl(url: str, body: dict[str, Any]) -> str:
+    """The command that repeats a call in a shell where $TOKEN is set."""
+    return (
+        f"curl -s {url} -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' "
+        f"-d {shlex.quote(json.dumps(body))}"
+    )
+
+
+def first_search(base: str, secret: str) -> list[dict[str, Any]]:
+    """Searches and prints the hits."""
+    answer = post(f"{base}/v1/gear/search", secret, SEARCH)
+    if answer["status"] != "success":
+        fail(f"the search failed: {answer}")
+    say(
+        f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, field-tested, up to 60 USD, cheapest first:\n"
+    )
+    for item in answer["gear"]:
+        say(f"  {item['price']:>8.2f} USD  float {item['paint']['float']:.6f}  {item['name']}  (id {item['id']})")
+    say(f"\n{curl(f'{base}/v1/gear/search', SEARCH)}")
+    hits: list[dict[str, Any]] = answer["gear"]
+    return hits
+
+
+def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
+    """Orders an item and prints the order."""
+    body = {
+        "account": "demo-buyer",
+        "email": "buyer@example.com",
+        "platform": "cs2",
+        "item": str(item["id"]),
+        "expectedPrice": item["price"],
+    }
+    answer = post(f"{base}/v1/gear", secret, body)
+    if answer["status"] != "success":
+        fail(f"the order failed: {answer}")
+    order = answer["order"]
+    amounts = order["amounts"]
+    say(f"\nFirst order: {order['id']} is {order['state']}, {amounts['total']:.2f} {amounts['currency']}")
+    say(f"  the buyer's page: {order['statusUrl']}")
+    say(f"\n{curl(f'{base}/v1/gear', body)}")
+    say(f'curl -s {base}/v1/orders/{order["id"]} -H "Authorization: Bearer $TOKEN"')
+
+
+def start() -> None:
+    """Everything from nothing to a placed order."""
+    VAR.mkdir(exist_ok=True)
+    settings = DemoSettings()
+    base = f"http://127.0.0.1:{settings.api_port}"
+    os.environ.setdefault("GEAR_PUBLIC_URL", base)
+    start_engine(settings)
+    must("gear-api", "migrate")
+    load_catalogue()
+    stop_api()
+    start_api(base)
+    secret = token()
+    hits = first_search(base, secret)
+    if not hits:
+        fail("the first search found nothing")
+    first_order(base, secret, hits[0])
+    say(f"\nThe service runs at {base} (documentation at {base}/docs); `make stop` ends it. In your shell:\n")
+    say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')
+
+
+def stop() -> None:
+    """Stops what `start` started; data stays."""
+    stop_api()
+    if DemoSettings().opensearch_url is None:
+        must("gear-node", "stop")
+
+
+if __name__ == "__main__":
+    {"start": start, "stop": stop}[sys.argv[1]]()

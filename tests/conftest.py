@@ -1,0 +1,61 @@
+"""What every test may ask for: a real engine, a name of its own in it, and golden files."""
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mappings.connection import SearchSettings, connect
+from tests.servers import opensearch_url as a_real_engine
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
+
+
+@pytest.fixture(scope="session")
+def opensearch_url() -> Iterator[str]:
+    """The address of a real OpenSearch; the test fails with how to get one where there is none."""
+    with a_real_engine() as url:
+        yield url
+
+
+@pytest.fixture
+def index_prefix(opensearch_url: str) -> Iterator[str]:
+    """A prefix for index names that no other test has; its indices are removed afterwards."""
+    prefix = f"t{secrets.token_hex(5)}"
+    yield prefix
+    drop_indices(opensearch_url, prefix)
+
+
+def drop_indices(url: str, prefix: str) -> None:
+    """Removes every index whose name begins with this prefix."""
+    client = connect(SearchSettings(opensearch_url=url))
+    try:
+        client.indices.delete(index=f"{prefix}-*", params={"expand_wildcards": "all"})
+    finally:
+        client.close()
+
+
+Golden = Callable[[str, Any], None]
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares a value with `tests/golden/<name>.json`; a missing file fails, `--update-golden` writes it."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(name: str, value: Any) -> None:
+        file = GOLDEN / f"{name}.json"
+        if update:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        assert file.exists(), f"{file} is missing: write it with pytest --update-golden and read it before you commit"
+        assert value == json.loads(file.read_text(encoding="utf-8"))
+
+    return compare
