@@ -167,9 +167,7 @@ def first_search(base: str, secret: str) -> list[dict[str, Any]]:
     answer = post(f"{base}/v1/gear/search", secret, SEARCH)
     if answer["status"] != "success":
         fail(f"the search failed: {answer}")
-    say(
-        f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, field-tested, up to 60 USD, cheapest first:\n"
-    )
+    say(f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, field-tested, up to 60 USD:\n")
     for item in answer["gear"]:
         say(f"  {item['price']:>8.2f} USD  float {item['paint']['float']:.6f}  {item['name']}  (id {item['id']})")
     say(f"\n{curl(f'{base}/v1/gear/search', SEARCH)}")

@@ -1,0 +1,16 @@
+"""JSON with exact numbers: values with decimals in, a text out in which they stand digit by digit."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+
+def dumps(value: Any) -> str:
+    """JSON text; a Decimal is written as its digits."""
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{dumps(held)}" for key, held in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(dumps(held) for held in value) + "]"
+    return json.dumps(value)

@@ -1,0 +1,59 @@
+"""Items in a real index behind a running app."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mappings.fields import DETAILS
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.exact_json import dumps
+from tests.load import load_items
+from tests.real.search.items import make_items
+
+ITEMS = 400
+
+
+@dataclass(frozen=True)
+class SearchedItems:
+    """The items, the values that each filter has in them, and the app that searches them."""
+
+    items: list[dict[str, Any]]
+    known: dict[str, list[Any]]
+    app: RunningApp
+
+    async def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        """The hits and the total of a search that must succeed; decimals are sent as they are written."""
+        answer = await self.app.client.post(
+            "/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        assert set(found) == {"status", "gear", "total"}
+        return found["gear"], found["total"]
+
+
+def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    held: dict[str, list[Any]] = {
+        name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS
+    }
+    for name, key in (("seed", "seed"), ("paintIndex", "index"), ("pattern", "pattern")):
+        held[name] = sorted({item["paint"][key] for item in items} - {None})
+    return held | {"ids": [item["id"] for item in items]}
+
+
+@pytest.fixture(scope="module")
+async def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SearchedItems]:
+    """400 items made by a seed, loaded as an operator loads them."""
+    items = make_items(ITEMS, seed=7)
+    prefix = "tsearch"
+    folder: Path = tmp_path_factory.mktemp("search")
+    async with running(settings_for(opensearch_url, prefix, folder)) as app:
+        try:
+            load_items(app.settings, items, folder)
+            yield SearchedItems(items, _known(items), app)
+        finally:
+            drop_indices(opensearch_url, prefix)

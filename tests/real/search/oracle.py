@@ -1,0 +1,123 @@
+"""The oracle: items and a search body in, the answer that the contract promises out, by plain Python over a list."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+Item = dict[str, Any]
+
+_DETAILS = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
+_PAINT = {"seed": "seed", "paintIndex": "index", "pattern": "pattern"}
+
+
+def fold(value: str) -> str:
+    """Case, accents, ™, ★, outer and double blanks dropped; a value that folds to nothing stays as it is."""
+    bare = "".join(
+        one for one in unicodedata.normalize("NFKD", value.replace("™", "")) if not unicodedata.combining(one)
+    )
+    folded = " ".join(bare.replace("★", "").lower().split())
+    return folded or value
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded."""
+    return re.findall(r"[^\W_]+", fold(text))
+
+
+def spellings(text: str) -> set[str]:
+    """A text's words, and two and three neighbours written as one."""
+    found = words(text)
+    return {"".join(found[start : start + length]) for length in (1, 2, 3) for start in range(len(found) - length + 1)}
+
+
+def has_text(item: Item, query: str) -> bool:
+    """Whether the item has every word of the query, alone or written as one with its neighbours."""
+    details = item["details"]
+    texts = (item["name"], details["type"], details["weapon"], details["phase"])
+    held = set().union(*(spellings(text) for text in texts if text))
+    asked = words(query)
+    if not asked:
+        marks = [one for one in query if not one.isspace() and unicodedata.category(one) not in ("Cc", "Mn")]
+        return all(mark in item["name"] for mark in marks)
+    return all(
+        any(
+            "".join(asked[start : start + length]) in held
+            for length in (1, 2, 3)
+            for start in range(place - length + 1, place + 1)
+            if start >= 0 and start + length <= len(asked)
+        )
+        for place in range(len(asked))
+    )
+
+
+def in_range(value: float | None, bounds: dict[str, Any] | None) -> bool:
+    """Whether a number lies within inclusive bounds; nothing lies within bounds where there is no number."""
+    low, high = (bounds or {}).get("min"), (bounds or {}).get("max")
+    if low is None and high is None:
+        return True
+    if value is None:
+        return False
+    exact = Decimal(repr(value))
+    return (low is None or exact >= low) and (high is None or exact <= high)
+
+
+def matches(item: Item, body: dict[str, Any]) -> bool:
+    """Whether the item is a hit."""
+    filters = body.get("filters") or {}
+    listed = all(
+        not filters.get(name) or fold(item["details"][name] or "\0") in {fold(one) for one in filters[name]}
+        for name in _DETAILS
+    )
+    painted = all(not filters.get(name) or item["paint"][key] in filters[name] for name, key in _PAINT.items())
+    chosen = not filters.get("ids") or item["id"] in filters["ids"]
+    ranged = in_range(item["price"], filters.get("price")) and in_range(item["paint"]["float"], filters.get("float"))
+    return listed and painted and chosen and ranged and has_text(item, body.get("query") or "")
+
+
+@dataclass(frozen=True)
+class _Order:
+    key: Callable[[Item], Any]
+    descending: bool
+
+
+def _listed_at(item: Item) -> datetime | None:
+    text = item.get("listedAt")
+    return None if text is None else datetime.fromisoformat(text)
+
+
+_ORDERS = {
+    "price_asc": _Order(lambda item: item["price"], False),
+    "price_desc": _Order(lambda item: item["price"], True),
+    "float_asc": _Order(lambda item: item["paint"]["float"], False),
+    "float_desc": _Order(lambda item: item["paint"]["float"], True),
+    "name_asc": _Order(lambda item: fold(item["name"]).encode(), False),
+    "name_desc": _Order(lambda item: fold(item["name"]).encode(), True),
+    "newest": _Order(_listed_at, True),
+}
+
+
+def in_order(items: list[Item], sort: str) -> list[Item]:
+    """The items by a sort other than relevance: those without the value last, ties by id ascending."""
+    order = _ORDERS[sort]
+    by_id = sorted(items, key=lambda item: item["id"])
+    valued = [item for item in by_id if order.key(item) is not None]
+    valued.sort(key=order.key, reverse=order.descending)  # stable: equal values keep the order of their ids
+    return valued + [item for item in by_id if order.key(item) is None]
+
+
+def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, int]:
+    """The ids of the page in their order, and the total; None for the ids where the order is by relevance."""
+    hits = [item for item in items if matches(item, body)]
+    query = (body.get("query") or "").strip()
+    sort = body.get("sort") or ("relevance" if query else "price_asc")
+    if sort == "relevance" and not query:
+        sort = "price_asc"
+    if sort == "relevance":
+        return None, len(hits)
+    limit, page = body.get("limit") or 20, body.get("page") or 1
+    ordered = in_order(hits, sort)[(page - 1) * limit : page * limit]
+    return [item["id"] for item in ordered], len(hits)

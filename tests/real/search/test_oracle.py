@@ -1,0 +1,120 @@
+"""Every filter, sort and page of the search gives what a plain filter over the same items gives."""
+
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from mappings.fields import FILTERS, SORTS, Kind
+from tests.real.search import oracle
+from tests.real.search.conftest import SearchedItems
+
+_TEXTS = (
+    "",
+    " ",
+    "ak47",
+    "ak 47",
+    "AK-47 redline",
+    "redline ak",
+    "m4a1s",
+    "m4 a1 s",
+    "fiveseven",
+    "usps kill",
+    "stattrak",
+    "stat trak bayonet",
+    "★",
+    "♥",
+    "™",
+    "doppler ruby",
+    "karambit phase 2",
+    "p 90",
+    "asiimov",
+    "jormungandr",
+    "saiba oni",
+    "龍王",
+    "dragon KING",
+    "gloves",
+    "niko london",
+    "field tested",
+    "nothing has this",
+    "!!!",
+)
+
+
+def _spelt(value: str) -> st.SearchStrategy[str]:
+    return st.sampled_from([value, value.upper(), f"  {value.lower()} ", value.replace("™", "").replace(" ", "  ")]).filter(
+        bool
+    )
+
+
+def _values(held: list[str]) -> st.SearchStrategy[list[str] | None]:
+    known = st.sampled_from(held).flatmap(_spelt)
+    return st.none() | st.lists(known | st.sampled_from(["unknown", "★", "é"]), max_size=3)
+
+
+_CENTS = st.integers(0, 250_000).map(lambda cents: Decimal(cents) / 100)
+_BETWEEN_CENTS = st.sampled_from([Decimal("0.0299999999999999999999"), Decimal("5.001"), Decimal("19.9900000000001")])
+_SHARES = st.sampled_from([Decimal(0), Decimal("0.07"), Decimal("0.15"), Decimal("0.38"), Decimal(1)])
+
+
+@st.composite
+def _ranges(draw: st.DrawFn, numbers: st.SearchStrategy[Decimal]) -> dict[str, Decimal | None] | None:
+    low, high = draw(st.none() | numbers), draw(st.none() | numbers)
+    if low is not None and high is not None and low > high:
+        low, high = high, low
+    return draw(st.sampled_from([{"min": low, "max": high}, None]))
+
+
+def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    chosen: dict[str, st.SearchStrategy[Any]] = {}
+    for row in FILTERS:
+        if row.kind is Kind.FOLDED:
+            chosen[row.name] = _values(known[row.name])
+        elif row.kind is Kind.WHOLE:
+            chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], 99]), max_size=3)
+        else:
+            chosen[row.name] = _ranges(_CENTS | _BETWEEN_CENTS if row.kind is Kind.MONEY else _SHARES)
+    return st.fixed_dictionaries({}, optional=chosen)
+
+
+def _bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "platform": st.sampled_from([730, None]),
+            "query": st.sampled_from(_TEXTS) | st.none(),
+            "filters": _filters(known) | st.none(),
+            "limit": st.integers(1, 100) | st.none(),
+            "page": st.integers(1, 4) | st.none(),
+            "sort": st.sampled_from([sort.name for sort in SORTS]) | st.none(),
+        },
+    )
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+@example(data=None)
+async def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
+    body = {} if data is None else data.draw(_bodies(searched_items.known))
+    expected, total = oracle.answer(searched_items.items, body)
+    gear, found_total = await searched_items.search(body)
+    assert found_total == total
+    if expected is not None:
+        assert [item["id"] for item in gear] == expected
+    hits = {item["id"]: item for item in searched_items.items if oracle.matches(item, body)}
+    for item in gear:
+        loaded = hits[item["id"]]
+        assert {key: item[key] for key in ("name", "price", "details", "paint")} == {
+            key: loaded[key] for key in ("name", "price", "details", "paint")
+        }
+
+
+async def test_pages_by_relevance_give_every_hit_once(searched_items: SearchedItems) -> None:
+    body: dict[str, Any] = {"query": "asiimov", "limit": 7}
+    _, total = oracle.answer(searched_items.items, body)
+    seen: list[int] = []
+    for page in range(1, total // 7 + 2):
+        gear, _ = await searched_items.search({**body, "page": page})
+        seen += [item["id"] for item in gear]
+    assert len(seen) == len(set(seen)) == total > 14

@@ -1,0 +1,80 @@
+"""The engine's request for each kind of search, as golden files in tests/golden/queries."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.json_body import parse
+from api.search.query import Question, asks_for_price, search_request
+from api.search.schemas import SearchBody
+from mappings.fields import FILTERS, SORTS
+from tests.conftest import GOLDEN, Golden
+
+CASES: dict[str, str] = {
+    "everything": "{}",
+    "blank": '{"query": " \\u0000\\t "}',
+    "words": '{"query": "ak-47 redline"}',
+    "accents": '{"query": "Jörmungandr ★ StatTrak™"}',
+    "decomposed": '{"query": "Jo\\u0308rmungandr"}',
+    "foreign": '{"query": "龍王"}',
+    "marks": '{"query": "♥ $"}',
+    "star": '{"query": "★"}',
+    "relevance_without_query": '{"sort": "relevance"}',
+    "page": '{"page": 500, "limit": 20}',
+    "nulls": '{"platform": null, "query": null, "filters": null, "limit": null, "page": null, "sort": null}',
+    "empty_filters": '{"filters": {"price": {}, "weapon": [], "type": null, "float": {"min": null}}}',
+    "price": '{"filters": {"price": {"min": 5, "max": 50}}}',
+    "price_between_cents": '{"filters": {"price": {"min": 5.001, "max": 50.009}}}',
+    "price_open": '{"filters": {"price": {"max": 1e2}}}',
+    "weapon": '{"filters": {"weapon": ["AK-47", "AWP", "AK-47"]}}',
+    "type": '{"filters": {"type": ["Rifle"]}}',
+    "rarity": '{"filters": {"rarity": ["Covert"]}}',
+    "exterior": '{"filters": {"exterior": ["Field-Tested", "minimal  wear"]}}',
+    "quality": '{"filters": {"quality": ["StatTrak", "★"]}}',
+    "quality_star": '{"filters": {"quality": [" ★ "]}}',
+    "phase": '{"filters": {"phase": ["Phase 2"]}}',
+    "set": '{"filters": {"set": ["The Phoenix Collection"]}}',
+    "tournament": '{"filters": {"tournament": ["Katowice 2014"]}}',
+    "color": '{"filters": {"color": ["War Pig Pink"]}}',
+    "float": '{"filters": {"float": {"min": 0.07, "max": 0.0701}}}',
+    "seed": '{"filters": {"seed": [661, 670, 661]}}',
+    "paintIndex": '{"filters": {"paintIndex": [282]}}',
+    "pattern": '{"filters": {"pattern": [0]}}',
+    "ids": '{"filters": {"ids": [40000000001, -1]}}',
+    "all_at_once": '{"query": "redline", "filters": {"price": {"min": 1}, "weapon": ["AK-47"], "exterior": ["Field-Tested"]},'
+    ' "limit": 100, "page": 2, "sort": "float_asc"}',
+    **{f"sort_{sort.name}": json.dumps({"query": "x", "sort": sort.name}) for sort in SORTS},
+}
+
+
+def question(text: str) -> Question:
+    return Question(SearchBody.model_validate(parse(text.encode())), minor_digits=2)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_search_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
+    golden(f"queries/{name}", {"body": json.loads(CASES[name]), "request": search_request(question(CASES[name]))})
+
+
+def test_every_filter_and_sort_has_a_case_and_every_golden_file_is_used() -> None:
+    assert {row.name for row in FILTERS} | {f"sort_{sort.name}" for sort in SORTS} <= set(CASES)
+    assert {file.stem for file in Path(GOLDEN / "queries").glob("*.json")} == set(CASES)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, True),
+        ({"query": "x"}, False),
+        ({"query": "x", "sort": "price_desc"}, True),
+        ({"query": "x", "filters": {"price": {"max": Decimal(5)}}}, True),
+        ({"query": "x", "filters": {"price": {}}}, False),
+        ({"sort": "float_asc"}, False),
+        ({"sort": "relevance"}, True),
+    ],
+)
+def test_an_answer_depends_on_prices_by_filter_or_by_sort(body: dict[str, Any], expected: bool) -> None:  # noqa: FBT001  # a table's column
+    assert asks_for_price(SearchBody.model_validate(body)) is expected
