@@ -77,8 +77,15 @@ def _prepare_sqlite(engine: AsyncEngine, file: Path, foreign_keys: bool) -> None
 
 
 def _explain_error(context: ExceptionContext) -> None:
-    """SQLAlchemy calls it where a statement, a commit or a ping fails: raises the store's error instead."""
+    """SQLAlchemy calls it where a statement, a commit or a ping fails: raises the store's error instead.
+
+    The connection's option `failures` is a list that store.engine reads before it commits.
+    """
+    if context.is_pre_ping:  # the pool replaces the connection, nobody is to hear of it
+        return
     error = context.sqlalchemy_exception or context.original_exception
     explained = explain(error)
-    if explained is not None and not context.is_pre_ping:
+    if context.connection is not None:
+        context.connection.get_execution_options().get("failures", []).append(explained or error)
+    if explained is not None:
         raise explained from None

@@ -50,7 +50,8 @@ class Store:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that writes: committed at the end of the block, rolled back on any error.
 
-        Raises StoreUnavailable (nothing was kept, unless the commit's own answer was lost).
+        Raises StoreUnavailable (nothing was kept, unless the commit's own answer was lost). A statement that failed
+        fails the whole block, also where its error was caught; ItemTaken is not such a failure.
         """
         async with self._turn(), self._session(self._writing) as connection:
             yield connection
@@ -91,20 +92,35 @@ class Store:
     async def _session(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         """A connection within a transaction. Errors of statements are explained where they happen
         (store.drivers), so what the caller's own code raises passes through untouched.
+
+        A failed statement ends the transaction even where the caller caught its error: both databases may have
+        rolled back by then, and would answer a COMMIT as if all were well.
         """
+        failures: list[BaseException] = []
         deadline = asyncio.timeout(self._transaction_seconds)
         try:
             async with deadline, AsyncExitStack() as stack:
-                try:
-                    connection = await stack.enter_async_context(engine.connect())
-                    await stack.enter_async_context(connection.begin())
-                except (OSError, SQLAlchemyError) as error:
-                    explained = explain(error)
-                    if explained is None:
-                        raise
-                    raise explained from None
-                yield connection
+                yield await _begin(stack, engine, failures)
+                if failures:
+                    raise failures[0]
         except TimeoutError:
             if deadline.expired():
                 raise StoreUnavailable(TOO_SLOW) from None
             raise
+        except SQLAlchemyError:
+            if failures:  # the statements after the failed one only say that it failed
+                raise failures[0] from None
+            raise
+
+
+async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[BaseException]) -> AsyncConnection:
+    try:
+        connection = await stack.enter_async_context(engine.connect())
+        await connection.execution_options(failures=failures)
+        await stack.enter_async_context(connection.begin())
+    except (OSError, SQLAlchemyError) as error:
+        explained = explain(error)
+        if explained is None:
+            raise
+        raise explained from None
+    return connection

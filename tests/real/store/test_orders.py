@@ -222,9 +222,13 @@ async def test_the_schema_refuses_what_is_no_order(store: Store, new_order: NewO
         assert "buyer@example.com" not in str(caught.value)
         assert caught.value.__suppress_context__
     placed = await place(store, new_order(5))
-    async with store.transaction() as connection:
-        with pytest.raises(ConstraintBroken, match="orders_state"):
+
+    async def lose() -> None:
+        async with store.transaction() as connection:
             await connection.execute(update(orders_table).where(orders_table.c.id == placed.id).values(state="lost"))
+
+    with pytest.raises(ConstraintBroken, match="orders_state"):
+        await lose()
 
 
 async def test_the_buyers_data_is_not_in_the_repr_of_an_order(store: Store, new_order: NewOrders) -> None:
