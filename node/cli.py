@@ -47,6 +47,8 @@ def _told(command: Callable[P, R]) -> Callable[P, R]:
         except ModuleNotFoundError as error:
             msg = f"the package {error.name!r} is missing: install the extra 'node' (pip install 'gear[node]')"
             raise click.ClickException(msg) from error
+        except BrokenPipeError:
+            raise  # whoever read our output has enough; click ends quietly
         except OSError as error:
             msg = f"{error.strerror or error} ({error.filename or 'no file named'}): check the disk and its permissions"
             raise click.ClickException(msg) from error
@@ -109,7 +111,11 @@ def start(directory: Path | None, as_json: bool, **given: Any) -> None:
 @main.command()
 @_dir_option
 @click.option(
-    "--timeout", type=float, default=30, show_default=True, help="Seconds before it is killed. Example: --timeout 60"
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=30,
+    show_default=True,
+    help="Seconds before it is killed. Example: --timeout 60",
 )
 @_told
 def stop(directory: Path | None, timeout: float) -> None:
@@ -150,7 +156,12 @@ def status(directory: Path | None, as_json: bool) -> None:
 @main.command()
 @_dir_option
 @click.option(
-    "-n", "--lines", type=int, default=50, show_default=True, help="How many of the last lines. Example: -n 200"
+    "-n",
+    "--lines",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="How many of the last lines. Example: -n 200",
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what comes, until Ctrl-C. Example: -f")
 @_told

@@ -20,13 +20,14 @@ from node.machine import (
     free_memory,
     port_is_taken,
     port_owner,
+    processes_with,
     resident_bytes,
     started_at,
 )
 from node.places import Places, check_ours, find_places, prepare, prepare_server
 from node.record import Record, is_running, read_record, write_record
 from node.runtime import JavaRuntime, find_runtime
-from node.server import ensure_server
+from node.server import ensure_server, server_folder
 from node.settings import NodeSettings, heap_bytes
 from node.talk import Talk
 
@@ -114,6 +115,8 @@ def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) 
     places = places_of(settings)
     check_ours(places.home, "--dir or GEAR_NODE_DIR")
     check_ours(places.cache, "GEAR_NODE_CACHE")
+    if downloads:
+        _check_unused(places)
     deleted = []
     if places.lock.exists():
         with _locked(places.lock, places.home, settings.timeout, talk):
@@ -255,6 +258,19 @@ def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaR
             child.wait()
             places.record.unlink(missing_ok=True)
     return record
+
+
+def _check_unused(places: Places) -> None:
+    """Raises NodeError when another node runs from the files in the cache."""
+    record = read_record(places.record)
+    own = record.pid if record is not None and is_running(record, places.home) else None
+    others = [pid for pid in processes_with(config.server_mark(server_folder(places.cache))) if pid != own]
+    if others:
+        msg = (
+            f"another node runs from {places.cache} (process {', '.join(map(str, others))}): stop it first "
+            "(gear-node stop --dir ...), or leave out --all; nothing was deleted"
+        )
+        raise NodeError(msg)
 
 
 def _stop(places: Places, limit: float, talk: Talk) -> bool:

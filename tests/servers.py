@@ -107,9 +107,7 @@ def _container() -> Iterator[str]:
         try:
             container.start()
         except faults as error:
-            msg = (
-                f"no container ({str(error)[:200]}; TESTCONTAINERS_RYUK_DISABLED=true needs no reaper)"
-            )
+            msg = f"no container ({str(error)[:200]}; TESTCONTAINERS_RYUK_DISABLED=true needs no reaper)"
             raise NoServerError(msg) from error
         url = f"http://{container.get_container_host_ip()}:{container.get_exposed_port(9200)}"
         wait_for_opensearch(url)
@@ -152,11 +150,7 @@ def _shared_node() -> Iterator[str]:
     with home.with_name("test-node.users").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         node = Node(home, _port_of(home))
-        try:
-            node.start()
-        except subprocess.CalledProcessError as error:
-            msg = f"gear-node did not start ({error.stderr.strip()})"
-            raise NoServerError(msg) from error
+        node.start()
         try:
             yield node.url
         finally:
@@ -195,7 +189,7 @@ class Node:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start it and wait until it answers. Raises CalledProcessError, with what gear-node said in its stderr."""
+        """Start it and wait until it answers. Raises NoServerError with what gear-node said."""
         self.command("start", "--port", str(self.port), "--heap", self.heap, "--timeout", str(_START_LIMIT))
 
     def stop(self) -> None:
@@ -212,19 +206,27 @@ class Node:
     def remove(self) -> None:
         """End it and delete its data and its directory."""
         self.command("reset", "--yes")
-        for file in self.home.iterdir():
-            file.unlink()
-        self.home.rmdir()
+        if self.home.exists():
+            for file in self.home.iterdir():
+                file.unlink()
+            self.home.rmdir()
 
     def command(self, verb: str, *options: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        """Run `gear-node VERB --dir HOME OPTIONS...` and give what it printed."""
-        return subprocess.run(
+        """Run `gear-node VERB --dir HOME OPTIONS...` and give what it printed.
+
+        Raises NoServerError when it failed, unless `check` is False.
+        """
+        done = subprocess.run(
             [sys.executable, "-m", "node", verb, "--dir", str(self.home), *options],
-            check=check,
+            check=False,
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
         )
+        if check and done.returncode:
+            msg = f"gear-node {verb} failed with exit code {done.returncode}: {done.stderr.strip()}"
+            raise NoServerError(msg)
+        return done
 
 
 @contextmanager
