@@ -65,7 +65,7 @@ def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str
         hosts.append(host)
         if parts.username is not None:
             login = (unquote(parts.username), unquote(parts.password or ""))
-    if settings.opensearch_username is not None:
+    if settings.opensearch_username:
         password = settings.opensearch_password
         login = (settings.opensearch_username, password.get_secret_value() if password else "")
     options: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str
     }
     if login is not None:
         options["http_auth"] = login
-    if settings.opensearch_ca_certs is not None:
+    if settings.opensearch_ca_certs:
         options["ca_certs"] = settings.opensearch_ca_certs
     return options
 

@@ -95,6 +95,10 @@ class Platforms:
         if len(self._by_id) != len(platforms) or len(self._by_slug) != len(platforms):
             message = "two platform files have the same id or the same slug"
             raise PlatformFileError(message)
+        digits = {(platform.currency, platform.minor_digits) for platform in platforms}
+        if len(digits) != len({currency for currency, _ in digits}):
+            message = "two platform files give the same currency another number of minor digits"
+            raise PlatformFileError(message)
 
     def __iter__(self) -> Iterator[Platform]:
         return iter(self._by_id.values())
