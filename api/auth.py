@@ -62,8 +62,8 @@ class Authenticator:
         raise ApiError("rate_limited", f"more than {self._limit} with this token", headers={"Retry-After": str(wait)})
 
 
-def needs(scope: str) -> Callable[..., Awaitable[Token]]:
-    """A dependency: the request's token, which has this scope."""
+def needs(*scopes: str) -> Callable[..., Awaitable[Token]]:
+    """A dependency: the request's token, which has one of these scopes."""
 
     async def authenticate(
         request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
@@ -72,8 +72,9 @@ def needs(scope: str) -> Callable[..., Awaitable[Token]]:
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
         authenticator: Authenticator = request.app.state.authenticator
         token = await authenticator.token(credentials.credentials)
-        if scope not in token.scopes:
-            raise ApiError("forbidden", f"the token does not have the scope {scope!r}")
+        if token.scopes.isdisjoint(scopes):
+            wanted = " or ".join(repr(scope) for scope in scopes)
+            raise ApiError("forbidden", f"the token does not have the scope {wanted}")
         await authenticator.count(token)
         return token
 
@@ -82,3 +83,4 @@ def needs(scope: str) -> Callable[..., Awaitable[Token]]:
 
 SearchToken = Annotated[Token, Depends(needs("search"))]
 OrderToken = Annotated[Token, Depends(needs("order"))]
+OrderOrFulfilToken = Annotated[Token, Depends(needs("order", "fulfil"))]

@@ -1,4 +1,4 @@
-"""Numbers in request bodies: parsed JSON numbers in, integers and decimals of a given range out."""
+"""Numbers in requests: parsed JSON numbers and ids as text in, integers and decimals of a given range out."""
 
 from decimal import Decimal
 from typing import Annotated, Any
@@ -42,3 +42,12 @@ Share = Annotated[
     Field(ge=0, le=1),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
+
+
+def item_number(text: str) -> int | None:
+    """The 64-bit id that a text writes in canonical decimal, or None."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
+        return None
+    number = int(text)
+    return number if str(number) == text and LEAST_INTEGER <= number <= MOST_INTEGER else None

@@ -11,7 +11,7 @@ from api.errors import ERRORS
 from api.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
-_HEADERS_OF = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
+_HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
 class ErrorDetail(BaseModel):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
 from api.json_body import body_of, request_body
+from api.numbers import item_number
 from api.openapi import answers
 from api.queries import only_query
 from api.search import examples
@@ -23,7 +24,6 @@ from api.search.schemas import (
     platforms_of,
 )
 from api.services import Services, services_of
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
 from mappings.platforms import Platform, Platforms
 from store import orders
 
@@ -126,15 +126,6 @@ async def get_platforms(token: SearchToken, _: Annotated[None, Depends(only_quer
     indexed = await services.engine.indexed(list(services.platforms))
     entries: list[dict[str, Any]] = [platform_entry(one, indexed[one.id]) for one in services.platforms]
     return json_response(orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings)}))
-
-
-def item_number(text: str) -> int | None:
-    """The 64-bit id that a text writes in canonical decimal, or None."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
-        return None
-    number = int(text)
-    return number if str(number) == text and LEAST_INTEGER <= number <= MOST_INTEGER else None
 
 
 def _platform(reference: str | None, platforms: Platforms) -> Platform:

@@ -1,0 +1,47 @@
+"""Answers: stored orders in, the JSON that clients see of them out. Pure."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from api.orders.amounts import json_number
+from mappings.platforms import Platform
+from store.orders import Order, OrderEvent
+
+
+def status_url(order: Order, public_url: str) -> str:
+    """Where the buyer sees the order, without a token."""
+    return f"{public_url}/orders/{order.status_key}"
+
+
+def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, Any]:
+    """An order as the contract shapes it."""
+    digits = platform.minor_digits
+    return {
+        "id": order.id,
+        "state": order.state,
+        "platform": platform.slug,
+        "item": str(order.item),
+        "account": order.account,
+        "code": order.code,
+        "fee": order.fee_mode,
+        "amounts": {
+            "price": json_number(order.price_minor, digits),
+            "fee": json_number(order.fee_minor, digits),
+            "total": json_number(order.total_minor, digits),
+            "currency": order.currency,
+        },
+        "createdAt": rfc3339(order.created_at),
+        "updatedAt": rfc3339(order.updated_at),
+        "statusUrl": status_url(order, public_url),
+    }
+
+
+def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:
+    """The changes of an order, oldest first."""
+    return [{"state": event.state, "at": rfc3339(event.at), "reason": event.reason} for event in events]
+
+
+def rfc3339(at: datetime) -> str:
+    """The moment in UTC with milliseconds, such as `2026-08-09T04:00:00.000Z`."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,148 @@
+"""Masking: what the store has for the index in, items hidden from and shown to searches out, while the app lives.
+
+An order's transaction leaves a row in the store's outbox; here it is told to the index. Nothing is lost by a crash
+or an outage: a row stays until the index knows its state, and any worker takes it up.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import structlog
+from opensearchpy.exceptions import TransportError
+
+from api.errors import ApiError
+from api.services import Services
+from store import masks
+from store.errors import StoreUnavailable
+from store.masks import MaskWork
+
+POLL_SECONDS = 0.5  # a row left by a crash or by another worker must be told within the 2 seconds of the contract
+BATCH = 16  # told to the index at once: half of the engine's connections stay free for searches
+LEASE_MARGIN_SECONDS = 2.5  # on top of the engine's deadline: what the store may take to note the outcome
+FIRST_RETRY_SECONDS = 0.25
+MOST_RETRY_SECONDS = 2.0
+STOP_SECONDS = 5.0
+
+log = structlog.get_logger("gear.api")
+
+
+class Masking:
+    """Tells the index which items active orders bind."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._woken = asyncio.Event()
+        self._stopping = False
+        self._outages: set[str] = set()
+
+    def wake(self) -> None:
+        """There may be work: look at once."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
+        while not self._stopping:
+            rounds = asyncio.create_task(self._rounds())
+            try:
+                await asyncio.wait({rounds})
+            finally:
+                rounds.cancel()
+            if (fault := rounds.exception()) is not None:
+                log.error("masking met a fault and starts again; report it", exc_info=fault)
+                await self._pause()
+
+    def stop(self) -> None:
+        """Ends the work after one more round, which takes up what was committed just now."""
+        self._stopping = True
+        self.wake()
+
+    async def _rounds(self) -> None:
+        last = False
+        while not last:
+            last = self._stopping
+            self._woken.clear()
+            taken = await self._round()
+            if taken < BATCH and not last:
+                await self._pause()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(POLL_SECONDS):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _round(self) -> int:
+        """Takes a batch and tells it to the index; how many rows it was."""
+        store = self._services.store
+        try:
+            async with store.reading() as connection:
+                behind = await masks.backlog(connection)
+            if not behind:
+                self._works("store")
+                return 0
+            seconds = self._services.settings.search_timeout + LEASE_MARGIN_SECONDS
+            async with store.transaction() as connection:
+                batch = await masks.lease(connection, datetime.now(UTC), seconds, BATCH)
+            told = await asyncio.gather(*(self._tell(work) for work in batch))
+            if batch:
+                await self._note(batch, told)
+            self._works("store")
+        except StoreUnavailable as error:
+            self._fails("store", error)
+            return 0
+        return len(batch) if all(told) else 0
+
+    async def _tell(self, work: MaskWork) -> bool:
+        """Whether the index knows it now; an item that the index does not have needs no mask."""
+        try:
+            await self._services.engine.mark(work.platform, work.item, bound=work.bound)
+        except (ApiError, TransportError) as error:
+            self._fails("engine", error)
+            return False
+        self._works("engine")
+        return True
+
+    async def _note(self, batch: list[MaskWork], told: list[bool]) -> None:
+        async with self._services.store.transaction() as connection:
+            now = datetime.now(UTC)
+            for work, done in zip(batch, told, strict=True):
+                if not done:
+                    await masks.failed(connection, work, now, retry_seconds(work.attempts))
+                    continue
+                await masks.applied(connection, work, now)
+                if now >= work.leased_until:
+                    # Another worker may have told the index something newer before this: have it told once more.
+                    await masks.touch(connection, work.platform, [work.item], now)
+
+    def _fails(self, part: str, error: Exception) -> None:
+        if part not in self._outages:
+            self._outages.add(part)
+            log.warning("masking waits for an outage to end", part=part, cause=str(error)[:300])
+
+    def _works(self, part: str) -> None:
+        if part in self._outages:
+            self._outages.remove(part)
+            log.info("masking works again", part=part)
+
+
+def retry_seconds(attempts: int) -> float:
+    """How long to leave a row alone after so many attempts in a row."""
+    return min(MOST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))
+
+
+@asynccontextmanager
+async def masking(services: Services) -> AsyncIterator[Masking]:
+    """Masking while the block lasts; at its end what is under way is finished, for five seconds at most."""
+    running = Masking(services)
+    task = asyncio.create_task(running.run())
+    try:
+        yield running
+    finally:
+        running.stop()
+        _, late = await asyncio.wait({task}, timeout=STOP_SECONDS)
+        if late:
+            task.cancel()
+            await asyncio.wait({task})

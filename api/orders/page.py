@@ -1,0 +1,89 @@
+"""The order's page: a stored order in, the HTML that its buyer sees and the headers that guard it out."""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from mappings.money import from_minor
+from mappings.platforms import Platform
+from store.orders import Order
+
+REFRESH_SECONDS: Final = 5
+FINAL: Final = frozenset({"completed", "failed", "cancelled", "reverted"})
+
+# state: (headline, what it means for the buyer)
+WORDS: Final = {
+    "created": ("Order received", "The order has been placed and the item is reserved for you."),
+    "processing": ("In progress", "The item is being prepared for you."),
+    "delivered": ("Delivered", "The item has been sent. The platform can still take the trade back for some days."),
+    "completed": ("Completed", "The item is yours."),
+    "failed": ("Failed", "The order could not be fulfilled."),
+    "cancelled": ("Cancelled", "The order has been cancelled."),
+    "reverted": ("Reverted", "The trade has been taken back."),
+}
+
+
+@dataclass(frozen=True)
+class _Page:
+    template: Template
+    policy: str
+
+
+@cache
+def _page() -> _Page:
+    environment = Environment(
+        loader=PackageLoader("api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = (PackageLoader("api").get_source(environment, "order.html"))[0]
+    style = re.search(r"<style>(.*?)</style>", source, re.DOTALL)
+    digest = hashlib.sha256((style[1] if style else "").encode()).digest()
+    policy = (
+        f"default-src 'none'; img-src https:; style-src 'sha256-{base64.b64encode(digest).decode()}'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return _Page(environment.get_template("order.html"), policy)
+
+
+def headers() -> dict[str, str]:
+    """What keeps the page private and inert: nothing runs, is framed, cached, indexed or told where it came from."""
+    return {
+        "Content-Security-Policy": _page().policy,
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        "X-Robots-Tag": "noindex",
+    }
+
+
+def next_url(order: Order) -> str | None:
+    """Where the buyer is sent on to now, if the client gave an address for this end."""
+    if order.state == "completed":
+        return order.success_url
+    return None if order.active else order.failure_url
+
+
+def render(order: Order, platform: Platform) -> str:
+    """The page; it reloads itself until the order is at its end."""
+    digits = platform.minor_digits
+    headline, meaning = WORDS[order.state]
+    image = order.item_image or ""
+    return _page().template.render(
+        headline=headline,
+        meaning=meaning,
+        state=order.state,
+        name=order.item_name,
+        image=image if image.startswith("https://") else None,
+        platform=platform.name,
+        price=f"{from_minor(order.price_minor, digits)} {order.currency}",
+        fee=f"{from_minor(order.fee_minor, digits)} {order.currency}",
+        fee_mode=order.fee_mode,
+        total=f"{from_minor(order.total_minor, digits)} {order.currency}",
+        updated_at=order.updated_at.strftime("%Y-%m-%d %H:%M UTC"),
+        refresh=None if order.state in FINAL else REFRESH_SECONDS,
+        reference=order.id,
+    )

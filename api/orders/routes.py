@@ -1,0 +1,111 @@
+"""Order routes: requests in, placed orders, orders with their history and the buyer's page out."""
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.auth import OrderOrFulfilToken, OrderToken
+from api.errors import ApiError
+from api.json_body import body_of, request_body
+from api.openapi import answers
+from api.orders import examples, page
+from api.orders.answers import history_entries, order_entry
+from api.orders.masking import Masking
+from api.orders.schemas import OrderAnswer, OrderBody, OrderWithHistoryAnswer
+from api.orders.service import find_order, place_order, platform_of
+from api.queries import only_query
+from api.services import Services, services_of
+from store import orders
+
+router = APIRouter(tags=["orders"])
+Held = Annotated[Services, Depends(services_of)]
+
+
+def masking_of(request: Request) -> Masking:
+    """A dependency: the running app's masking."""
+    running: Masking = request.app.state.masking
+    return running
+
+
+@router.post(
+    "/v1/gear",
+    summary="Order an item",
+    status_code=201,
+    responses=answers(
+        OrderAnswer,
+        examples.ORDER_ANSWER,
+        "invalid_json",
+        "unauthorized",
+        "forbidden",
+        "item_not_found",
+        "item_unavailable",
+        "price_changed",
+        "body_too_large",
+        "unsupported_media_type",
+        "validation_failed",
+        "unknown_platform",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+        status=201,
+    ),
+    openapi_extra=request_body(OrderBody, examples.ORDER_BODIES),
+)
+async def order_item(
+    token: OrderToken,
+    _: Annotated[None, Depends(only_query())],
+    body: Annotated[OrderBody, Depends(body_of(OrderBody))],
+    services: Held,
+    masking: Annotated[Masking, Depends(masking_of)],
+) -> Response:
+    """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it."""
+    order = await place_order(services, token, body, masking.wake)
+    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
+    return _json({"status": "success", "order": entry}, 201, {"Location": f"/v1/orders/{order.id}"})
+
+
+@router.get(
+    "/v1/orders/{id}",
+    summary="One order with its history",
+    responses=answers(
+        OrderWithHistoryAnswer,
+        examples.ORDER_WITH_HISTORY_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "order_not_found",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+)
+async def get_order(
+    id: str,  # noqa: A002  # the parameter's name is part of the interface
+    token: OrderOrFulfilToken,
+    _: Annotated[None, Depends(only_query())],
+    services: Held,
+) -> Response:
+    """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
+    order, events = await find_order(services, token, id)
+    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
+    return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
+
+
+@router.get("/orders/{status_key}", include_in_schema=False)
+async def order_page(status_key: str, _: Annotated[None, Depends(only_query())], services: Held) -> Response:
+    """The order's page for its buyer, who has its unguessable address and no token."""
+    async with services.store.reading() as connection:
+        order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
+    if order is None:
+        raise ApiError("order_not_found", "no order has this address", headers={"Cache-Control": "no-store"})
+    target = page.next_url(order)
+    if target is not None:
+        location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
+        return Response(status_code=303, headers={**page.headers(), "Location": location})
+    content = page.render(order, platform_of(services, order))
+    return Response(content, headers=page.headers(), media_type="text/html")
+
+
+def _json(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(content), status, headers, "application/json")

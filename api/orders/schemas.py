@@ -1,0 +1,158 @@
+"""Order bodies and answers: what an order may say, with its limits, and the shape of what is answered."""
+
+import unicodedata
+from typing import Annotated, Any, Literal
+
+from email_validator import EmailNotValidError, validate_email
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.numbers import Price
+from api.orders.amounts import FeeMode
+
+MOST_ACCOUNT_CHARACTERS = 128
+MOST_EMAIL_CHARACTERS = 254
+MOST_CODE_CHARACTERS = 64
+MOST_ATTRIBUTION_CHARACTERS = 256
+MOST_PLATFORM_ID_CHARACTERS = 256
+MOST_URL_CHARACTERS = 2048
+
+State = Literal["created", "processing", "delivered", "completed", "failed", "cancelled", "reverted"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+def _without_control_characters(value: str) -> str:
+    if any(unicodedata.category(character) == "Cc" for character in value):
+        message = "must not hold control characters"
+        raise ValueError(message)
+    return value
+
+
+def _deliverable(value: str) -> str:
+    try:
+        # `test_environment` accepts the domain .test, which shops write in trial orders; no name is looked up
+        validate_email(value, check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        message = f"must be an e-mail address: {error}"
+        raise ValueError(message) from error
+    return value
+
+
+Text = Annotated[
+    str,
+    Field(strict=True, json_schema_extra={"pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$"}),
+    AfterValidator(_without_control_characters),
+]
+CampaignName = Annotated[Text, Field(max_length=MOST_ATTRIBUTION_CHARACTERS)]
+Link = Annotated[Text, Field(max_length=MOST_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
+
+
+class AdditionalFields(_Shape):
+    """Who the buyer is on the platform; checked by the platform's rules."""
+
+    platform_id: Annotated[Text, Field(max_length=MOST_PLATFORM_ID_CHARACTERS)] | None = Field(
+        default=None, description="the buyer's id on the platform (cs2: SteamID64)"
+    )
+    trade_link: Annotated[Text, Field(max_length=MOST_URL_CHARACTERS)] | None = Field(
+        default=None, description="where the item is sent to (cs2: a trade link with `partner` and `token`)"
+    )
+
+
+class Attribution(_Strict):
+    """Where the buyer came from."""
+
+    utm_source: CampaignName | None = None
+    utm_medium: CampaignName | None = None
+
+
+def _absent_is_excluded(value: Any) -> Any:
+    return "excluded" if value is None else value
+
+
+class OrderBody(_Shape):
+    """`POST /v1/gear`: null for a field means absent."""
+
+    account: Annotated[Text, Field(min_length=1, max_length=MOST_ACCOUNT_CHARACTERS)] = Field(
+        description="the client's own reference"
+    )
+    email: Annotated[
+        Text,
+        Field(max_length=MOST_EMAIL_CHARACTERS, json_schema_extra={"format": "email"}),
+        AfterValidator(_deliverable),
+    ] = Field(repr=False)
+    platform: Text = Field(description="slug of a platform, or its id in decimal")
+    item: Text = Field(description="the id of the item as a string")
+    additional_fields: AdditionalFields | None = Field(default=None, repr=False)
+    code: Annotated[Text, Field(max_length=MOST_CODE_CHARACTERS)] | None = Field(
+        default=None, description="kept as it is"
+    )
+    fee: Annotated[FeeMode, BeforeValidator(_absent_is_excluded)] = Field(
+        default="excluded", description="`excluded`: the fee comes on top of the price; `included`: it is inside it"
+    )
+    attribution: Attribution | None = None
+    success_url: Link | None = Field(default=None, repr=False, description="where the order's page sends the buyer")
+    failure_url: Link | None = Field(default=None, repr=False, description="where the order's page sends the buyer")
+    callback_url: Link | None = Field(default=None, repr=False, description="where every change is reported to")
+    expected_price: Price | None = Field(
+        default=None, description="409 `price_changed` where the item's price is another one"
+    )
+
+
+class AmountsAnswer(_Shape):
+    """Fixed when the order was placed; main unit, two decimals."""
+
+    price: float
+    fee: float
+    total: float
+    currency: str
+
+
+class OrderEntry(_Shape):
+    """An order as its client sees it."""
+
+    id: str
+    state: State
+    platform: str = Field(description="slug")
+    item: str
+    account: str
+    code: str | None
+    fee: FeeMode
+    amounts: AmountsAnswer
+    created_at: str = Field(description="RFC 3339, UTC")
+    updated_at: str = Field(description="RFC 3339, UTC")
+    status_url: str = Field(description="the order's page for the buyer, without a token")
+
+
+class HistoryEntry(_Shape):
+    """One change of state."""
+
+    state: State
+    at: str = Field(description="RFC 3339, UTC")
+    reason: str | None
+
+
+class OrderWithHistory(OrderEntry):
+    """An order and how it got where it is."""
+
+    history: list[HistoryEntry]
+
+
+class OrderAnswer(_Shape):
+    """The order that was placed."""
+
+    status: Literal["success"]
+    order: OrderEntry
+
+
+class OrderWithHistoryAnswer(_Shape):
+    """One order with its history."""
+
+    status: Literal["success"]
+    order: OrderWithHistory
