@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.serializer import JSONSerializer
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, FilePath, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mappings.names import alias_of
@@ -20,10 +20,11 @@ class SearchSettings(BaseSettings):
     opensearch_url: str = Field(
         default="http://127.0.0.1:9200",
         description="one address, or several of one cluster separated by commas",
+        repr=False,  # it may hold a password
     )
     opensearch_username: str | None = None
     opensearch_password: SecretStr | None = None
-    opensearch_ca_certs: str | None = Field(
+    opensearch_ca_certs: FilePath | None = Field(
         default=None, description="file with the certificates that sign the engine's own, for https"
     )
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
@@ -31,16 +32,22 @@ class SearchSettings(BaseSettings):
     @field_validator("opensearch_url")
     @classmethod
     def _addresses(cls, value: str) -> str:
-        for address in value.split(","):
-            parts = urlsplit(address.strip())
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                message = "must be http:// or https:// addresses, separated by commas"
-                raise ValueError(message)
+        if not all(_is_address(address.strip()) for address in value.split(",")):
+            message = "must be http:// or https:// addresses, separated by commas"
+            raise ValueError(message)
         return value
 
     def alias(self, platform: int) -> str:
         """The alias of a platform's gear, such as `gear-730`."""
         return alias_of(self.index_prefix, platform)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, brackets that do not close
+        return False
 
 
 class _FastJson(JSONSerializer):
@@ -80,7 +87,7 @@ def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str
     if login is not None:
         options["http_auth"] = login
     if settings.opensearch_ca_certs:
-        options["ca_certs"] = settings.opensearch_ca_certs
+        options["ca_certs"] = str(settings.opensearch_ca_certs)
     return options
 
 

@@ -65,6 +65,13 @@ class Exterior(_Part):
     low: float = Field(alias="from", ge=0, le=1)
     high: float = Field(alias="to", ge=0, le=1)
 
+    @model_validator(mode="after")
+    def _begins_before_it_ends(self) -> "Exterior":
+        if self.low >= self.high:
+            message = f"begins at {self.low} but ends at {self.high}"
+            raise ValueError(message)
+        return self
+
 
 class Platform(_Part):
     """One game or market whose gear is indexed."""
@@ -132,7 +139,7 @@ def read_platforms(folder: Path = PLATFORM_FILES) -> Platforms:
     for file in sorted(folder.glob("*.toml")):
         try:
             platform = Platform.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, ValidationError) as error:
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
             message = f"{file}: {error}"
             raise PlatformFileError(message) from error
         if file.stem != str(platform.id):

@@ -1,0 +1,87 @@
+"""The index definition: strict, fingerprinted, and of one mind with the table of filters and sorts."""
+
+import json
+from importlib.resources import files
+
+import pytest
+
+from mappings.definition import FINGERPRINT_LENGTH, Definition, read_definition
+from mappings.fields import DETAILS, FILTERS, SORTS, Kind
+from mappings.item import Details
+
+BODY = json.loads(files("mappings").joinpath("gear.json").read_bytes())
+FIELDS = BODY["mappings"]["properties"]
+
+
+def read_changed(monkeypatch: pytest.MonkeyPatch, body: object) -> Definition:
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.read_bytes", lambda _: json.dumps(body, indent=7).encode())
+        return read_definition()
+
+
+def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
+    definition = read_definition()
+    sent = definition.create_body()
+    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint}
+    assert sent == BODY == definition.body
+    assert len(definition.fingerprint) == FINGERPRINT_LENGTH == len(bytes.fromhex(definition.fingerprint)) * 2
+    assert definition.index_settings() == BODY["settings"]["index"]
+
+
+def test_the_fingerprint_is_of_the_meaning_and_not_of_the_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_changed(monkeypatch, BODY).fingerprint == read_definition().fingerprint
+    backwards = dict(reversed(BODY.items()))
+    assert read_changed(monkeypatch, backwards).fingerprint == read_definition().fingerprint
+
+
+def test_any_change_of_the_body_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = json.loads(json.dumps(BODY))
+    changed["mappings"]["properties"]["price"]["type"] = "integer"
+    assert read_changed(monkeypatch, changed).fingerprint != read_definition().fingerprint
+
+
+def test_unknown_fields_are_refused_by_the_index() -> None:
+    assert BODY["mappings"]["dynamic"] == "strict"
+
+
+@pytest.mark.parametrize("row", FILTERS, ids=lambda row: row.name)
+def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None:
+    row = next(one for one in FILTERS if one is row)
+    held = FIELDS[row.field]
+    if row.kind is Kind.FOLDED:
+        assert held["type"] == "keyword"
+        assert held["fields"]["folded"]["normalizer"] == "folded"
+    elif row.kind is Kind.WHOLE:
+        assert held["type"] in ("keyword", "long")
+    elif row.kind is Kind.MONEY:
+        assert held["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly
+    else:
+        assert held["type"] == "double"
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
+def test_every_sort_has_an_index_field_that_can_be_sorted_by(sort: object) -> None:
+    field = next(one.field for one in SORTS if one is sort)
+    if field == "_score":
+        return
+    name, _, part = field.partition(".")
+    held = FIELDS[name]["fields"][part] if part else FIELDS[name]
+    assert held["type"] in ("long", "double", "date_nanos", "keyword")
+    assert held.get("doc_values", True)
+
+
+def test_names_are_kept_byte_for_byte() -> None:
+    # 13 pairs of real names differ only by case and a double blank: a normalizer would merge them
+    assert FIELDS["name"]["type"] == "keyword"
+    assert "normalizer" not in FIELDS["name"]
+
+
+def test_the_details_of_an_item_are_those_that_can_be_filtered_by() -> None:
+    assert tuple(Details.model_fields) == DETAILS
+    assert {row.name for row in FILTERS if row.kind is Kind.FOLDED} == set(DETAILS)
+
+
+def test_no_name_stands_twice_in_the_table() -> None:
+    for rows in (FILTERS, SORTS):
+        names = [row.name for row in rows]
+        assert len(set(names)) == len(names)

@@ -1,0 +1,63 @@
+"""Money is exact: what the arithmetic of decimals gives is what fractions give, at any number of decimals."""
+
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mappings.money import MOST_PRICE, at_least, at_most, from_minor, to_minor
+
+AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-MOST_PRICE, max_value=MOST_PRICE)
+DIGITS = st.integers(0, 2)
+
+
+@given(AMOUNTS, DIGITS)
+def test_bounds_are_the_ceiling_and_the_floor_of_the_exact_minor_units(amount: Decimal, digits: int) -> None:
+    exact = Fraction(amount) * 10**digits
+    assert at_least(amount, digits) == ceil(exact)
+    assert at_most(amount, digits) == floor(exact)
+
+
+@given(st.integers(0, 10**14), AMOUNTS, DIGITS)
+def test_a_price_lies_within_bounds_in_minor_units_exactly_when_it_does_in_the_main_unit(
+    minor: int, bound: Decimal, digits: int
+) -> None:
+    price = Fraction(minor, 10**digits)
+    assert (minor >= at_least(bound, digits)) == (price >= Fraction(bound))
+    assert (minor <= at_most(bound, digits)) == (price <= Fraction(bound))
+
+
+@given(st.integers(-(10**14), 10**14), DIGITS)
+def test_there_and_back_is_the_same(minor: int, digits: int) -> None:
+    amount = from_minor(minor, digits)
+    assert to_minor(amount, digits) == minor
+    assert -amount.as_tuple().exponent == digits  # type: ignore[operator]  # finite
+
+
+@given(AMOUNTS, DIGITS)
+def test_amounts_with_more_decimals_than_the_currency_has_are_refused(amount: Decimal, digits: int) -> None:
+    exact = Fraction(amount) * 10**digits
+    if exact.denominator == 1:
+        assert to_minor(amount, digits) == exact
+    else:
+        with pytest.raises(ValueError, match=f"more than {digits} decimals"):
+            to_minor(amount, digits)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("0.29", 29, 29),
+        ("1.1", 110, 110),
+        ("1e-999999999999999999", 1, 0),
+        ("0e-30", 0, 0),
+        ("0." + "9" * 60_000, 100, 99),
+        ("5." + "0" * 60_000 + "1", 501, 500),
+        ("1e12", 10**14, 10**14),
+    ],
+)
+def test_amounts_that_binary_numbers_get_wrong(text: str, low: int, high: int) -> None:
+    assert (at_least(Decimal(text), 2), at_most(Decimal(text), 2)) == (low, high)

@@ -1,0 +1,78 @@
+"""Names of indices: sorted by age as text, and what is not a generation of an alias is never taken for one."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mappings.names import alias_of, generation_name, generation_pattern, parse_generation
+
+MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001  # bounds must be naive
+FINGERPRINTS = st.text("0123456789abcdef", min_size=8, max_size=8)
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+@given(MOMENTS, FINGERPRINTS)
+def test_a_name_says_when_and_with_which_definition_its_index_was_made(moment: datetime, fingerprint: str) -> None:
+    name = generation_name("gear-730", moment, fingerprint)
+    generation = parse_generation("gear-730", name)
+    assert generation is not None
+    assert (generation.created_at, generation.fingerprint, generation.index) == (
+        in_milliseconds(moment),
+        fingerprint,
+        name,
+    )
+
+
+@given(MOMENTS, MOMENTS, FINGERPRINTS)
+def test_names_sort_by_age(one: datetime, other: datetime, fingerprint: str) -> None:
+    names = [generation_name("gear-730", moment, fingerprint) for moment in (one, other)]
+    assert (names[0] < names[1]) == (in_milliseconds(one) < in_milliseconds(other))
+
+
+def test_generations_sort_by_age_whatever_their_fingerprint() -> None:
+    older = parse_generation("gear-1", "gear-1-20260101000000000-ffffffff")
+    newer = parse_generation("gear-1", "gear-1-20260101000000001-00000000")
+    assert older is not None
+    assert newer is not None
+    assert older < newer
+
+
+def test_a_moment_of_another_zone_is_named_in_utc() -> None:
+    zone = timezone(timedelta(hours=2))
+    moment = datetime(2026, 8, 1, 1, 30, 0, 999_999, tzinfo=zone)
+    assert generation_name("gear-730", moment, "0123abcd") == "gear-730-20260731233000999-0123abcd"
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "gear-730",
+        "gear-730-",
+        "gear-7300-20260101000000000-0123abcd",
+        "gear-73-20260101000000000-0123abcd",
+        "other-gear-730-20260101000000000-0123abcd",
+        "gear-730-eu-20260101000000000-0123abcd",
+        "gear-730-20260101000000000-0123ABCD",
+        "gear-730-20260101000000000-0123abc",
+        "gear-730-20260101000000000-0123abcde",
+        "gear-730-2026010100000000-0123abcd",
+        "gear-730-20261301000000000-0123abcd",
+        "gear-730-20260230000000000-0123abcd",
+        "gear-730-20260101000000000-0123abcd\n",
+        "gear-730-20260101000000000-0123abcd-old",
+        "gear-730-٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠-0123abcd",
+        "",
+    ],
+)
+def test_foreign_names_are_no_generations(index: str) -> None:
+    assert parse_generation("gear-730", index) is None
+
+
+def test_an_alias_is_named_after_its_platform() -> None:
+    assert alias_of("gear", 730) == "gear-730"
+    assert generation_pattern("gear-730") == "gear-730-*"
