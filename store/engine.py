@@ -107,8 +107,8 @@ class Store:
             if deadline.expired():
                 raise StoreUnavailable(TOO_SLOW) from None
             raise
-        except SQLAlchemyError:
-            if failures:  # the statements after the failed one only say that it failed
+        except SQLAlchemyError as error:
+            if failures and failures[0] is not error:  # the statements after the failed one only say that it failed
                 raise failures[0] from None
             raise
 
@@ -119,8 +119,5 @@ async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[Base
         await connection.execution_options(failures=failures)
         await stack.enter_async_context(connection.begin())
     except (OSError, SQLAlchemyError) as error:
-        explained = explain(error)
-        if explained is None:
-            raise
-        raise explained from None
+        raise explain(error) or error from None
     return connection

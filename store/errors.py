@@ -40,6 +40,17 @@ class ConstraintBroken(StoreError):
         self.constraint = constraint
 
 
+class UnknownRevision(StoreError):
+    """The database, or who asked for a migration, names a revision that this version of the code does not have."""
+
+    def __init__(self, revision: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"schema revision {revision!r} is not among those of this version ({', '.join(known)}): "
+            "a newer version of the service may have migrated the database; use that one"
+        )
+        self.revision = revision
+
+
 class AmbiguousName(StoreError):
     """Several usable tokens share the name, so the name does not say which one is meant."""
 

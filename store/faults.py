@@ -46,9 +46,7 @@ def explain(error: BaseException) -> StoreError | None:
         return StoreUnavailable(TOO_SLOW)
     if isinstance(error, OSError):
         return StoreUnavailable(f"no connection to the address in GEAR_DATABASE_URL ({type(error).__name__})")
-    original = error.orig if isinstance(error, exc.DBAPIError) else error
-    if original is None:
-        return None
+    original = getattr(error, "orig", None) or error
     return _explain_sqlite(original) or _explain_postgres(original) or _explain_lost(error)
 
 

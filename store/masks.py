@@ -11,6 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.conflict import insert_into
 from store.schema import ACTIVE, BEHIND, masks, orders
 
+LEASE_ROWS: Final = 10_000
+"""Both databases take some 32,766 values in a statement, and a row needs two."""
+
 COMMIT_MARGIN: Final = timedelta(seconds=60)
 """A change carries the time at which its transaction began, and is seen when it commits: at most 30 s later
 (store.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
@@ -36,7 +39,10 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     """Takes up to `limit` rows that the index does not know yet, oldest change first, for `seconds`.
 
     Workers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
+    Raises ValueError for more than LEASE_ROWS.
     """
+    if limit > LEASE_ROWS:
+        raise ValueError(f"a lease takes at most {LEASE_ROWS} rows, {limit} were asked for")
     free = or_(masks.c.leased_until.is_(None), masks.c.leased_until <= now)
     due = (
         select(masks.c.platform, masks.c.item)
@@ -56,11 +62,7 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     if not rows:
         return []
     # Read after the lease, not within it: what is seen now is as new as the version or newer, never older.
-    keys = [(row.platform, row.item) for row in rows]
-    found = await connection.execute(
-        select(orders.c.platform, orders.c.item).where(tuple_(orders.c.platform, orders.c.item).in_(keys), ACTIVE)
-    )
-    bound = {(row.platform, row.item) for row in found}
+    bound = await _bound(connection, [(row.platform, row.item) for row in rows])
     return [
         MaskWork(
             platform=row.platform,
@@ -74,6 +76,13 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     ]
 
 
+async def _bound(connection: AsyncConnection, keys: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the items (platform, id) that active orders hold."""
+    key = tuple_(orders.c.platform, orders.c.item)
+    found = await connection.execute(select(orders.c.platform, orders.c.item).where(key.in_(keys), ACTIVE))
+    return {(row.platform, row.item) for row in found}
+
+
 async def applied(connection: AsyncConnection, work: MaskWork, now: datetime) -> None:
     """The index knows the work's version. A lease that another worker holds by now stays with it."""
     raised = case((masks.c.applied_version < work.version, work.version), else_=masks.c.applied_version)
@@ -84,7 +93,9 @@ async def applied(connection: AsyncConnection, work: MaskWork, now: datetime) ->
 
 
 async def failed(connection: AsyncConnection, work: MaskWork, now: datetime, retry_after: float) -> None:
-    """The index could not be told: the row is free again after `retry_after` seconds."""
+    """The index could not be told: the row is free again after `retry_after` seconds, and a newer change of the item
+    waits for that too.
+    """
     until = now + timedelta(seconds=retry_after)
     await connection.execute(
         update(masks).where(*_row(work), masks.c.leased_until == work.leased_until).values(leased_until=until)

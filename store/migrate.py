@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.address import database_address
 from store.drivers import Waits, make_engine
-from store.errors import ConstraintBroken
+from store.errors import ConstraintBroken, UnknownRevision
 from store.faults import explain
 
 MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
@@ -38,13 +38,16 @@ def head() -> str:
 
 
 async def upgrade(url: str, revision: str = "head") -> None:
-    """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done."""
-    await _run(url, lambda config: command.upgrade(config, revision))
+    """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done.
+
+    Raises StoreUnavailable, and UnknownRevision where a newer version of the code has been here.
+    """
+    await _run(url, revision, command.upgrade)
 
 
 async def downgrade(url: str, revision: str) -> None:
     """Brings the schema down to `revision` (`base` is an empty database). Rows of dropped tables are lost."""
-    await _run(url, lambda config: command.downgrade(config, revision))
+    await _run(url, revision, command.downgrade)
 
 
 async def current(url: str) -> str | None:
@@ -53,11 +56,13 @@ async def current(url: str) -> str | None:
         return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
 
 
-async def _run(url: str, step: Callable[[Config], None]) -> None:
+async def _run(url: str, revision: str, step: Callable[[Config, str], None]) -> None:
     def migrate(connection: Connection) -> None:
         config = _config()
+        _check_known(config, revision)
+        _check_known(config, MigrationContext.configure(connection).get_current_revision() or "base")
         config.attributes["connection"] = connection
-        step(config)
+        step(config, revision)
 
     async with _opened(url, "BEGIN IMMEDIATE") as connection:
         postgres = connection.dialect.name == "postgresql"
@@ -66,6 +71,12 @@ async def _run(url: str, step: Callable[[Config], None]) -> None:
         await connection.run_sync(migrate)
         if not postgres:
             await _check_references(connection)
+
+
+def _check_known(config: Config, revision: str) -> None:
+    known = sorted(script.revision for script in ScriptDirectory.from_config(config).walk_revisions())
+    if revision not in {"base", "head", *known}:
+        raise UnknownRevision(revision, known)
 
 
 async def _check_references(connection: AsyncConnection) -> None:
@@ -82,10 +93,7 @@ async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
         async with engine.execution_options(begin=begin).begin() as connection:
             yield connection
     except (OSError, SQLAlchemyError) as error:
-        explained = explain(error)
-        if explained is None:
-            raise
-        raise explained from None
+        raise explain(error) or error from None
     finally:
         await engine.dispose()
 

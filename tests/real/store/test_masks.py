@@ -71,6 +71,13 @@ async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
     assert sorted(items) == list(range(200))
 
 
+async def test_the_largest_lease_works_and_a_larger_one_is_refused(store: Store) -> None:
+    await touch(store, *range(masks.LEASE_ROWS + 1))
+    with pytest.raises(ValueError, match="at most 10000 rows"):
+        await lease(store, limit=masks.LEASE_ROWS + 1)
+    assert len(await lease(store, limit=masks.LEASE_ROWS)) == masks.LEASE_ROWS
+
+
 async def test_the_oldest_change_is_told_first(store: Store) -> None:
     await touch(store, 1, now=later(3))
     await touch(store, 2, now=later(1))

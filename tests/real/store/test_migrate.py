@@ -1,9 +1,11 @@
 """Migrations: a database goes up and down with its data, by several processes at once, and ends as schema.py says."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from store import migrate, orders, schema, tokens
 from store.address import database_address
 from store.engine import Store
-from store.errors import StoreUnavailable
+from store.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
 from store.orders import NewOrder
 from tests.real.store.conftest import NOW
 
@@ -132,6 +134,37 @@ async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> 
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
         await store.check()
     await store.close()
+
+
+async def test_a_database_of_a_newer_version_is_left_alone(empty_url: str) -> None:
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    await store.close()
+    for step in (migrate.upgrade(empty_url), migrate.downgrade(empty_url, "base")):
+        with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):
+            await step
+    assert await migrate.current(empty_url) == "9999"
+    with pytest.raises(UnknownRevision, match="schema revision '0815'"):
+        await migrate.upgrade(empty_url, "0815")
+
+
+async def test_a_migration_does_not_seal_broken_references(tmp_path: Path) -> None:
+    file = tmp_path / "gear.db"
+    await migrate.upgrade(f"sqlite:///{file}")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO order_events VALUES ('ord_unknown', 1, 'created', 0, NULL)")
+        connection.commit()
+    with pytest.raises(ConstraintBroken, match="foreign keys of order_events"):
+        await migrate.upgrade(f"sqlite:///{file}")
+
+
+async def test_a_package_without_migrations_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "migrations/versions").mkdir(parents=True)
+    monkeypatch.setattr(migrate, "__file__", str(tmp_path / "migrate.py"))
+    with pytest.raises(FileNotFoundError, match="the package is incomplete, install it again"):
+        migrate.head()
 
 
 async def test_migrations_find_themselves_in_a_folder_with_a_percent_sign(

@@ -1,47 +1,20 @@
 """Faults of the database: each is StoreUnavailable within a bounded time, and the store works again by itself."""
 
 import asyncio
-import signal
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.exc import SQLAlchemyError
 
 from store import migrate, orders, tokens
-from store.drivers import Waits
 from store.engine import Store
 from store.errors import ConstraintBroken, StoreUnavailable
-from tests.real.store.conftest import NOW, NewOrders, PostgresServer, start_postgres
-
-SHORT = Waits(connect=0.5, lock=0.5, statement=0.5)
-BOUND = 30.0
-"""Seconds. Far above what SHORT allows, far below for ever: the machine may be busy."""
-
-
-async def write(store: Store) -> None:
-    async with store.transaction() as connection:
-        await tokens.create(connection, "shop", ["order"], False, None, NOW)
-
-
-async def read(store: Store) -> int:
-    async with store.reading() as connection:
-        return len(await tokens.list_all(connection))
-
-
-async def becomes_usable(store: Store) -> None:
-    """Waits until the store works again; nobody helps it."""
-    async with asyncio.timeout(BOUND):
-        while True:
-            try:
-                await write(store)
-            except StoreUnavailable:
-                await asyncio.sleep(0.05)
-            else:
-                return
+from tests.real.store.conftest import NOW, NewOrders
+from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
 @pytest.fixture
@@ -50,150 +23,6 @@ async def hasty(url: str) -> AsyncIterator[Store]:
     store = Store(url, waits=SHORT, connections=2)
     yield store
     await store.close()
-
-
-@pytest.fixture(scope="module")
-async def own_postgres() -> PostgresServer:
-    """A server that a test may stop."""
-    server = start_postgres()
-    await migrate.upgrade(server.url("postgres"))
-    return server
-
-
-@pytest.fixture
-async def on_own(own_postgres: PostgresServer) -> AsyncIterator[Store]:
-    """A hasty store on that server, with a connection open."""
-    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=2)
-    await write(store)
-    yield store
-    await store.close()
-
-
-def send(server: PostgresServer, what: signal.Signals) -> None:
-    postmaster = server.process.get_postmaster_info().process
-    for process in [postmaster, *postmaster.children(recursive=True)]:
-        process.send_signal(what)
-
-
-@contextmanager
-def thawed_at_last(server: PostgresServer) -> Iterator[None]:
-    """Within it a server may be stopped with SIGSTOP: it neither answers nor ends."""
-    try:
-        yield
-    finally:
-        send(server, signal.SIGCONT)
-
-
-async def end_backend(server: PostgresServer, connection: AsyncConnection) -> None:
-    """Has the server drop the connection."""
-    backend = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
-    await server.execute(f"SELECT pg_terminate_backend({backend})")
-
-
-async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(
-    own_postgres: PostgresServer, on_own: Store
-) -> None:
-    own_postgres.process.stop()
-    for attempt in (write, read):
-        with pytest.raises(StoreUnavailable):
-            await asyncio.wait_for(attempt(on_own), BOUND)
-    with pytest.raises(StoreUnavailable):
-        await on_own.check()
-    await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
-    await becomes_usable(on_own)
-    await on_own.check()
-
-
-async def test_a_restart_between_two_requests_is_not_noticed(own_postgres: PostgresServer, on_own: Store) -> None:
-    own_postgres.process.stop()
-    await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
-    await write(on_own)
-
-
-async def test_a_postgresql_that_goes_away_within_a_transaction(own_postgres: PostgresServer, on_own: Store) -> None:
-    before = await read(on_own)
-
-    async def swallow_the_loss() -> None:
-        async with on_own.transaction() as connection:
-            await tokens.create(connection, "lost", ["order"], False, None, NOW)
-            await end_backend(own_postgres, connection)
-            with pytest.raises(StoreUnavailable):
-                await tokens.list_all(connection)
-
-    with pytest.raises(StoreUnavailable):
-        await swallow_the_loss()
-    assert await read(on_own) == before
-
-
-async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: PostgresServer, on_own: Store) -> None:
-    before = await read(on_own)
-
-    async def cut_before_commit() -> None:
-        async with on_own.transaction() as connection:
-            await tokens.create(connection, "lost", ["order"], False, None, NOW)
-            await end_backend(own_postgres, connection)
-
-    with pytest.raises(StoreUnavailable):
-        await cut_before_commit()
-    assert await read(on_own) == before
-
-
-async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: PostgresServer, on_own: Store) -> None:
-    with thawed_at_last(own_postgres):
-        send(own_postgres, signal.SIGSTOP)
-        for _ in range(3):  # kept connections first, then new ones
-            with pytest.raises(StoreUnavailable):
-                await asyncio.wait_for(write(on_own), BOUND)
-    await becomes_usable(on_own)
-
-
-@pytest.mark.parametrize("moment", ["statement", "commit"])
-async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: PostgresServer, moment: str) -> None:
-    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=1, transaction_seconds=1.0)
-
-    async def hang() -> None:
-        async with store.transaction() as connection:
-            await tokens.create(connection, "shop", ["order"], False, None, NOW)
-            send(own_postgres, signal.SIGSTOP)
-            if moment == "statement":
-                await tokens.list_all(connection)
-
-    with thawed_at_last(own_postgres), pytest.raises(StoreUnavailable):
-        await asyncio.wait_for(hang(), BOUND)
-    await becomes_usable(store)
-    await store.close()
-
-
-async def test_nobody_listens_there() -> None:
-    for url in ("postgresql://gear:s3cret@127.0.0.1:1/gear", "postgresql://gear:s3cret@name.invalid/gear"):
-        store = Store(url, waits=SHORT)
-        with pytest.raises(StoreUnavailable, match="no connection to the address in GEAR_DATABASE_URL") as caught:
-            await store.check()
-        assert "s3cret" not in repr(caught.value) + repr(vars(store))
-        with pytest.raises(StoreUnavailable):
-            await migrate.upgrade(url)
-        await store.close()
-
-
-async def test_a_database_that_does_not_exist(own_postgres: PostgresServer) -> None:
-    store = Store(own_postgres.url("nowhere"), waits=SHORT)
-    with pytest.raises(StoreUnavailable, match="no database of the name"):
-        await store.check()
-    await store.close()
-
-
-async def test_a_server_that_accepts_and_never_answers() -> None:
-    accepted: list[asyncio.StreamWriter] = []
-    silent = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1", 0)
-    port = silent.sockets[0].getsockname()[1]
-    store = Store(f"postgresql://gear:s3cret@127.0.0.1:{port}/gear", waits=SHORT)
-    with pytest.raises(StoreUnavailable):
-        await asyncio.wait_for(store.check(), BOUND)
-    await store.close()
-    for writer in accepted:
-        writer.close()
-    silent.close()
-    await silent.wait_closed()
 
 
 async def test_all_connections_in_use(hasty: Store) -> None:
@@ -243,16 +72,40 @@ async def test_a_transaction_that_never_ends_is_ended(url: str) -> None:
     await store.close()
 
 
-async def test_a_failed_statement_is_never_committed_even_if_its_error_was_caught(store: Store) -> None:
+@pytest.mark.parametrize("goes_on", [False, True])
+async def test_a_failed_statement_is_never_committed_even_if_its_error_was_caught(store: Store, goes_on: bool) -> None:
     async def swallow() -> None:
         async with store.transaction() as connection:
             await tokens.create(connection, "shop", ["order"], False, None, NOW)
             with pytest.raises(ConstraintBroken):
                 await connection.execute(text("INSERT INTO tokens (id) VALUES ('tok_incomplete')"))
+            if goes_on:
+                await tokens.create(connection, "shop", ["order"], False, None, NOW)
 
     with pytest.raises(ConstraintBroken):
         await swallow()
     assert await read(store) == 0
+
+
+async def test_a_bug_in_a_statement_is_not_taken_for_an_outage(store: Store) -> None:
+    with pytest.raises(SQLAlchemyError, match="SELEC"):
+        async with store.reading() as connection:
+            await connection.execute(text("SELEC 1"))
+    with pytest.raises(SQLAlchemyError, match="begin"):
+        async with store.reading() as connection:
+            await connection.begin()
+
+
+async def test_clients_that_hang_up_at_any_moment_use_up_no_connection(hasty: Store) -> None:
+    for number in range(100):
+        request = asyncio.create_task(write(hasty) if number % 2 else read(hasty))
+        for _ in range(number // 2):
+            await asyncio.sleep(0)
+        request.cancel()
+        await asyncio.gather(request, return_exceptions=True)
+    await becomes_usable(hasty)
+    async with hasty.reading(), hasty.reading():
+        pass
 
 
 async def test_the_callers_own_errors_are_not_taken_for_the_databases(store: Store) -> None:

@@ -1,0 +1,160 @@
+"""Outages of PostgreSQL: stopped, restarted, hung or unreachable, each is StoreUnavailable until it is over."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store import migrate, tokens
+from store.engine import Store
+from store.errors import StoreUnavailable
+from tests.real.store.conftest import NOW, PostgresServer, start_postgres
+from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
+
+
+@pytest.fixture(scope="module")
+async def own_postgres() -> PostgresServer:
+    """A server that a test may stop."""
+    server = start_postgres()
+    await migrate.upgrade(server.url("postgres"))
+    return server
+
+
+@pytest.fixture
+async def on_own(own_postgres: PostgresServer) -> AsyncIterator[Store]:
+    """A hasty store on that server, with a connection open."""
+    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=2)
+    await write(store)
+    yield store
+    await store.close()
+
+
+def send(server: PostgresServer, what: signal.Signals) -> None:
+    postmaster = server.process.get_postmaster_info().process
+    for process in [postmaster, *postmaster.children(recursive=True)]:
+        process.send_signal(what)
+
+
+@contextmanager
+def thawed_at_last(server: PostgresServer) -> Iterator[None]:
+    """Within it a server may be stopped with SIGSTOP: it neither answers nor ends."""
+    try:
+        yield
+    finally:
+        send(server, signal.SIGCONT)
+
+
+async def end_backend(server: PostgresServer, connection: AsyncConnection) -> None:
+    """Has the server drop the connection."""
+    backend = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
+    await server.execute(f"SELECT pg_terminate_backend({backend})")
+
+
+async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(
+    own_postgres: PostgresServer, on_own: Store
+) -> None:
+    own_postgres.process.stop()
+    for attempt in (write, read):
+        with pytest.raises(StoreUnavailable):
+            await asyncio.wait_for(attempt(on_own), BOUND)
+    with pytest.raises(StoreUnavailable):
+        await on_own.check()
+    await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
+    await becomes_usable(on_own)
+    await on_own.check()
+
+
+async def test_a_restart_between_two_requests_is_not_noticed(own_postgres: PostgresServer, on_own: Store) -> None:
+    own_postgres.process.stop()
+    await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
+    await write(on_own)
+
+
+async def test_a_postgresql_that_goes_away_within_a_transaction(own_postgres: PostgresServer, on_own: Store) -> None:
+    before = await read(on_own)
+
+    async def swallow_the_loss() -> None:
+        async with on_own.transaction() as connection:
+            await tokens.create(connection, "lost", ["order"], False, None, NOW)
+            await end_backend(own_postgres, connection)
+            with pytest.raises(StoreUnavailable):
+                await tokens.list_all(connection)
+
+    with pytest.raises(StoreUnavailable):
+        await swallow_the_loss()
+    assert await read(on_own) == before
+
+
+async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: PostgresServer, on_own: Store) -> None:
+    before = await read(on_own)
+
+    async def cut_before_commit() -> None:
+        async with on_own.transaction() as connection:
+            await tokens.create(connection, "lost", ["order"], False, None, NOW)
+            await end_backend(own_postgres, connection)
+
+    with pytest.raises(StoreUnavailable):
+        await cut_before_commit()
+    assert await read(on_own) == before
+
+
+async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: PostgresServer, on_own: Store) -> None:
+    with thawed_at_last(own_postgres):
+        send(own_postgres, signal.SIGSTOP)
+        for _ in range(3):  # kept connections first, then new ones
+            with pytest.raises(StoreUnavailable):
+                await asyncio.wait_for(write(on_own), BOUND)
+    await becomes_usable(on_own)
+
+
+@pytest.mark.parametrize("moment", ["statement", "commit"])
+async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: PostgresServer, moment: str) -> None:
+    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=1, transaction_seconds=1.0)
+
+    async def hang() -> None:
+        async with store.transaction() as connection:
+            await tokens.create(connection, "shop", ["order"], False, None, NOW)
+            send(own_postgres, signal.SIGSTOP)
+            if moment == "statement":
+                await tokens.list_all(connection)
+
+    with thawed_at_last(own_postgres), pytest.raises(StoreUnavailable):
+        await asyncio.wait_for(hang(), BOUND)
+    await becomes_usable(store)
+    await store.close()
+
+
+async def test_nobody_listens_there() -> None:
+    for url in ("postgresql://gear:s3cret@127.0.0.1:1/gear", "postgresql://gear:s3cret@name.invalid/gear"):
+        store = Store(url, waits=SHORT)
+        with pytest.raises(StoreUnavailable, match="no connection to the address in GEAR_DATABASE_URL") as caught:
+            await store.check()
+        assert "s3cret" not in repr(caught.value) + repr(vars(store))
+        with pytest.raises(StoreUnavailable):
+            await migrate.upgrade(url)
+        await store.close()
+
+
+async def test_a_database_that_does_not_exist(own_postgres: PostgresServer) -> None:
+    store = Store(own_postgres.url("nowhere"), waits=SHORT)
+    with pytest.raises(StoreUnavailable, match="no database of the name"):
+        await store.check()
+    await store.close()
+
+
+async def test_a_server_that_accepts_and_never_answers() -> None:
+    accepted: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    store = Store(f"postgresql://gear:s3cret@127.0.0.1:{port}/gear", waits=SHORT)
+    with pytest.raises(StoreUnavailable):
+        await asyncio.wait_for(store.check(), BOUND)
+    await store.close()
+    for writer in accepted:
+        writer.close()
+    silent.close()
+    await silent.wait_closed()
