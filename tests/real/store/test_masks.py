@@ -59,6 +59,13 @@ async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store:
     assert await lease(store) == []
 
 
+async def test_items_of_two_platforms_are_kept_apart(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        await orders.place(connection, new_order(5), NOW)
+        await masks.touch(connection, 570, [5], NOW)
+    assert [(work.platform, work.item, work.bound) for work in await lease(store)] == [(570, 5, False), (730, 5, True)]
+
+
 async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
     await touch(store, *range(200))
     parts = await asyncio.gather(*(lease(store, limit=30) for _ in range(10)))
