@@ -38,7 +38,7 @@ def _without_control_characters(value: str) -> str:
 def _deliverable(value: str) -> str:
     try:
         # `test_environment` accepts the domain .test, which shops write in trial orders; no name is looked up
-        validate_email(value, check_deliverability=False, test_environment=True)
+        validate_email(value, check_deliverability=False, test_environment=True, strict=True)
     except EmailNotValidError as error:
         message = f"must be an e-mail address: {error}"
         raise ValueError(message) from error

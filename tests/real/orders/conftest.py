@@ -1,0 +1,111 @@
+"""A shop on each database: a running app, a real index with a few items, no order yet."""
+
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from api.settings import Settings
+from store import migrate
+from tests.app import settings_for
+from tests.real.orders.shop import Shop, load, opened
+from tests.servers import postgres_url
+
+
+class Postgres:
+    """A real PostgreSQL, and the databases that tests have in it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def url(self, database: str) -> str:
+        """The address of one of its databases."""
+        return self._url.replace("/postgres?", f"/{database}?")
+
+    async def execute(self, *statements: str) -> None:
+        """Runs statements past the store."""
+        engine = create_async_engine(self._url, isolation_level="AUTOCOMMIT")
+        try:
+            async with engine.connect() as connection:
+                for statement in statements:
+                    await connection.execute(text(statement))
+        finally:
+            await engine.dispose()
+
+    async def stop_serving(self, database: str) -> None:
+        """Ends the database's connections and lets nobody in, as a failed server does."""
+        await self.execute(
+            f"ALTER DATABASE {database} ALLOW_CONNECTIONS false",
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'",
+        )
+
+    async def serve_again(self, database: str) -> None:
+        """Lets everybody in again."""
+        await self.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The server that the tests of orders share."""
+    with postgres_url() as url:
+        yield Postgres(url)
+
+
+@pytest.fixture(scope="session")
+async def template(postgres: Postgres) -> str:
+    """The name of a migrated database, to be copied."""
+    await postgres.execute("CREATE DATABASE orders_template")
+    await migrate.upgrade(postgres.url("orders_template"))
+    return "orders_template"
+
+
+@pytest.fixture
+async def database(postgres: Postgres, template: str) -> AsyncIterator[str]:
+    """The name of a migrated PostgreSQL database without rows."""
+    name = f"orders_{secrets.token_hex(4)}"
+    await postgres.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield name
+    await postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def postgres_settings(
+    opensearch_url: str, index_prefix: str, tmp_path: Path, postgres: Postgres, database: str
+) -> Settings:
+    """Settings of an app with items on PostgreSQL; the fee is 5 per cent."""
+    url = postgres.url(database)
+    made = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", database_url=url)
+    await load(made)
+    return made
+
+
+@pytest.fixture
+async def sqlite_settings(opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
+    """Settings of an app with items on SQLite; the fee is 5 per cent."""
+    made = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05")
+    await load(made)
+    return made
+
+
+@pytest.fixture(params=["sqlite_settings", "postgres_settings"])
+def settings(request: pytest.FixtureRequest) -> Settings:
+    """Settings of an app with items, on each database."""
+    made: Settings = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+async def shop(settings: Settings) -> AsyncIterator[Shop]:
+    """A running app on each database."""
+    async with opened(settings) as shop:
+        yield shop
+
+
+@pytest.fixture
+async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
+    """A running app on SQLite."""
+    async with opened(sqlite_settings) as shop:
+        yield shop

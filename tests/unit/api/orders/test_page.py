@@ -1,0 +1,111 @@
+"""The order's page and answer: a buyer sees the state and the amounts, and nothing foreign ever runs there."""
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from api.orders import page
+from api.orders.answers import history_entries, order_entry, rfc3339
+from api.orders.masking import MOST_RETRY_SECONDS, retry_seconds
+from mappings.platforms import read_platforms
+from store.orders import Order, OrderEvent
+from store.schema import STATES
+from tests.conftest import Golden
+
+CS2 = next(iter(read_platforms()))
+AT = datetime(2026, 8, 9, 4, 0, 0, 123456, tzinfo=UTC)
+ORDER = Order(
+    token_id="tok_1",
+    platform=730,
+    item=9_223_372_036_854_775_807,
+    item_name="★ Karambit | Doppler (Factory New)",
+    item_image="https://images.example.com/karambit.png",
+    account="client-17",
+    email="buyer@example.com",
+    fee_mode="excluded",
+    currency="USD",
+    price_minor=123_450,
+    fee_minor=6_173,
+    total_minor=129_623,
+    success_url="https://shop.example.com/thanks",
+    failure_url="https://shop.example.com/sorry",
+    id="ord_1",
+    state="created",
+    status_key="K" * 32,
+    created_at=AT,
+    updated_at=AT + timedelta(hours=1),
+)
+
+
+def test_the_page_shows_the_item_its_state_and_its_amounts() -> None:
+    html = page.render(ORDER, CS2)
+    for text in ("Order received", "★ Karambit | Doppler (Factory New)", "1234.50 USD", "61.73 USD", "1296.23 USD"):
+        assert text in html
+    assert '<img src="https://images.example.com/karambit.png"' in html
+    assert "2026-08-09 05:00 UTC" in html
+    for secret in (ORDER.email, ORDER.account, ORDER.status_key, "shop.example.com"):
+        assert secret not in html
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_renews_itself_until_the_end(state: str) -> None:
+    html = page.render(replace(ORDER, state=state), CS2)
+    ended = state in {"completed", "failed", "cancelled", "reverted"}
+    assert ('http-equiv="refresh"' in html) is not ended
+    assert f'data-state="{state}"' in html
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_buyer_is_sent_on_at_the_end(state: str) -> None:
+    ends = {"completed": ORDER.success_url, **dict.fromkeys(("failed", "cancelled", "reverted"), ORDER.failure_url)}
+    assert page.next_url(replace(ORDER, state=state)) == ends.get(state)
+    assert page.next_url(replace(ORDER, state=state, success_url=None, failure_url=None)) is None
+
+
+def test_names_and_pictures_cannot_carry_markup() -> None:
+    html = page.render(replace(ORDER, item_name="<script>alert(1)</script>", item_image='https://x/"><b>'), CS2)
+    assert "<script" not in html
+    assert "<b>" not in html
+    for image in ("javascript:alert(1)", "http://images.example.com/a.png", None):
+        assert "<img" not in page.render(replace(ORDER, item_image=image), CS2)
+
+
+def test_the_fee_inside_the_price_is_named_so() -> None:
+    assert "Fee (in the price)" in page.render(replace(ORDER, fee_mode="included"), CS2)
+    assert "Fee (in the price)" not in page.render(ORDER, CS2)
+
+
+def test_the_policy_lets_the_pages_own_style_through_and_nothing_else() -> None:
+    [style] = re.findall(r"<style>(.*?)</style>", page.render(ORDER, CS2), re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = page.headers()["Content-Security-Policy"]
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert {"default-src 'none'", "form-action 'none'", "frame-ancestors 'none'"} <= set(policy.split("; "))
+    assert "unsafe" not in policy
+    html = page.render(ORDER, CS2)
+    assert "<script" not in html
+    assert "style=" not in html
+    assert 'name="viewport"' in html
+
+
+def test_the_answer_has_exactly_the_fields_of_the_contract(golden: Golden) -> None:
+    golden("orders/entry", order_entry(ORDER, CS2, "https://gear.example.com"))
+    events = [
+        OrderEvent(order_id="ord_1", n=1, state="created", at=AT, reason=None),
+        OrderEvent(order_id="ord_1", n=2, state="failed", at=AT + timedelta(hours=1), reason="no stock"),
+    ]
+    golden("orders/history", history_entries(events))
+
+
+def test_times_are_utc_with_milliseconds() -> None:
+    assert rfc3339(AT.astimezone(timezone(timedelta(hours=2)))) == "2026-08-09T04:00:00.123Z"
+    assert rfc3339(AT.replace(microsecond=0)) == "2026-08-09T04:00:00.000Z"
+
+
+def test_retries_wait_longer_each_time_but_never_long() -> None:
+    assert [retry_seconds(attempts) for attempts in (1, 2, 3, 4, 5)] == [0.25, 0.5, 1.0, 2.0, 2.0]
+    assert retry_seconds(10_000) == MOST_RETRY_SECONDS
