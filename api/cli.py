@@ -43,8 +43,10 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     import uvicorn
 
     from api.settings import Settings
+    from mappings.platforms import read_platforms
 
     settings = _checked(Settings)
+    _checked(lambda: read_platforms(settings.platform_files))
     uvicorn.run(
         "api.app:serve",
         factory=True,
@@ -81,7 +83,8 @@ def openapi() -> None:
     from api.app import create_app
     from api.settings import Settings
 
-    click.echo(json.dumps(create_app(_checked(Settings)).openapi(), indent=2, ensure_ascii=False))
+    app = _checked(lambda: create_app(Settings()))
+    click.echo(json.dumps(app.openapi(), indent=2, ensure_ascii=False))
 
 
 @main.group()
@@ -108,7 +111,9 @@ def _duration(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--sandbox", is_flag=True, help="Its orders touch no real item.")
 @click.option("--expires", callback=_duration, help="How long it lasts, such as 90d; for ever where left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def create_token(name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool) -> None:  # click passes flags by name
+def create_token(
+    name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool
+) -> None:  # click passes flags by name
     """Make a token and print its two secrets, the only time that they are shown.
 
     Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
@@ -204,11 +209,15 @@ async def _opened_store() -> AsyncIterator["Store"]:
         await store.close()
 
 
-def _checked(settings: Callable[[], Result]) -> Result:
+def _checked(made: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
+    from mappings.platforms import PlatformFileError
+
     try:
-        return settings()
+        return made()
+    except PlatformFileError as error:
+        raise click.ClickException(str(error)) from None
     except ValidationError as error:
         lines = [f"GEAR_{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
         raise click.ClickException("; ".join(lines)) from None

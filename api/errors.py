@@ -88,9 +88,8 @@ def response_of(error: ApiError, identity: str) -> Response:
 
 
 def dotted(location: Sequence[str | int]) -> str:
-    """A validation error's location as a path: `("body", "filters", "weapon", 3)` is `filters.weapon.3`."""
-    parts = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
-    return ".".join(str(part) for part in parts)
+    """A place in a body as a path: `("filters", "weapon", 3)` is `filters.weapon.3`."""
+    return ".".join(str(part) for part in location)
 
 
 def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
@@ -108,7 +107,9 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for this class only
-    return response_of(from_validation(error.errors()), request_id(request.scope))
+    # the framework puts where it looked before the name: ("query", "limit")
+    problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
+    return response_of(from_validation(problems), request_id(request.scope))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:

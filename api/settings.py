@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
 from pydantic import Field, field_validator
@@ -32,14 +33,19 @@ class Settings(SearchSettings, StoreSettings):
     @field_validator("rate_limit")
     @classmethod
     def _rate_limit_reads(cls, value: str) -> str:
-        if value.strip():
-            parse_rate_limit(value)
+        if value.strip() and parse_rate_limit(value).amount == 0:
+            message = "would refuse every request; leave it empty for no limit"
+            raise ValueError(message)
         return value.strip()
 
     @field_validator("public_url")
     @classmethod
     def _without_trailing_slash(cls, value: str) -> str:
-        if not value.startswith(("http://", "https://")):
-            message = "must begin with http:// or https://"
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            message = "must be http:// or https:// and a host, without user info"
+            raise ValueError(message)
+        if parts.query or parts.fragment:
+            message = "must have neither a query nor a fragment: paths are put behind it"
             raise ValueError(message)
         return value.rstrip("/")

@@ -64,7 +64,7 @@ class Engine:
         if len(platforms) > 1:
             params["ignore_unavailable"] = "true"
         names = ",".join(self.alias(platform) for platform in platforms)
-        answer = await self._ask(self._client.search(index=names, body=body, params=params))
+        answer: dict[str, Any] = await self._ask(self._client.search(index=names, body=body, params=params))
         shards = answer.get("_shards", {})
         if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
             log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))

@@ -82,6 +82,8 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
         return _folded(row.field, asked)
     if row.kind is Kind.WHOLE:
         return {"terms": {row.field: _unique([str(value) for value in asked])}}
+    low: float | None
+    high: float | None
     if row.kind is Kind.MONEY:
         low = None if asked.min is None else at_least(asked.min, minor_digits)
         high = None if asked.max is None else at_most(asked.max, minor_digits)

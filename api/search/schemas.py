@@ -91,7 +91,7 @@ class SearchBody(_Strict):
     query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), _none_is_default("")] = Field(
         default="", description="text that an item must have all words of; blank means everything"
     )
-    filters: Filters | None = None  # type: ignore[valid-type]  # a model made from the table
+    filters: Filters | None = None
     limit: Annotated[Whole, Field(ge=1, le=MOST_LIMIT), _none_is_default(DEFAULT_LIMIT)] = DEFAULT_LIMIT
     page: Annotated[Whole, Field(ge=1), _none_is_default(1)] = Field(
         default=1, description=f"counts from 1; page x limit is at most {PAGE_WINDOW}"

@@ -42,7 +42,6 @@ def _spellings(words: list[str], place: int) -> tuple[str, ...]:
     """The word at this place alone and in every join of neighbours that holds it, without repeats."""
     found = [words[place]]
     for length in range(2, LONGEST_JOIN + 1):
-        for start in range(place - length + 1, place + 1):
-            if start >= 0 and start + length <= len(words):
-                found.append("".join(words[start : start + length]))
+        starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
+        found += ["".join(words[start : start + length]) for start in starts]
     return tuple(dict.fromkeys(found))

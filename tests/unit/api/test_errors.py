@@ -1,0 +1,129 @@
+"""Errors: every code of the table becomes the one envelope, with the headers that its status needs."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Query, Request
+from starlette.exceptions import HTTPException
+
+from api.errors import ERRORS, ApiError, Detail, from_validation, install, invalid, response_of
+from api.request_id import RequestIdMiddleware
+from store.errors import StoreUnavailable
+
+# as the contract names them
+CONTRACT = {
+    400: {"invalid_json"},
+    401: {"unauthorized"},
+    403: {"forbidden"},
+    404: {"not_found", "item_not_found", "order_not_found", "delivery_not_found"},
+    405: {"method_not_allowed"},
+    409: {"item_unavailable", "price_changed", "invalid_transition"},
+    410: {"cursor_expired"},
+    413: {"body_too_large"},
+    415: {"unsupported_media_type"},
+    422: {"validation_failed", "unknown_platform", "page_window_exceeded", "idempotency_key_reused"},
+    429: {"rate_limited"},
+    500: {"internal"},
+    503: {"search_unavailable", "store_unavailable"},
+}
+
+
+@pytest.mark.parametrize("code", ERRORS)
+def test_every_code_has_the_status_of_the_contract_and_the_one_envelope(code: str) -> None:
+    status, message = ERRORS[code]
+    assert code in CONTRACT[status]
+    response = response_of(ApiError(code), "an-id")
+    assert response.status_code == status
+    assert response.media_type == "application/json"
+    assert response.headers["X-Request-Id"] == "an-id"
+    assert json.loads(bytes(response.body)) == {
+        "status": "error",
+        "error": {"code": code, "message": message, "details": [], "requestId": "an-id"},
+    }
+    assert ("Retry-After" in response.headers) == (status in (429, 503))
+    assert ("WWW-Authenticate" in response.headers) == (status == 401)
+
+
+def test_the_table_goes_by_status() -> None:
+    statuses = [status for status, _ in ERRORS.values()]
+    assert statuses == sorted(statuses)
+
+
+def test_an_error_says_what_it_is_about() -> None:
+    error = invalid("filters.weapon.3", "too long")
+    body = json.loads(bytes(response_of(error, "x").body))["error"]
+    assert body["message"] == "filters.weapon.3: too long"
+    assert body["details"] == [{"field": "filters.weapon.3", "message": "too long"}]
+    assert str(error) == "validation_failed: filters.weapon.3: too long"
+    assert str(ApiError("internal")) == f"internal: {ERRORS['internal'][1]}"
+
+
+def test_an_error_keeps_its_own_headers_and_additions() -> None:
+    response = response_of(ApiError("price_changed", extra={"price": 5.01}), "x")
+    assert json.loads(bytes(response.body))["error"]["price"] == 5.01
+    assert response_of(ApiError("rate_limited", headers={"Retry-After": "7"}), "x").headers["Retry-After"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        (("query",), "query"),
+        (("body",), "body"),
+        (("path", "query"), "path.query"),
+        (("filters", "weapon", 3), "filters.weapon.3"),
+        ((), ""),
+    ],
+)
+def test_a_field_is_named_by_its_whole_path(place: tuple[str | int, ...], path: str) -> None:
+    error = from_validation([{"loc": place, "msg": "Value error, is wrong"}])
+    assert list(error.details) == [Detail(path, "is wrong")]
+    assert error.message == f"{path or 'body'}: is wrong"
+
+
+def test_several_wrong_fields_are_all_named() -> None:
+    error = from_validation([{"loc": ("a",), "msg": "x"}, {"loc": ("b",), "msg": "y"}, {"loc": ("c",), "msg": "z"}])
+    assert error.message == "a: x (and 2 more)"
+    assert [detail.field for detail in error.details] == ["a", "b", "c"]
+
+
+def failing_app() -> FastAPI:
+    app = FastAPI()
+    app.add_middleware(RequestIdMiddleware)
+    install(app)
+
+    @app.get("/raise/{what}")
+    def fail(what: str, request: Request, limit: int = Query(default=1)) -> None:
+        raise {
+            "fault": RuntimeError("a secret"),
+            "store": StoreUnavailable("the disk is full"),
+            "teapot": HTTPException(418),
+            "gone": HTTPException(404, headers={"X-More": "kept"}),
+            "own": ApiError("forbidden"),
+        }[what]
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "field"),
+    [
+        ("/raise/fault", "internal", None),
+        ("/raise/store", "store_unavailable", None),
+        ("/raise/teapot", "internal", None),
+        ("/raise/gone", "not_found", None),
+        ("/raise/own", "forbidden", None),
+        ("/raise/own?limit=x", "validation_failed", "limit"),
+        ("/nowhere", "not_found", None),
+    ],
+)
+async def test_whatever_is_raised_is_answered_with_an_envelope(path: str, code: str, field: str | None) -> None:
+    transport = httpx.ASGITransport(failing_app(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://gear.test") as client:
+        answer = await client.get(path, headers={"X-Request-Id": "mine-1"})
+    error: dict[str, Any] = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (ERRORS[code][0], code)
+    assert error["requestId"] == answer.headers["X-Request-Id"] == "mine-1"
+    assert [detail["field"] for detail in error["details"]] == ([field] if field else [])
+    assert "secret" not in answer.text

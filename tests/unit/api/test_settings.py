@@ -1,0 +1,106 @@
+"""Settings: what a deployment may choose, checked at the start; a bad value is refused and its variable named."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pydantic import ValidationError
+
+from api.cli import main
+from api.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"GEAR_{name.upper()}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_defaults_are_those_of_the_contract(tmp_path: Path) -> None:
+    settings = Settings()
+    assert settings.opensearch_url == "http://127.0.0.1:9200"
+    assert settings.index_prefix == "gear"
+    assert settings.database_url == f"sqlite+aiosqlite:///{tmp_path}/var/gear.db"
+    assert (settings.api_host, settings.api_port) == ("127.0.0.1", 8000)
+    assert settings.rate_limit == "100/second"
+    assert settings.fee_rate == 0
+    assert settings.allow_insecure_callbacks is False
+
+
+GOOD: list[tuple[str, str, Any]] = [
+    ("API_PORT", "0", 0),
+    ("API_PORT", "65535", 65535),
+    ("RATE_LIMIT", "", ""),
+    ("RATE_LIMIT", "  ", ""),
+    ("RATE_LIMIT", "5/second", "5/second"),
+    ("RATE_LIMIT", "1000 per 10 minutes", "1000 per 10 minutes"),
+    ("FEE_RATE", "0.05", Decimal("0.05")),
+    ("FEE_RATE", "1", Decimal(1)),
+    ("ALLOW_INSECURE_CALLBACKS", "true", True),
+    ("PUBLIC_URL", "https://shop.example/gear/", "https://shop.example/gear"),
+    ("SEARCH_TIMEOUT", "0.1", 0.1),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "value"), GOOD)
+def test_good_values_are_taken(monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: Any) -> None:
+    monkeypatch.setenv(f"GEAR_{name}", text)
+    assert getattr(Settings(), name.lower()) == value
+
+
+BAD = [
+    ("API_PORT", "65536"),
+    ("API_PORT", "http"),
+    ("RATE_LIMIT", "many"),
+    ("RATE_LIMIT", "5"),
+    ("RATE_LIMIT", "0/second"),
+    ("FEE_RATE", "1.01"),
+    ("FEE_RATE", "-0.01"),
+    ("FEE_RATE", "5%"),
+    ("FEE_RATE", "NaN"),
+    ("ALLOW_INSECURE_CALLBACKS", "maybe"),
+    ("PUBLIC_URL", "shop.example"),
+    ("PUBLIC_URL", "https://"),
+    ("PUBLIC_URL", "https://shop.example/?a=b"),
+    ("PUBLIC_URL", "https://shop.example/#top"),
+    ("PUBLIC_URL", "https://user:pass@shop.example"),
+    ("SEARCH_TIMEOUT", "0"),
+    ("SEARCH_TIMEOUT", "nan"),
+    ("OPENSEARCH_URL", "engine:9200"),
+    ("INDEX_PREFIX", "Gear"),
+    ("DATABASE_URL", "mysql://x"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), BAD)
+def test_a_bad_value_is_refused_and_the_variable_named(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    monkeypatch.setenv(f"GEAR_{name}", text)
+    with pytest.raises(ValidationError) as refusal:
+        Settings()
+    assert [error["loc"] for error in refusal.value.errors()] == [(name.lower(),)]
+    said = CliRunner().invoke(main, ["openapi"])
+    assert said.exit_code == 1
+    assert f"GEAR_{name}: " in said.stderr
+    assert said.stdout == ""
+
+
+def test_several_bad_values_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_API_PORT", "x")
+    monkeypatch.setenv("GEAR_FEE_RATE", "x")
+    said = CliRunner().invoke(main, ["serve"])
+    assert said.exit_code == 1
+    assert "GEAR_API_PORT: " in said.stderr
+    assert "GEAR_FEE_RATE: " in said.stderr
+
+
+def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_OPENSEARCH_URL", "http://shop:hunter2@engine:9200")
+    monkeypatch.setenv("GEAR_DATABASE_URL", "postgresql://shop:hunter2@database/gear")
+    settings = Settings()
+    assert "hunter2" not in repr(settings) + str(settings)
+    monkeypatch.setenv("GEAR_OPENSEARCH_URL", "ftp://shop:hunter2@engine:9200")
+    said = CliRunner().invoke(main, ["openapi"])
+    assert "hunter2" not in said.output
