@@ -15,7 +15,7 @@ from node.errors import DamagedDownloadError, UnreachableError
 from node.pins import PinnedFile
 from node.talk import Talk
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 16
 _TIMEOUT = (10, 30)
 """Seconds to connect, seconds without a byte."""
 _WORTH_ANOTHER_TRY = (408, 425, 429)
@@ -82,7 +82,7 @@ def _fetch_part(pinned: PinnedFile, part: Path, places: Sequence[str], talk: Tal
     """Fill `part` up to the pinned size, going on after broken connections. Raises UnreachableError."""
     faults: list[str] = []
     for address in places:
-        barren = 0
+        barren = restarts = 0
         fault: str | None = None
         while _size(part) < pinned.size and fault is None:
             before = _size(part)
@@ -95,6 +95,9 @@ def _fetch_part(pinned: PinnedFile, part: Path, places: Sequence[str], talk: Tal
                     break
                 talk.say(f"the download broke ({_reason(error)}), going on at {_size(part) / 1e6:.1f} MB")
                 time.sleep(_PAUSE * 2**barren)
+            restarts += bool(before and not _size(part))
+            if restarts > 1:
+                fault = "it cannot go on where a download stopped, and a whole one breaks off"
         if fault is None:
             return
         faults.append(f"{address}: {fault}")
@@ -122,6 +125,9 @@ def _receive(pinned: PinnedFile, part: Path, address: str, talk: Talk) -> str | 
         if 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY:
             return f"HTTP {status} {response.reason}"
         response.raise_for_status()
+        total = _announced(response)
+        if total is not None and total != pinned.size:
+            return f"the file there has {total} bytes, the pinned one {pinned.size}"
         _store(response, pinned, part, have if status == 206 else 0, talk)
     return None
 
@@ -138,6 +144,15 @@ def _store(response: requests.Response, pinned: PinnedFile, part: Path, done: in
     if done < pinned.size:
         msg = f"the answer ended after {done} of {pinned.size} bytes"
         raise requests.ConnectionError(msg)
+
+
+def _announced(response: requests.Response) -> int | None:
+    """Bytes of the whole file as the answer's headers tell it, None when they do not."""
+    if response.status_code == 206:
+        told = response.headers.get("Content-Range", "").rpartition("/")[2]
+    else:
+        told = response.headers.get("Content-Length", "")
+    return int(told) if told.isdigit() else None
 
 
 def _size(path: Path) -> int:

@@ -10,29 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from node import cluster, config, process
+from node import cluster, config, preflight, process
 from node.account import server_account
 from node.cluster import ClusterState
 from node.errors import NodeError
-from node.machine import (
-    check_this_platform,
-    free_disk,
-    free_memory,
-    port_is_taken,
-    port_owner,
-    processes_with,
-    resident_bytes,
-    started_at,
-)
+from node.machine import check_this_platform, free_disk, free_memory, resident_bytes, started_at
 from node.places import Places, check_ours, find_places, prepare, prepare_server
 from node.record import Record, is_running, read_record, write_record
 from node.runtime import JavaRuntime, find_runtime
-from node.server import ensure_server, server_folder
-from node.settings import NodeSettings, heap_bytes
+from node.server import ensure_server
+from node.settings import NodeSettings
 from node.talk import Talk
 
-_JAVA_BESIDE_HEAP = 256 * 1024**2
-"""Bytes that Java takes beside its heap at least (410 MB resident were measured with a heap of 512 MB)."""
 _FAREWELL = 10
 """Seconds that a server whose start failed may take to end before it is killed."""
 
@@ -72,12 +61,13 @@ def start(settings: NodeSettings, talk: Talk) -> Started:
     with _locked(places.lock, places.home, None, talk):
         record = _living(places, talk)
         if record is not None:
-            _check_same(record, settings, places)
+            preflight.check_same(record, settings, places)
             living = record
             process.wait_ready(record.port, lambda: not is_running(living, places.home), places, settings.timeout)
             return Started(record=record, places=places, already=True)
-        _check_port(settings.port)
-        _check_room(settings, places)
+        preflight.check_port(settings.port)
+        preflight.check_memory(settings.heap, free_memory())
+        preflight.check_disk(places.home, free_disk(places.home))
         with _locked(places.cache_lock, places.cache, None, talk):
             server = ensure_server(places, settings.repository, talk)
             runtime = find_runtime(settings.java_home, places, talk)
@@ -116,7 +106,7 @@ def reset(settings: NodeSettings, limit: float, talk: Talk, *, downloads: bool) 
     check_ours(places.home, "--dir or GEAR_NODE_DIR")
     check_ours(places.cache, "GEAR_NODE_CACHE")
     if downloads:
-        _check_unused(places)
+        preflight.check_unused(places)
     deleted = []
     if places.lock.exists():
         with _locked(places.lock, places.home, settings.timeout, talk):
@@ -171,52 +161,6 @@ def _living(places: Places, talk: Talk) -> Record | None:
     return None
 
 
-def _check_same(record: Record, settings: NodeSettings, places: Places) -> None:
-    """Raises NodeError when the node runs already, but not as was asked for."""
-    for name, running in (("port", record.port), ("heap", record.heap), ("jvm", record.jvm)):
-        wanted = getattr(settings, name)
-        if name in settings.model_fields_set and wanted != running:
-            msg = (
-                f"the node in {places.home} runs already with {name} {running}, not {wanted}: stop it first "
-                "(gear-node stop), or start another one with another --dir and --port"
-            )
-            raise NodeError(msg)
-
-
-def _check_port(port: int) -> None:
-    """Raises NodeError when the port cannot be had."""
-    if not port_is_taken(port):
-        return
-    owner = port_owner(port)
-    held_by = f" by {owner}" if owner else ""
-    answer = cluster.ask(port, "/") or {}
-    name = answer.get("cluster_name")
-    hint = f" (an OpenSearch answers there, cluster {name!r}: GEAR_OPENSEARCH_URL can point to it)" if name else ""
-    msg = f"port {port} of 127.0.0.1 is taken{held_by}{hint}: choose another with --port or GEAR_NODE_PORT"
-    raise NodeError(msg)
-
-
-def _check_room(settings: NodeSettings, places: Places) -> None:
-    """Raises NodeError when memory or disk are too small for a node that works."""
-    memory = free_memory()
-    needed = heap_bytes(settings.heap) + _JAVA_BESIDE_HEAP
-    if memory.available < needed:
-        msg = (
-            f"{memory.limited_by} has {memory.available / 1024**2:.0f} MB of memory free, and a heap of "
-            f"{settings.heap} needs {needed / 1024**2:.0f} MB: close something, or choose a smaller heap with --heap "
-            "(256m at least)"
-        )
-        raise NodeError(msg)
-    free = free_disk(places.home)
-    if free < config.FREE_DISK_TO_START:
-        msg = (
-            f"the disk of {places.home} has {free / 1024**3:.1f} GB free, and OpenSearch needs "
-            f"{config.FREE_DISK_TO_START / 1024**3:.0f} GB: when the disk fills up it makes all indices read-only. "
-            "Free some, or choose another disk with --dir"
-        )
-        raise NodeError(msg)
-
-
 def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaRuntime, talk: Talk) -> Record:
     """Configure and start the process, write the pid file and wait until the node answers."""
     prepare_server(places)
@@ -258,19 +202,6 @@ def _launch(settings: NodeSettings, places: Places, server: Path, runtime: JavaR
             child.wait()
             places.record.unlink(missing_ok=True)
     return record
-
-
-def _check_unused(places: Places) -> None:
-    """Raises NodeError when another node runs from the files in the cache."""
-    record = read_record(places.record)
-    own = record.pid if record is not None and is_running(record, places.home) else None
-    others = [pid for pid in processes_with(config.server_mark(server_folder(places.cache))) if pid != own]
-    if others:
-        msg = (
-            f"another node runs from {places.cache} (process {', '.join(map(str, others))}): stop it first "
-            "(gear-node stop --dir ...), or leave out --all; nothing was deleted"
-        )
-        raise NodeError(msg)
 
 
 def _stop(places: Places, limit: float, talk: Talk) -> bool:

@@ -32,7 +32,7 @@ def ensure_server(places: Places, mirror: str | None, talk: Talk) -> Path:
         return folder
     downloads = places.cache / "downloads"
     make_folder(downloads)
-    _check_disk(downloads)
+    check_disk(downloads, free_disk(downloads))
     fetched = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), talk) for pinned in PINNED_FILES}
     talk.say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
     unfinished = folder.with_name(f"{folder.name}.part")
@@ -50,11 +50,10 @@ def ensure_server(places: Places, mirror: str | None, talk: Talk) -> Path:
     return folder
 
 
-def _check_disk(downloads: Path) -> None:
-    """Raises NodeError when the missing downloads and the unpacked server do not fit."""
+def check_disk(downloads: Path, free: int) -> None:
+    """Raises NodeError when the missing downloads and the unpacked server do not fit into `free` bytes."""
     missing = sum(pinned.size for pinned in PINNED_FILES if not (downloads / pinned.filename).exists())
     needed = missing + UNPACKED_BYTES
-    free = free_disk(downloads)
     if free < needed:
         msg = (
             f"{downloads} has {free / 1e6:.0f} MB free, and fetching and unpacking OpenSearch takes "

@@ -22,7 +22,7 @@ class NodeSettings(BaseSettings):
 
     dir: Path | None = Field(None, description="Folder of this node's data, logs and configuration.")
     cache: Path | None = Field(None, description="Folder of the downloads and the unpacked server.")
-    port: int = Field(9200, ge=1, le=65535, description="HTTP port on 127.0.0.1.")
+    port: int = Field(9200, ge=1024, le=65535, description="HTTP port on 127.0.0.1.")
     heap: str = Field("512m", description="Java heap, such as 512m or 2g.")
     jvm: Literal["laptop", "full"] = Field(
         "laptop", description="laptop starts fast and stays small; full has the whole compiler."
@@ -31,7 +31,8 @@ class NodeSettings(BaseSettings):
     repository: str | None = Field(None, description="Address of a mirror to fetch from instead of the usual one.")
     java_home: Path | None = Field(
         None,
-        validation_alias=AliasChoices("java_home", "GEAR_NODE_JAVA_HOME", "JAVA_HOME"),
+        # Names are compared without regard to case: the second one is JAVA_HOME too.
+        validation_alias=AliasChoices("GEAR_NODE_JAVA_HOME", "java_home"),
         description="A Java runtime of 21 or newer to use instead of the packaged one.",
     )
     timeout: float = Field(180, gt=0, description="Seconds that a start may take, downloads not counted.")

@@ -1,0 +1,97 @@
+"""The server is started as its own launcher would, on loopback only, and small enough for a laptop."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from node.config import Launch, java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
+
+JVM_OPTIONS = """
+## a comment
+-Xms1g
+-Xmx1g
+8-10:-XX:+UseConcMarkSweepGC
+11-:-XX:+UseG1GC
+11-:-XX:G1ReservePercent=25
+11-:-XX:InitiatingHeapOccupancyPercent=30
+-Djava.io.tmpdir=${OPENSEARCH_TMPDIR}
+-XX:+HeapDumpOnOutOfMemoryError
+-XX:HeapDumpPath=data
+8:-Xloggc:logs/gc.log
+9-:-Xlog:gc*:file=logs/gc.log
+20-:--add-modules=jdk.incubator.vector
+21-:-javaagent:agent/opensearch-agent.jar
+25-:-XX:+UseCompactObjectHeaders
+"""
+
+
+def launch(**changes: Any) -> Launch:
+    usual = Launch(
+        java=Path("/jre/bin/java"),
+        java_major=25,
+        server=Path("/server"),
+        home=Path("/node"),
+        heap="512m",
+        jvm="laptop",
+    )
+    return replace(usual, **changes)
+
+
+@pytest.mark.parametrize(
+    ("java", "kept"),
+    [
+        (8, ["-XX:+UseConcMarkSweepGC", "-Xloggc:logs/gc.log"]),
+        (21, ["-XX:+UseG1GC", "-Xlog:gc*:file=logs/gc.log", "-javaagent:agent/opensearch-agent.jar"]),
+        (25, ["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"]),
+    ],
+)
+def test_options_hold_for_the_java_versions_they_name(java: int, kept: list[str]) -> None:
+    options = jvm_options(JVM_OPTIONS, java)
+    assert set(kept) <= set(options)
+    assert ("-XX:+UseCompactObjectHeaders" in options) == (java >= 25)
+    assert ("-XX:+UseConcMarkSweepGC" in options) == (java <= 10)
+    assert not [option for option in options if "vector" in option or option.startswith("#")]
+
+
+def test_an_option_for_one_java_version_is_for_that_one_only() -> None:
+    assert jvm_options("8:-XX:+Old\n-XX:+Always\n", 9) == ["-XX:+Always"]
+
+
+def test_the_laptop_profile_is_small_and_quick() -> None:
+    command = java_command(launch(), JVM_OPTIONS)
+    assert {"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms512m", "-Xmx512m"} <= set(command)
+    assert "-XX:MaxDirectMemorySize=268435456" in command
+    assert not [option for option in command if "G1" in option or "AlwaysPreTouch" in option or "Xms1g" in option]
+
+
+def test_the_full_profile_is_what_production_runs() -> None:
+    command = java_command(launch(jvm="full", heap="2g"), JVM_OPTIONS)
+    assert {"-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-XX:+AlwaysPreTouch", "-Xmx2g"} <= set(command)
+    assert not [option for option in command if "TieredStop" in option or "Serial" in option]
+
+
+def test_the_command_carries_thai_the_agent_and_the_mark_of_its_directory() -> None:
+    command = java_command(launch(), JVM_OPTIONS)
+    assert command[0] == "/jre/bin/java"
+    assert command[-3:] == ["-cp", "/server/lib/*", "org.opensearch.bootstrap.OpenSearch"]
+    assert "-Djava.locale.providers=SPI,CLDR" in command
+    assert [option for option in command if "javaagent" in option] == ["-javaagent:/server/agent/opensearch-agent.jar"]
+    assert node_mark(Path("/node")) in command
+    assert "-Djava.io.tmpdir=/node/tmp" in command
+
+
+def test_the_node_listens_on_loopback_only_and_makes_no_index_by_itself() -> None:
+    lines = opensearch_yml(data=Path("/a b/dätä"), logs=Path("/l"), port=9201).splitlines()
+    assert 'network.host: "127.0.0.1"' in lines
+    assert "http.port: 9201" in lines
+    assert "action.auto_create_index: false" in lines
+    assert 'discovery.type: "single-node"' in lines
+    assert 'path.data: "/a b/dätä"' in lines
+
+
+def test_the_log_cannot_fill_the_disk() -> None:
+    text = log4j2_properties()
+    assert "policies.size.size = 10MB" in text
+    assert "strategy.max = 5" in text
