@@ -128,9 +128,21 @@ def free_disk(folder: Path) -> int:
 def free_memory(control_group: Path = Path("/sys/fs/cgroup")) -> Memory:
     """What the machine has available, or less where this process lives in a limited control group (a container)."""
     available = int(psutil.virtual_memory().available)
-    with contextlib.suppress(OSError, ValueError):
-        limit = int((control_group / "memory.max").read_text())
-        used = int((control_group / "memory.current").read_text())
-        if limit - used < available:
-            return Memory(available=limit - used, limited_by="this container")
+    for folder, limit_file, usage_file, prefix in (
+        (control_group, "memory.max", "memory.current", ""),
+        (control_group / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+    ):
+        # A file that is missing or says "max" sets no limit.
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            limit = int((folder / limit_file).read_text())
+            used = int((folder / usage_file).read_text()) - _page_cache(folder, prefix)
+            if limit - used < available:
+                return Memory(available=limit - used, limited_by="this container")
     return Memory(available=available, limited_by="this machine")
+
+
+def _page_cache(folder: Path, prefix: str) -> int:
+    """Bytes that count as used in the control group, but only hold file contents and are given up when needed."""
+    lines = (folder / "memory.stat").read_text().splitlines()
+    counts = dict(line.split(maxsplit=1) for line in lines)
+    return int(counts[f"{prefix}inactive_file"]) + int(counts[f"{prefix}active_file"])

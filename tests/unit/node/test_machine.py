@@ -92,11 +92,22 @@ def test_too_little_disk_is_told_with_what_would_happen(tmp_path: Path) -> None:
         check_disk(tmp_path, 100_000_000)
 
 
-def test_memory_is_what_the_container_leaves(tmp_path: Path) -> None:
-    (tmp_path / "memory.max").write_text("1000000\n")
-    (tmp_path / "memory.current").write_text("400000\n")
+@pytest.mark.parametrize(
+    ("folder", "limit", "usage", "prefix"),
+    [
+        ("", "memory.max", "memory.current", ""),
+        ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_memory_is_what_the_container_leaves(tmp_path: Path, folder: str, limit: str, usage: str, prefix: str) -> None:
+    group = tmp_path / folder
+    group.mkdir(exist_ok=True)
+    (group / limit).write_text("1000000\n")
+    (group / usage).write_text("900000\n")
+    (group / "memory.stat").write_text(f"anon 1\n{prefix}inactive_file 200000\n{prefix}active_file 300000\n")
     assert free_memory(tmp_path) == Memory(available=600_000, limited_by="this container")
-    (tmp_path / "memory.max").write_text("max\n")
+    (group / limit).write_text("max\n")
     assert free_memory(tmp_path).limited_by == "this machine"
     assert free_memory(tmp_path / "none").available > 0
 
