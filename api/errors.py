@@ -100,36 +100,25 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
     return ApiError("validation_failed", first + more, details)
 
 
-async def _on_api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)  # noqa: S101  # registered for this class only
-    return response_of(error, request_id(request.scope))
+def error_of(fault: Exception) -> ApiError:
+    """What a client is told of anything that was raised."""
+    if isinstance(fault, ApiError):
+        return fault
+    if isinstance(fault, RequestValidationError):
+        # the framework puts where it looked before the name: ("query", "limit")
+        return from_validation([{**problem, "loc": problem["loc"][1:]} for problem in fault.errors()])
+    if isinstance(fault, HTTPException):
+        return ApiError(_BY_STATUS.get(fault.status_code, "internal"), headers=dict(fault.headers or {}))
+    if isinstance(fault, StoreUnavailable):
+        return ApiError("store_unavailable", str(fault))
+    return ApiError("internal")
 
 
-async def _on_validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for this class only
-    # the framework puts where it looked before the name: ("query", "limit")
-    problems = [{**problem, "loc": problem["loc"][1:]} for problem in error.errors()]
-    return response_of(from_validation(problems), request_id(request.scope))
-
-
-async def _on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  # registered for this class only
-    code = _BY_STATUS.get(error.status_code, "internal")
-    return response_of(ApiError(code, headers=dict(error.headers or {})), request_id(request.scope))
-
-
-async def _on_store_unavailable(request: Request, error: Exception) -> Response:
-    return response_of(ApiError("store_unavailable", str(error)), request_id(request.scope))
-
-
-async def _on_fault(request: Request, error: Exception) -> Response:
-    return response_of(ApiError("internal"), request_id(request.scope))
+async def _answer(request: Request, fault: Exception) -> Response:
+    return response_of(error_of(fault), request_id(request.scope))
 
 
 def install(app: FastAPI) -> None:
-    """Makes every fault of the app an envelope."""
-    app.add_exception_handler(ApiError, _on_api_error)
-    app.add_exception_handler(RequestValidationError, _on_validation_error)
-    app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(StoreUnavailable, _on_store_unavailable)
-    app.add_exception_handler(Exception, _on_fault)
+    """Makes every fault of the app an envelope; one that is not foreseen here is raised again and logged."""
+    for kind in (ApiError, RequestValidationError, HTTPException, StoreUnavailable, Exception):
+        app.add_exception_handler(kind, _answer)

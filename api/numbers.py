@@ -29,7 +29,11 @@ def _number(value: Any) -> Decimal:
     return Decimal(value)
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[
+    int,
+    BeforeValidator(_whole),
+    WithJsonSchema({"type": "integer", "minimum": LEAST_INTEGER, "maximum": MOST_INTEGER}),
+]
 Price = Annotated[
     Decimal,
     BeforeValidator(_number),

@@ -1,10 +1,11 @@
 """OpenAPI: the routes in, a description with an example for every operation and every error out."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
 from api.errors import ERRORS
@@ -24,12 +25,12 @@ class ErrorDetail(BaseModel):
 class ErrorBody(BaseModel):
     """The error: `code` is the stable part, `message` is for people."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     code: str = Field(json_schema_extra={"enum": list(ERRORS)})
     message: str
     details: list[ErrorDetail]
-    requestId: Annotated[str, Field(description=f"equals the header {REQUEST_ID_HEADER}")]  # noqa: N815  # as in JSON
+    request_id: str = Field(description=f"equals the header {REQUEST_ID_HEADER}")
     price: float | None = Field(default=None, description="only with `price_changed`: the present price")
 
 

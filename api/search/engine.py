@@ -76,7 +76,7 @@ class Engine:
         call = self._client.get(index=self.alias(platform), id=str(number), params={"_source_includes": "item,price"})
         try:
             found = await self._ask(call)
-        except _Missing:
+        except _MissingError:
             return None
         return StoredItem(found["_source"]["item"], found["_source"].get("price"))
 
@@ -90,7 +90,7 @@ class Engine:
         )
         try:
             await self._ask(call)
-        except _Missing:
+        except _MissingError:
             return False
         return True
 
@@ -104,7 +104,7 @@ class Engine:
         call = self._client.indices.get_alias(name=",".join(names), params={"ignore_unavailable": "true"})
         try:
             held = await self._ask(call)
-        except _Missing as error:
+        except _MissingError as error:
             held = {name: index for name, index in error.body.items() if isinstance(index, dict)}
         since: dict[int, datetime] = {}
         for index, about in held.items():
@@ -129,7 +129,7 @@ class Engine:
             body = error.info if isinstance(error.info, dict) else {}
             if _names_an_index(body):
                 raise ApiError("search_unavailable", _not_loaded(body)) from error
-            raise _Missing(body) from error
+            raise _MissingError(body) from error
         except (EngineConnectionError, ConnectionTimeout, TimeoutError) as error:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
@@ -140,7 +140,7 @@ class Engine:
             raise ApiError("search_unavailable") from error
 
 
-class _Missing(Exception):  # noqa: N818  # not an error but an answer
+class _MissingError(Exception):
     """The engine has an index but not the document or alias that was asked for."""
 
     def __init__(self, body: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
@@ -88,19 +88,18 @@ async def search_gear(
     ),
 )
 async def get_item(
-    id: str,  # noqa: A002  # the parameter's name is part of the interface
+    gear_id: Annotated[str, Path(alias="id")],
     token: SearchToken,
-    request: Request,
     _: Annotated[None, Depends(only_query("platform"))],
     services: Held,
     platform: str | None = None,
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""
     chosen = _platform(platform, services.platforms)
-    number = item_number(id)
+    number = item_number(gear_id)
     found = None if number is None else await services.engine.item(chosen, number)
     if found is None or number is None:
-        raise ApiError("item_not_found", f"platform {chosen.id} has no item {id[:40]!r}")
+        raise ApiError("item_not_found", f"platform {chosen.id} has no item {gear_id[:40]!r}")
     async with services.store.reading() as connection:
         bound = await orders.is_bound(connection, chosen.id, number)
     available = found.price is not None and not bound

@@ -4,9 +4,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
+from pydantic.alias_generators import to_camel
 
 from api.errors import ApiError, Detail
+from api.nulls import NullIs
 from api.numbers import Price, Share, Whole
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.item import GearItem
@@ -55,11 +57,11 @@ class FloatRange(_Strict):
         return self
 
 
-def _none_is_empty(value: Any) -> Any:
-    return [] if value is None else value
-
-
 Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
+Limit = Annotated[
+    Whole, Field(ge=1, le=MOST_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_LIMIT})
+]
+Page = Annotated[Whole, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
 
 
 def _field_of(row: Filter) -> tuple[Any, Any]:
@@ -67,9 +69,8 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (PriceRange | None, None)
     if row.kind is Kind.RANGE:
         return (FloatRange | None, None)
-    element = Value if row.kind is Kind.FOLDED else Whole
-    values: Any = Annotated[list[element], Field(max_length=row.most), BeforeValidator(_none_is_empty)]  # type: ignore[valid-type]  # chosen by the table's row
-    return (values, Field(default_factory=list))
+    values = list[Value] if row.kind is Kind.FOLDED else list[Whole]
+    return (Annotated[values, Field(max_length=row.most), NullIs([])], Field(default_factory=list))
 
 
 Filters: type[BaseModel] = create_model(
@@ -80,20 +81,16 @@ Filters: type[BaseModel] = create_model(
 )
 
 
-def _none_is_default(default: Any) -> BeforeValidator:
-    return BeforeValidator(lambda value: default if value is None else value)
-
-
 class SearchBody(_Strict):
     """`POST /v1/gear/search`: null for a field means absent."""
 
     platform: Whole | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
-    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), _none_is_default("")] = Field(
+    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), NullIs("")] = Field(
         default="", description="text that an item must have all words of; blank means everything"
     )
     filters: Filters | None = None
-    limit: Annotated[Whole, Field(ge=1, le=MOST_LIMIT), _none_is_default(DEFAULT_LIMIT)] = DEFAULT_LIMIT
-    page: Annotated[Whole, Field(ge=1), _none_is_default(1)] = Field(
+    limit: Annotated[Limit, NullIs(DEFAULT_LIMIT)] = DEFAULT_LIMIT
+    page: Annotated[Page, NullIs(1)] = Field(
         default=1, description=f"counts from 1; page x limit is at most {PAGE_WINDOW}"
     )
     sort: SortName | None = Field(
@@ -117,18 +114,22 @@ class ItemAnswer(BaseModel):
     available: bool
 
 
-class FilterEntry(BaseModel):
+class _Shape(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class FilterEntry(_Shape):
     """One filter with its limits, those that its kind has."""
 
     name: str
     kind: Literal["values", "integers", "range"]
-    maxValues: int | None = None  # noqa: N815  # as in JSON
-    maxCharacters: int | None = None  # noqa: N815  # as in JSON
+    max_values: int | None = None
+    max_characters: int | None = None
     minimum: float | None = None
     maximum: float | None = None
 
 
-class PlatformEntry(BaseModel):
+class PlatformEntry(_Shape):
     """A platform; `indexedAt` is null and `items` 0 until its catalogue has been loaded."""
 
     id: int
@@ -136,7 +137,7 @@ class PlatformEntry(BaseModel):
     name: str
     currency: str
     items: int
-    indexedAt: str | None  # noqa: N815  # as in JSON
+    indexed_at: str | None
     filters: list[FilterEntry]
 
 
