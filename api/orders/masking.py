@@ -20,7 +20,8 @@ from store.masks import MaskWork
 
 POLL_SECONDS = 0.5  # a row left by a crash or by another worker must be told within the 2 seconds of the contract
 BATCH = 16  # told to the index at once: half of the engine's connections stay free for searches
-LEASE_MARGIN_SECONDS = 2.5  # on top of the engine's deadline: what the store may take to note the outcome
+TELL_SECONDS = 2.5  # whatever the deadline of searches is: a row waits for its next try, not for this one
+LEASE_SECONDS = 5.0  # telling and noting it; a row that a crash left leased is taken over after this
 FIRST_RETRY_SECONDS = 0.25
 MOST_RETRY_SECONDS = 2.0
 STOP_SECONDS = 5.0
@@ -81,28 +82,28 @@ class Masking:
             async with store.reading() as connection:
                 behind = await masks.backlog(connection)
             if not behind:
-                self._works("store")
+                self._works("the store")
                 return 0
-            seconds = self._services.settings.search_timeout + LEASE_MARGIN_SECONDS
             async with store.transaction() as connection:
-                batch = await masks.lease(connection, datetime.now(UTC), seconds, BATCH)
+                batch = await masks.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
             told = await asyncio.gather(*(self._tell(work) for work in batch))
             if batch:
                 await self._note(batch, told)
-            self._works("store")
+            self._works("the store")
         except StoreUnavailable as error:
-            self._fails("store", error)
+            self._fails("the store", error)
             return 0
         return len(batch) if all(told) else 0
 
     async def _tell(self, work: MaskWork) -> bool:
         """Whether the index knows it now; an item that the index does not have needs no mask."""
         try:
-            await self._services.engine.mark(work.platform, work.item, bound=work.bound)
-        except (ApiError, TransportError) as error:
-            self._fails("engine", error)
+            async with asyncio.timeout(TELL_SECONDS):
+                await self._services.engine.mark(work.platform, work.item, bound=work.bound)
+        except (ApiError, TransportError, TimeoutError) as error:
+            self._fails(f"the index of platform {work.platform}", error)
             return False
-        self._works("engine")
+        self._works(f"the index of platform {work.platform}")
         return True
 
     async def _note(self, batch: list[MaskWork], told: list[bool]) -> None:
@@ -120,7 +121,7 @@ class Masking:
     def _fails(self, part: str, error: Exception) -> None:
         if part not in self._outages:
             self._outages.add(part)
-            log.warning("masking waits for an outage to end", part=part, cause=str(error)[:300])
+            log.warning("masking waits for an outage to end", part=part, cause=str(error)[:300] or type(error).__name__)
 
     def _works(self, part: str) -> None:
         if part in self._outages:

@@ -165,6 +165,7 @@ def test_inner_names_are_refused(host: str) -> None:
         ("https://4294967296/", "has a host that looks like an IPv4 address and is none"),
         (f"https://{'9' * 60}/", "has a host that looks like an IPv4 address and is none"),
         ("https://1..2/", NO_HOST),
+        ("https://[v1.fe80]/", "has a host that looks like an IPv6 address and is none"),
     ],
 )
 def test_what_is_no_usable_url_is_refused_with_the_reason(url: str, problem: str) -> None:

@@ -1,0 +1,177 @@
+"""Masking: a bound item is out of every search, a released one is back, whatever crashes in between."""
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.orders.masking import Masking
+from api.settings import Settings
+from mappings.connection import connect_async
+from store import masks, migrate, orders
+from store.engine import Store
+from tests.real.orders.conftest import Postgres
+from tests.real.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
+from tests.wire import TcpProxy
+
+NOW = datetime(2026, 8, 9, tzinfo=UTC)
+
+
+async def until_all_is_told(shop: Shop) -> None:
+    """Waits until the index knows everything that the store has for it."""
+
+    async def told() -> bool:
+        async with shop.store.reading() as connection:
+            return await masks.backlog(connection) == 0
+
+    await eventually(told, "the index does not know all yet")
+
+
+async def test_an_item_is_hidden_while_an_order_binds_it(shop: Shop) -> None:
+    everything = await shop.offered()
+    order = await shop.placed()
+    await shop.until_hidden()
+    assert await shop.offered() == everything - {KNIFE}
+    assert (await shop.get(f"/v1/gear/{KNIFE}")).json()["available"] is False
+    await shop.move(order["id"], "created", "processing", "delivered")
+    await until_all_is_told(shop)
+    assert await shop.offered() == everything - {KNIFE}
+    await shop.move(order["id"], "delivered", "reverted")
+    await shop.until_offered()
+    assert await shop.offered() == everything
+
+
+async def test_what_another_worker_left_is_taken_up(settings: Settings) -> None:
+    async with opened(settings) as shop:
+        await place_past_the_app(settings)
+        await shop.until_hidden()
+
+
+async def test_a_crash_after_the_commit_loses_nothing(settings: Settings) -> None:
+    await migrate.upgrade(settings.database_url)
+    order = await place_past_the_app(settings)
+    async with opened(settings) as shop:
+        await shop.until_hidden()
+    store = Store(settings.database_url)
+    async with store.transaction() as connection:  # released while no app runs
+        await orders.move(connection, order.id, ["created"], "failed", None, NOW)
+    await store.close()
+    async with opened(settings) as shop:
+        await shop.until_offered()
+
+
+async def test_the_work_of_a_worker_that_died_is_taken_over(sqlite_settings: Settings) -> None:
+    await migrate.upgrade(sqlite_settings.database_url)
+    await place_past_the_app(sqlite_settings)
+    store = Store(sqlite_settings.database_url)
+    async with store.transaction() as connection:
+        assert len(await masks.lease(connection, datetime.now(UTC), 1.0, 10)) == 1
+    await store.close()
+    async with opened(sqlite_settings) as shop:
+        await shop.until_hidden()
+
+
+async def test_an_order_just_before_the_end_is_still_told(sqlite_settings: Settings) -> None:
+    async with opened(sqlite_settings) as shop:
+        await shop.placed()
+    client = connect_async(sqlite_settings, timeout=30)
+    try:
+        found = await client.get(index=sqlite_settings.alias(730), id=str(KNIFE))
+    finally:
+        await client.close()
+    assert found["_source"]["bound"] is True
+
+
+async def test_an_item_that_left_the_catalogue_needs_no_mask(sqlite_settings: Settings) -> None:
+    async with opened(sqlite_settings) as shop:
+        await place_past_the_app(sqlite_settings, item=123)
+        await until_all_is_told(shop)
+
+
+async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) -> None:
+    with TcpProxy.before(sqlite_settings.opensearch_url) as proxy:
+        settings = sqlite_settings.model_copy(update={"opensearch_url": proxy.url})
+        async with opened(settings) as shop:
+            proxy.refuse()
+            with capture_logs() as logs:
+                await place_past_the_app(settings)
+                await place_past_the_app(settings, NEGATIVE)
+
+                async def tried_again() -> bool:
+                    async with shop.store.reading() as connection:
+                        found = await connection.exec_driver_sql("SELECT min(attempts) FROM masks")
+                        return int(found.scalar_one()) >= 3
+
+                await eventually(tried_again, "masking gave up")
+                proxy.restore()
+                await shop.until_hidden(KNIFE)
+                await shop.until_hidden(NEGATIVE)
+            said = [entry["event"] for entry in logs if entry["event"].startswith("masking")]
+            assert said == ["masking waits for an outage to end", "masking works again"]
+
+
+async def test_an_outage_of_the_store_only_delays(
+    postgres_settings: Settings, postgres: Postgres, database: str
+) -> None:
+    async with opened(postgres_settings) as shop:
+        with capture_logs() as logs:
+            await postgres.stop_serving(database)
+
+            async def noticed() -> bool:
+                return any(entry["event"] == "masking waits for an outage to end" for entry in logs)
+
+            await eventually(noticed, "masking did not notice")
+            await postgres.serve_again(database)
+            await place_past_the_app(postgres_settings)
+            await shop.until_hidden()
+        said = [entry["event"] for entry in logs if entry["event"].startswith("masking")]
+        assert said == ["masking waits for an outage to end", "masking works again"]
+
+
+async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
+    async with opened(sqlite_settings) as shop:
+        file = sqlite_settings.database_url.partition(":///")[2]
+        with capture_logs() as logs, sqlite3.connect(file, timeout=10, isolation_level=None) as database:
+            await place_past_the_app(sqlite_settings)
+            await shop.until_hidden()
+            # a time that is none cannot be read: nobody writes it, so it stands for any fault of ours
+            database.execute("UPDATE masks SET version = version + 1, updated_at = 'never'")
+
+            async def noticed() -> bool:
+                return any(entry["event"].startswith("masking met a fault") for entry in logs)
+
+            await eventually(noticed, "nothing was logged")
+            database.execute("UPDATE masks SET updated_at = 0")
+            await until_all_is_told(shop)
+        database.close()
+
+
+async def test_what_was_told_too_late_is_told_again(sqlite_settings: Settings) -> None:
+    await migrate.upgrade(sqlite_settings.database_url)
+    async with opened(sqlite_settings) as shop:
+        await shop.placed()
+        await until_all_is_told(shop)
+        idle = Masking(shop.app.app.state.services)
+        async with shop.store.transaction() as connection:
+            # as if this worker had been stopped for a minute between its lease and its answer
+            await masks.touch(connection, 730, [KNIFE], NOW)
+            [work] = await masks.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
+            version = work.version
+        await idle._note([work], [True])
+        async with shop.store.reading() as connection:
+            found = await connection.exec_driver_sql("SELECT version FROM masks")
+            assert int(found.scalar_one()) > version
+        await until_all_is_told(shop)
+        await shop.until_hidden()
+
+
+@pytest.mark.parametrize("fault", ["refuse", "hang"])
+async def test_an_app_ends_in_the_middle_of_an_outage(sqlite_settings: Settings, fault: str) -> None:
+    with TcpProxy.before(sqlite_settings.opensearch_url) as proxy:
+        settings = sqlite_settings.model_copy(update={"opensearch_url": proxy.url})
+        async with opened(settings):
+            getattr(proxy, fault)()
+            await place_past_the_app(settings)
+    async with opened(sqlite_settings) as shop:
+        await shop.until_hidden()
