@@ -114,8 +114,9 @@ class Masking:
                     await masks.failed(connection, work, now, retry_seconds(work.attempts))
                     continue
                 await masks.applied(connection, work, now)
-                if now >= work.leased_until:
-                    # Another worker may have told the index something newer before this: have it told once more.
+                if work.attempts > 1 or now >= work.leased_until:
+                    # An earlier try that timed out may reach the index after this one, and another worker may have
+                    # told it something newer before: have it told what is true then once more.
                     await masks.touch(connection, work.platform, [work.item], now)
 
     def _fails(self, part: str, error: Exception) -> None:
