@@ -1,6 +1,6 @@
 """The errors of the store: what went wrong goes in, a text without secrets or personal data comes out."""
 
-# ruff: noqa: N818 - callers read "except ItemTaken", what happened; the base class says that it is an error
+
 
 from collections.abc import Sequence
 

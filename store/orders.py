@@ -102,7 +102,7 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
     return Order(**row._mapping)
 
 
-async def move(  # noqa: PLR0917 - read in order: which order, from where, to where, why, when
+async def move(
     connection: AsyncConnection,
     order_id: str,
     from_states: Collection[str],

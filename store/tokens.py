@@ -48,7 +48,7 @@ class CreatedToken:
     plaintext: str = field(repr=False)
 
 
-async def create(  # noqa: PLR0917 - read in order: who, may do what, where, how long
+async def create(
     connection: AsyncConnection,
     name: str,
     scopes: Iterable[str],

@@ -1,13 +1,17 @@
 """A running app for tests: settings in, an HTTP client with a token out; the app's own start and end included."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
+import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
@@ -39,6 +43,7 @@ def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: A
         "index_prefix": index_prefix,
         "database_url": f"sqlite+aiosqlite:///{folder}/gear.db",
         "rate_limit": "",
+        "search_timeout": 30,  # several test runs may share this machine
         "public_url": "http://gear.test",
         **more,
     }
@@ -71,3 +76,24 @@ async def running(settings: Settings) -> AsyncIterator[RunningApp]:
         httpx.AsyncClient(transport=transport, base_url="http://gear.test", headers=headers) as client,
     ):
         yield RunningApp(app, client, settings, token)
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[httpx.Client]:
+    """The app behind a real server on a free port, and a client with a token of every scope, for blocking tests."""
+    asyncio.run(migrate.upgrade(settings.database_url))
+    token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(create_app(settings), log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+            # the socket listens already: the request waits until the app has started
+            client.get("/health/live").raise_for_status()
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()

@@ -1,14 +1,15 @@
 """Items in a real index behind a running app."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from mappings.fields import DETAILS
-from tests.app import RunningApp, running, settings_for
+from tests.app import serving, settings_for
 from tests.conftest import drop_indices
 from tests.exact_json import dumps
 from tests.load import load_items
@@ -23,13 +24,11 @@ class SearchedItems:
 
     items: list[dict[str, Any]]
     known: dict[str, list[Any]]
-    app: RunningApp
+    client: httpx.Client
 
-    async def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
         """The hits and the total of a search that must succeed; decimals are sent as they are written."""
-        answer = await self.app.client.post(
-            "/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"}
-        )
+        answer = self.client.post("/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"})
         assert answer.status_code == 200, answer.text
         found = answer.json()
         assert set(found) == {"status", "gear", "total"}
@@ -37,23 +36,22 @@ class SearchedItems:
 
 
 def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    held: dict[str, list[Any]] = {
-        name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS
-    }
+    held: dict[str, list[Any]] = {name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS}
     for name, key in (("seed", "seed"), ("paintIndex", "index"), ("pattern", "pattern")):
         held[name] = sorted({item["paint"][key] for item in items} - {None})
     return held | {"ids": [item["id"] for item in items]}
 
 
 @pytest.fixture(scope="module")
-async def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SearchedItems]:
+def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchedItems]:
     """400 items made by a seed, loaded as an operator loads them."""
     items = make_items(ITEMS, seed=7)
     prefix = "tsearch"
     folder: Path = tmp_path_factory.mktemp("search")
-    async with running(settings_for(opensearch_url, prefix, folder)) as app:
+    settings = settings_for(opensearch_url, prefix, folder)
+    with serving(settings) as client:
         try:
-            load_items(app.settings, items, folder)
-            yield SearchedItems(items, _known(items), app)
+            load_items(settings, items, folder)
+            yield SearchedItems(items, _known(items), client)
         finally:
             drop_indices(opensearch_url, prefix)
