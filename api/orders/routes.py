@@ -4,7 +4,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import OrderOrFulfilToken, OrderToken
 from api.errors import ApiError
@@ -81,13 +81,13 @@ async def order_item(
     ),
 )
 async def get_order(
-    id: str,  # noqa: A002  # the parameter's name is part of the interface
+    order_id: Annotated[str, Path(alias="id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: Held,
 ) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
-    order, events = await find_order(services, token, id)
+    order, events = await find_order(services, token, order_id)
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
 

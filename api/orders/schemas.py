@@ -1,12 +1,13 @@
 """Order bodies and answers: what an order may say, with its limits, and the shape of what is answered."""
 
 import unicodedata
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from api.nulls import NullIs
 from api.numbers import Price
 from api.orders.amounts import FeeMode
 
@@ -72,10 +73,6 @@ class Attribution(_Strict):
     utm_medium: CampaignName | None = None
 
 
-def _absent_is_excluded(value: Any) -> Any:
-    return "excluded" if value is None else value
-
-
 class OrderBody(_Shape):
     """`POST /v1/gear`: null for a field means absent."""
 
@@ -93,7 +90,7 @@ class OrderBody(_Shape):
     code: Annotated[Text, Field(max_length=MOST_CODE_CHARACTERS)] | None = Field(
         default=None, description="kept as it is"
     )
-    fee: Annotated[FeeMode, BeforeValidator(_absent_is_excluded)] = Field(
+    fee: Annotated[FeeMode, NullIs("excluded")] = Field(
         default="excluded", description="`excluded`: the fee comes on top of the price; `included`: it is inside it"
     )
     attribution: Attribution | None = None
