@@ -1,0 +1,157 @@
+"""Bulk: documents as bytes in, acknowledged items in the new index out, and every other one with its reason.
+
+Memory is bounded: at most `senders` chunks are on their way, one waits and one is being filled. Ids are fixed, so a
+chunk whose answer was lost is simply sent again.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
+
+from indexer.failures import CommandError, cause, disk_full, is_disk_full, may_pass
+from indexer.patience import Patience
+
+CHUNK_BYTES = 4 * 1024 * 1024
+CHUNK_ITEMS = 10_000
+# Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.
+FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
+
+
+class Entry(NamedTuple):
+    """One item on its way: its line in the source, its id, its two lines of the request."""
+
+    line: int
+    id: int
+    data: bytes
+
+
+Refused = Callable[[str, Entry, str], None]  # source, item, the engine's reason
+
+
+class BulkWriter:
+    """Writes through an alias that must exist, so that no index is ever made by a late request."""
+
+    def __init__(
+        self, client: OpenSearch, alias: str, *, refused: Refused, patience: Patience, senders: int = 2
+    ) -> None:
+        self._client = client
+        self._alias = alias
+        self._refused = refused
+        self._patience = patience
+        self._pool = ThreadPoolExecutor(senders, "bulk")
+        self._slots = threading.Semaphore(senders + 1)
+        self._running: set[Future[None]] = set()
+        self._lock = threading.Lock()
+        self._source = ""
+        self._entries: list[Entry] = []
+        self._bytes = 0
+        self.acknowledged = 0
+        self.refused = 0
+
+    def write(self, source: str, entry: Entry) -> None:
+        """Takes one item; blocks while enough is on its way; raises what a sender raised."""
+        if source != self._source:
+            self._send_off()
+            self._source = source
+        self._entries.append(entry)
+        self._bytes += len(entry.data)
+        if self._bytes >= CHUNK_BYTES or len(self._entries) >= CHUNK_ITEMS:
+            self._send_off()
+
+    def finish(self) -> None:
+        """Sends the rest and waits for every answer; raises what a sender raised."""
+        self._send_off()
+        done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        self._pool.shutdown()
+
+    def stop(self) -> None:
+        """Ends all waiting and sends nothing more."""
+        self._patience.stopped.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _send_off(self) -> None:
+        if not self._entries:
+            return
+        entries, self._entries, self._bytes = self._entries, [], 0
+        # a sender gives its slot back when it fails too, so this never waits for a dead one
+        self._slots.acquire()
+        done = {future for future in self._running if future.done()}
+        self._running -= done
+        for future in done:
+            future.result()
+        self._running.add(self._pool.submit(self._send, self._source, entries))
+
+    def _send(self, source: str, entries: list[Entry]) -> None:
+        try:
+            waits = self._patience.waits()
+            while entries:
+                left, reason = self._attempt(source, entries)
+                if len(left) < len(entries):
+                    waits.progress()
+                entries = left
+                if entries:
+                    waits.wait(reason)
+        finally:
+            self._slots.release()
+
+    def _attempt(self, source: str, entries: list[Entry]) -> tuple[list[Entry], str]:
+        """Sends once; returns what is to be sent again, and why."""
+        try:
+            answer = self._client.transport.perform_request(
+                "POST",
+                f"/{self._alias}/_bulk",
+                params={"filter_path": FILTER_PATH, "require_alias": "true"},
+                body=b"".join([entry.data for entry in entries]),
+                headers={"content-type": "application/x-ndjson"},
+            )
+        except OpenSearchException as error:
+            if may_pass(error):
+                return entries, cause(error)
+            raise
+        results = answer.get("items") if isinstance(answer, dict) else None
+        if not isinstance(results, list) or len(results) != len(entries):
+            found = len(results) if isinstance(results, list) else "no list of"
+            message = f"the engine answered {len(entries)} items with {found} results"
+            raise CommandError(message)
+        return self._sorted_out(source, entries, results)
+
+    def _sorted_out(self, source: str, entries: list[Entry], results: list[Any]) -> tuple[list[Entry], str]:
+        again: list[Entry] = []
+        reason = ""
+        written = refused = 0
+        for entry, wrapped in zip(entries, results, strict=True):
+            (result,) = wrapped.values()
+            status = result["status"]
+            if status in (HTTPStatus.OK, HTTPStatus.CREATED):
+                written += 1
+                continue
+            why = reason_of(result)
+            if is_disk_full(why):
+                raise CommandError(disk_full(why))
+            if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
+                again.append(entry)
+                reason = f"{status} {why}"
+            elif status == HTTPStatus.BAD_REQUEST:
+                refused += 1
+                self._refused(source, entry, why)
+            else:
+                message = f"the engine refused item {entry.id} ({source}, line {entry.line}): {status} {why}"
+                raise CommandError(message)
+        with self._lock:
+            self.acknowledged += written
+            self.refused += refused
+        return again, reason
+
+
+def reason_of(result: dict[str, Any]) -> str:
+    """The engine's reason for one item of a bulk answer."""
+    error = result.get("error", {})
+    inner = (error.get("caused_by") or {}).get("reason")
+    return f"{error.get('type')}: {error.get('reason')}" + (f" ({inner})" if inner else "")

@@ -1,0 +1,177 @@
+"""The command line of the index: arguments in; data on stdout, talk on stderr, and an honest exit code out."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
+_QUIET = click.option("--quiet", is_flag=True, help="No progress on stderr; errors still are.")
+_PLATFORM = click.option("--platform", required=True, metavar="ID", help="The platform's id or slug: 730 or cs2.")
+_WITHOUT_ORDERS = click.option(
+    "--without-orders",
+    is_flag=True,
+    help="Go on without the orders' database: items that are sold already may be offered.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def main() -> None:
+    """Fills the search index and looks after it.
+
+    The engine's address is GEAR_OPENSEARCH_URL (default http://127.0.0.1:9200), the orders' database is
+    GEAR_DATABASE_URL; both are read from the environment and from a file .env.
+    """
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@_PLATFORM
+@click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where refused items go, in the place of an older file.  [default: <index>.rejects.ndjson]",
+)
+@click.option(
+    "--max-rejects",
+    type=click.FloatRange(0, 100),
+    default=1.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Swap nothing in when more than this share of the items is refused.",
+)
+@click.option("--allow-empty", is_flag=True, help="Swap in an index without items, too.")
+@_WITHOUT_ORDERS
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many generations to keep in all, the new one included.",
+)
+@click.option(
+    "--senders", type=click.IntRange(1, 16), default=2, show_default=True, help="Requests on their way at once."
+)
+@click.option(
+    "--give-up-after",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to go on trying while the engine is away or overloaded.",
+)
+@_QUIET
+@_AS_JSON
+def load(files: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+    """Rebuilds a platform's index from the whole catalogue and swaps it in.
+
+    FILE is NDJSON, a JSON array or CSV, plain or compressed by gzip or zstd; `-` is stdin. Items are validated; refused
+    ones are listed in the rejects file with line, id, field and reason. The old index serves until the new one is
+    complete and checked, and stays as it is when anything fails.
+
+    \b
+    gear-indexer load listings.ndjson.gz --platform 730
+    zcat part-*.gz | gear-indexer load - --platform cs2 --json
+    """
+    from indexer.commands import run_load
+
+    run_load(files, as_json=as_json, **options)
+
+
+@main.command()
+@click.option("--platform", metavar="ID", help="One platform only, by id or slug.")
+@_AS_JSON
+def status(platform: str | None, *, as_json: bool) -> None:
+    """Shows what serves: items, definition, settings, and the other generations.
+
+    The definition is `equal` to this version's, `differs` (load again), or `missing` (nothing is loaded). With
+    --platform, --json prints that platform's object, else one object with the list `platforms`.
+
+    \b
+    gear-indexer status
+    gear-indexer status --platform 730 --json
+    """
+    from indexer.commands import run_status
+
+    run_status(platform, as_json=as_json)
+
+
+@main.command()
+@_PLATFORM
+@click.option("--to", metavar="INDEX", help="This generation.  [default: the one before the serving one]")
+@_WITHOUT_ORDERS
+@_AS_JSON
+def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
+    """Has the previous generation serve again.
+
+    Items of active orders are marked in it first, then the alias moves in one call.
+
+    \b
+    gear-indexer rollback --platform 730
+    gear-indexer rollback --platform 730 --to gear-730-20261120101500000-72ff78c6
+    """
+    from indexer.commands import run_rollback
+
+    run_rollback(platform, to, without_orders=without_orders, as_json=as_json)
+
+
+@main.command()
+@_PLATFORM
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many finished generations to keep, the serving one included.",
+)
+@_AS_JSON
+def prune(platform: str, keep: int, *, as_json: bool) -> None:
+    """Removes old generations and what loads that died have left behind; never the serving one.
+
+    An unfinished generation is removed whether or not its load still runs: such a load ends with an error.
+
+    \b
+    gear-indexer prune --platform 730 --keep 2
+    """
+    from indexer.commands import run_prune
+
+    run_prune(platform, keep, as_json=as_json)
+
+
+@main.command()
+@click.option("--count", required=True, type=click.IntRange(min=0), help="How many listings.")
+@click.option("--seed", required=True, type=int, help="The same seed gives the same bytes.")
+@click.option(
+    "--catalogue",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default=Path("data/catalogue.ndjson.gz"),
+    show_default=True,
+    help="The rows to make listings of.",
+)
+@click.option("--platform", default="730", show_default=True, metavar="ID", help="The platform's id or slug.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file instead of stdout; compressed when named .gz or .zst.",
+)
+@_AS_JSON
+def sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+    """Makes listings of single items from the catalogue, as NDJSON.
+
+    The first listings take every row of the catalogue once, in a shuffled order. With --output, --json prints what was
+    written.
+
+    \b
+    gear-indexer sample --count 60000 --seed 1 | gear-indexer load - --platform 730
+    gear-indexer sample --count 10000000 --seed 1 --output listings.ndjson.zst
+    """
+    from indexer.commands import run_sample
+
+    if as_json and output is None:
+        message = "--json needs --output: without it the listings themselves go to stdout"
+        raise click.UsageError(message)
+    run_sample(count, seed, catalogue=catalogue, platform=platform, output=output, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The commands: checked arguments in, the work done, its result printed for people or machines, an exit code out."""
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
+from pydantic import ValidationError
+
+from indexer.claims import Claims
+from indexer.failures import CommandError, address_of, explained
+from indexer.interruption import Interruption
+from indexer.lines import SourceError
+from indexer.load import Load, LoadJob
+from indexer.progress import LoadProgress
+from indexer.read import total_size
+from indexer.report import LoadReport
+from indexer.upkeep import Upkeep
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.platforms import Platform, PlatformFileError, Platforms, read_platforms
+
+INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
+
+
+@contextmanager
+def _answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
+    """Runs a command: prints `answer` as JSON, with its `error` where it failed, and sets the exit code."""
+    code = 0
+    # The client logs every failed try with its traceback; what matters is said once, by us.
+    logging.getLogger("opensearch").setLevel(logging.CRITICAL)
+    try:
+        yield
+    except (CommandError, SourceError, PlatformFileError) as error:
+        answer["error"] = str(error)
+    except ValidationError as error:
+        answer["error"] = "; ".join(f"GEAR_{_name(one['loc'])} {one['msg']}" for one in error.errors())
+    except OpenSearchException as error:
+        answer["error"] = explained(error, address_of(SearchSettings()))
+    except KeyboardInterrupt:
+        answer["error"] = "interrupted"
+        code = INTERRUPTED
+    if answer.get("error") is not None:
+        click.echo(f"Error: {answer['error']}", err=True)
+        code = code or 1
+    if as_json:
+        click.echo(orjson.dumps(answer))
+    if code:
+        sys.exit(code)
+
+
+def _name(location: tuple[int | str, ...]) -> str:
+    return "_".join(str(part) for part in location).upper()
+
+
+def _platform(platforms: Platforms, reference: str) -> Platform:
+    platform = platforms.by_reference(reference)
+    if platform is None:
+        message = f"{reference} is no known platform; known are {platforms.known()}"
+        raise CommandError(message)
+    return platform
+
+
+def _connected(settings: SearchSettings, senders: int = 1) -> OpenSearch:
+    """A client that has reached the engine once; trying again is for the callers, who know how long."""
+    client = connect(settings, retries=0, connections=senders + 1)
+    client.info()
+    return client
+
+
+def _claims(platform: Platform, *, without_orders: bool) -> Claims | None:
+    if without_orders:
+        return None
+    from store.settings import StoreSettings
+
+    return Claims(platform.id, StoreSettings().database_url)
+
+
+def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
+    return Upkeep(client, platform, settings.alias(platform.id), read_definition())
+
+
+def run_load(
+    files: tuple[str, ...],
+    *,
+    platform: str,
+    without_orders: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """`gear-indexer load`."""
+    answer: dict[str, Any] = {"platform": platform, "swapped": False}
+    with _answered(answer, as_json=as_json):
+        found = _platform(read_platforms(), platform)
+        settings = SearchSettings()
+        report = LoadReport(found.id, settings.alias(found.id))
+        answer.update(report.as_json())
+        began = time.monotonic()
+        interruption = Interruption()
+        try:
+            with interruption.watched(), LoadProgress(total_size(files), quiet=quiet) as progress:
+                job = LoadJob(files=files, platform=found, **options)
+                claims = _claims(found, without_orders=without_orders)
+                client = _connected(settings, job.senders)
+                Load(job, client, read_definition(), claims, report).run(progress, interruption)
+                progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
+        finally:
+            report.seconds = time.monotonic() - began
+            answer.update(report.as_json())
+
+
+def run_status(platform: str | None, *, as_json: bool) -> None:
+    """`gear-indexer status`."""
+    answer: dict[str, Any] = {}
+    with _answered(answer, as_json=as_json):
+        platforms = read_platforms()
+        settings = SearchSettings()
+        client = _connected(settings)
+        asked = list(platforms) if platform is None else [_platform(platforms, platform)]
+        states = [_upkeep(one, settings, client).status() for one in asked]
+        answer.update({"platforms": states} if platform is None else states[0])
+        if not as_json:
+            for state in states:
+                click.echo(_readable(state))
+
+
+def _readable(state: dict[str, Any]) -> str:
+    lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
+    if state["serving"] is not None:
+        shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
+        advice = "" if state["definition"] == "equal" else " from this version's: load again"
+        lines = [
+            f"{state['alias']}: {state['items']:,} items in {state['serving']}",
+            f"  definition {state['definition']}{advice}",
+            f"  {shown}",
+        ]
+    for one in state["generations"]:
+        note = "; gear-indexer prune removes it" if one["state"] == "unfinished" else ""
+        size = f"{one['items']:,} items, {one['bytes'] / 1e6:,.1f} MB"
+        lines.append(f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{note}")
+    return "\n".join(lines)
+
+
+def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
+    """`gear-indexer rollback`."""
+    answer: dict[str, Any] = {"platform": platform, "swapped": False}
+    with _answered(answer, as_json=as_json):
+        found = _platform(read_platforms(), platform)
+        answer["platform"] = found.id
+        settings = SearchSettings()
+        claims = _claims(found, without_orders=without_orders)
+        upkeep = _upkeep(found, settings, _connected(settings))
+        answer.update(upkeep.rollback(to, claims, lambda text: click.echo(text, err=True)))
+        click.echo(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items", err=True)
+
+
+def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
+    """`gear-indexer prune`."""
+    answer: dict[str, Any] = {"platform": platform}
+    with _answered(answer, as_json=as_json):
+        found = _platform(read_platforms(), platform)
+        answer["platform"] = found.id
+        settings = SearchSettings()
+        answer.update(_upkeep(found, settings, _connected(settings)).prune(keep))
+        removed = ", ".join(answer["removed"]) or "nothing"
+        click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
+
+
+def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+    """`gear-indexer sample`."""
+    from indexer.sample import Sampler
+    from indexer.sample_files import read_catalogue, written
+
+    answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
+    with _answered(answer, as_json=as_json):
+        began = time.monotonic()
+        sampler = Sampler(read_catalogue(catalogue), _platform(read_platforms(), platform), seed)
+        answer["bytes"] = written(sampler.batches(count), output)
+        answer["seconds"] = round(time.monotonic() - began, 3)

@@ -1,0 +1,177 @@
+"""The document: one item as loaded in, one document of the index out, or the reasons why it is refused. Pure.
+
+What the engine would not take is refused here, with the field's name, so that a bulk request never fails for it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Annotated, Any
+
+import orjson
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from mappings.fields import DETAILS
+from mappings.item import GearItem
+from mappings.money import to_minor
+from mappings.platforms import Platform
+
+LONGEST_SHOWN_VALUE = 120
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# `listedAt` is kept as nanoseconds since 1970 in 64 bits, which end within 2262. It is a plain integer because the
+# engine's own nanosecond dates cannot sort items without a date last: such a search never ends.
+LAST_YEAR = 2261
+# The widest offset from UTC that the engine takes.
+WIDEST_OFFSET = timedelta(hours=18)
+
+_RFC_3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
+)
+# Enough for the report of an item whose JSON may be broken.
+_ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18})(?![\d.eE])')
+
+
+def _moment(value: str) -> str:
+    """The same RFC 3339 moment in the engine's spelling: capital letters, no negative zero offset."""
+    match = _RFC_3339.fullmatch(value)
+    if match is None:
+        message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
+        raise ValueError(message)
+    sign, hours, minutes = match.group(7, 8, 9)
+    offset = timedelta(hours=int(hours), minutes=int(minutes)) if sign else timedelta(0)
+    if offset > WIDEST_OFFSET:
+        message = "has an offset of more than 18 hours"
+        raise ValueError(message)
+    year, month, day, hour, minute, second = (int(part) for part in match.group(1, 2, 3, 4, 5, 6))
+    if not EPOCH.year - 1 <= year <= LAST_YEAR + 1:
+        message = f"must be within the years 1970 to {LAST_YEAR}"
+        raise ValueError(message)
+    zone = timezone(-offset if sign == "-" else offset)
+    moment = datetime(year, month, day, hour, minute, second, tzinfo=zone).astimezone(UTC)
+    if moment < EPOCH or moment.year > LAST_YEAR:
+        message = f"must be within the years 1970 to {LAST_YEAR}, as UTC"
+        raise ValueError(message)
+    spelled = value.upper()
+    return spelled.removesuffix("-00:00") + "Z" if spelled.endswith("-00:00") else spelled
+
+
+class LoadedItem(GearItem):
+    """A gear item as a source gives it: what answers show, and when it was listed."""
+
+    listed_at: Annotated[str, Field(strict=True, max_length=64), AfterValidator(_moment)] | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with an item: the dotted field (None: the whole item), its value shortened, the rule."""
+
+    field: str | None
+    value: str | None
+    reason: str
+
+
+class ItemRefusedError(ValueError):
+    """An item that cannot be loaded; `faults` has at least one."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__("; ".join(f"{fault.field}: {fault.reason}" for fault in faults))
+        self.faults = faults
+
+
+def item_from_json(text: bytes) -> LoadedItem:
+    """Validates one item written as JSON; raises ItemRefusedError."""
+    try:
+        return LoadedItem.model_validate_json(text, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise ItemRefusedError(_faults(error)) from error
+
+
+def item_from_values(values: Mapping[str, Any]) -> LoadedItem:
+    """Validates one item given as JSON values; raises ItemRefusedError."""
+    try:
+        return LoadedItem.model_validate(values, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise ItemRefusedError(_faults(error)) from error
+
+
+def readable_id(content: bytes | Mapping[str, Any] | ItemRefusedError) -> int | None:
+    """The id of something that was refused, where one can be made out."""
+    if isinstance(content, ItemRefusedError):
+        return None
+    if isinstance(content, bytes):
+        match = _ID.search(content)
+        return int(match.group(1)) if match else None
+    number = content.get("id")
+    return number if isinstance(number, int) and abs(number) < 2**63 else None
+
+
+def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
+    """The document of an item: the answer as it will be shown below `item`, and the fields that are searched.
+
+    Raises ItemRefusedError where the price has more decimals than the platform's currency.
+    """
+    details, paint = item.details, item.paint
+    document: dict[str, Any] = {
+        "item": item.model_dump(by_alias=True, exclude={"listed_at"}),
+        "id": item.id,
+        "platform": platform.id,
+        "bound": False,
+        "name": item.name,
+    }
+    if item.listed_at is not None:
+        document["listedAt"] = _nanoseconds(item.listed_at)
+    if item.price is not None:
+        document["price"] = _minor(item.price, platform)
+    if paint.wear is not None:
+        document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
+    for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):
+        if number is not None:
+            document[name] = str(number)
+    for name in DETAILS:
+        word = getattr(details, name)
+        if word is not None:
+            document[name] = word
+    return document
+
+
+def _nanoseconds(moment: str) -> int:
+    """Nanoseconds from 1970 to a moment that `_moment` has accepted."""
+    fraction = re.search(r"\.(\d+)", moment)
+    whole = datetime.fromisoformat(re.sub(r"\.\d+", "", moment))
+    return int((whole - EPOCH).total_seconds()) * 10**9 + int((fraction[1] if fraction else "").ljust(9, "0"))
+
+
+def _minor(price: float, platform: Platform) -> int:
+    try:
+        # repr is the shortest decimal that reads as this double, so it is what the source wrote
+        return to_minor(Decimal(repr(price)), platform.minor_digits)
+    except ValueError as error:
+        raise ItemRefusedError((Fault("price", repr(price), str(error)),)) from error
+
+
+def _faults(error: ValidationError) -> tuple[Fault, ...]:
+    return tuple(_fault(detail) for detail in error.errors(include_url=False, include_context=False))
+
+
+def _fault(detail: ErrorDetails) -> Fault:
+    reason = detail["msg"].removeprefix("Value error, ")
+    field = ".".join(str(part) for part in detail["loc"]) or None
+    missing = detail["type"] == "missing"
+    return Fault(field, None if missing else shortened(detail["input"]), reason)
+
+
+def shortened(value: Any) -> str:
+    """A value for a message: as JSON where it can be, at most 120 characters."""
+    if isinstance(value, bytes):
+        value = value[: LONGEST_SHOWN_VALUE * 4].decode("utf-8", "backslashreplace")
+    try:
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        if text == "null" and value is not None:  # NaN and infinities have no JSON
+            text = repr(value)
+    except orjson.JSONEncodeError:
+        text = repr(value)
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= LONGEST_SHOWN_VALUE else text[: LONGEST_SHOWN_VALUE - 1] + "…"

@@ -1,0 +1,46 @@
+"""Interruption: Ctrl-C and SIGTERM in, one KeyboardInterrupt out, and never in the middle of a swap."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interruption:
+    """Both signals raise KeyboardInterrupt once; while held, only after the block. A second one is taken as before."""
+
+    def __init__(self) -> None:
+        self._held = False
+        self._pending = False
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Takes the signals for the length of the block."""
+        for number in self._before:
+            signal.signal(number, self._handle)
+        try:
+            yield
+        finally:
+            self._restore()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Puts an interruption off to the end of the block."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._pending:
+            raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._pending = True
+        if not self._held:
+            self._restore()
+            raise KeyboardInterrupt
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,139 @@
+"""Upkeep: an alias's generations in; what is there, the previous one serving again, or the old ones gone out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from indexer.claims import Claims, carry
+from indexer.failures import CommandError
+from indexer.generations import Generations, IndexState
+from indexer.patience import Patience
+from mappings.definition import Definition
+from mappings.platforms import Platform
+
+PATIENCE_SECONDS = 30.0
+_SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    """One platform's alias and what may be done with its generations."""
+
+    client: OpenSearch
+    platform: Platform
+    alias: str
+    definition: Definition
+
+    def _generations(self) -> Generations:
+        return Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
+
+    def status(self) -> dict[str, Any]:
+        """What serves and what else is there; `definition` is `missing`, `differs` or `equal`."""
+        states = self._generations().all()
+        serving = [state for state in states if state.serving]
+        answer: dict[str, Any] = {
+            "platform": self.platform.id,
+            "alias": self.alias,
+            "serving": None,
+            "items": None,
+            "definition": "missing",
+            "fingerprint": self.definition.fingerprint,
+            "settings": None,
+            "generations": [self._generation(state) for state in reversed(states)],
+        }
+        if len(serving) > 1:
+            names = ", ".join(state.index for state in serving)
+            message = (
+                f"the alias {self.alias} points to several indices ({names}); `gear-indexer rollback` sets it right"
+            )
+            raise CommandError(message)
+        for state in serving:
+            answer["serving"] = state.index
+            answer["items"] = self._generations().count(state.index)
+            answer["definition"] = self._compared(state)
+            answer["settings"] = {key: state.settings.get(key) for key in _SHOWN_SETTINGS}
+        return answer
+
+    def _compared(self, state: IndexState) -> str:
+        return "equal" if state.fingerprint == self.definition.fingerprint else "differs"
+
+    def _generation(self, state: IndexState) -> dict[str, Any]:
+        stats = self.client.indices.stats(index=state.index, metric="store")
+        return {
+            "index": state.index,
+            "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "state": "serving" if state.serving else "unfinished" if state.loading else "kept",
+            "items": self._generations().count(state.index),
+            "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],
+            "definition": self._compared(state),
+        }
+
+    def rollback(self, to: str | None, claims: Claims | None, say: Callable[[str], None]) -> dict[str, Any]:
+        """Has an earlier generation serve again, with the orders of now marked in it first."""
+        generations = self._generations()
+        target = self._target(generations.all(), to)
+        if target.fingerprint != self.definition.fingerprint:
+            if to is None:
+                message = (
+                    f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
+                    f"searches may run on it, name it: --to {target.index}"
+                )
+                raise CommandError(message)
+            say(f"{target.index} has another definition than this version's: searches may not find everything")
+        began = datetime.now(UTC)
+        bound = set() if claims is None else claims.bound()
+        marked = 0 if claims is None else carry(self.client, target.index, bound, Patience(PATIENCE_SECONDS))
+        before = generations.swap(target.index)
+        if claims is not None:
+            claims.tell_again(bound, began)
+        return {
+            "platform": self.platform.id,
+            "alias": self.alias,
+            "index": target.index,
+            "previous": before[0] if before else None,
+            "items": generations.count(target.index),
+            "bound": marked,
+            "swapped": True,
+        }
+
+    def _target(self, states: list[IndexState], to: str | None) -> IndexState:
+        serving = [state for state in states if state.serving]
+        if to is not None:
+            named = [state for state in states if state.index == to]
+            if not named:
+                message = f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is"
+                raise CommandError(message)
+            if named[0].loading:
+                message = f"{to} was never filled to its end and cannot serve"
+                raise CommandError(message)
+            if serving == named:
+                message = f"{to} is the one that serves already"
+                raise CommandError(message)
+            return named[0]
+        if not serving:
+            message = f"nothing serves behind {self.alias}: name a generation with --to, or load"
+            raise CommandError(message)
+        earlier = [state for state in states if not state.loading and state.generation < serving[-1].generation]
+        if not earlier:
+            message = f"there is no finished generation before {serving[-1].index}; load the earlier catalogue again"
+            raise CommandError(message)
+        return earlier[-1]
+
+    def prune(self, keep: int) -> dict[str, Any]:
+        """Removes all but the `keep` newest finished generations, the serving one always among them.
+
+        Generations that were never finished go too, and with them a load that is still running.
+        """
+        generations = self._generations()
+        states = generations.all()
+        kept = [state.index for state in states if state.serving]
+        for state in reversed(states):
+            if not state.loading and state.index not in kept and len(kept) < keep:
+                kept.append(state.index)
+        removed = [state.index for state in states if state.index not in kept]
+        for index in removed:
+            generations.remove(index)
+        return {"platform": self.platform.id, "alias": self.alias, "kept": sorted(kept), "removed": removed}
