@@ -15,8 +15,10 @@ MOST_ATTACHMENTS = 100
 Integer = Annotated[int, Field(strict=True, ge=LEAST_INTEGER, le=MOST_INTEGER)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-Word = Annotated[str, Field(strict=True, min_length=1, max_length=256)]
-Address = Annotated[str, Field(strict=True, min_length=1, max_length=2048)]
+# A NUL ends a string for many readers, and PostgreSQL, which keeps the name of an ordered item, cannot store it.
+Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")]
+Word = Annotated[Text, Field(min_length=1, max_length=256)]
+Address = Annotated[Text, Field(min_length=1, max_length=2048)]
 
 
 def _absent_as_empty(value: Any) -> Any:
@@ -73,13 +75,13 @@ class GearItem(_Shape):
     """One single item on offer, as answers show it."""
 
     id: Integer = Field(description="unique within a platform, 64-bit")
-    name: Annotated[str, Field(strict=True, min_length=1, max_length=512)]
+    name: Annotated[Text, Field(min_length=1, max_length=512)]
     price: Annotated[Number, Field(ge=0, le=10**12)] | None = Field(
         default=None, description="in the platform's currency, main unit, at most two decimals"
     )
     image: Address | None = None
     inspect_link: Address | None = None
-    description: Annotated[str, Field(strict=True, max_length=10_000)] | None = None
+    description: Annotated[Text, Field(max_length=10_000)] | None = None
     details: Annotated[Details, BeforeValidator(_absent_as_empty)] = Field(default_factory=Details)
     paint: Annotated[Paint, BeforeValidator(_absent_as_empty)] = Field(default_factory=Paint)
     attachments: Annotated[

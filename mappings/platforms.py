@@ -49,6 +49,13 @@ class TradeLinkRule(_Part):
     account_parameter: str | None = None
     account_base: int = 0
 
+    @model_validator(mode="after")
+    def _account_is_a_parameter(self) -> "TradeLinkRule":
+        if self.account_parameter is not None and self.account_parameter not in self.parameters:
+            message = f"account_parameter {self.account_parameter!r} is none of the parameters"
+            raise ValueError(message)
+        return self
+
 
 class OrderRules(_Part):
     """The checks of an order's `additionalFields`; a rule left out accepts any text up to the general limit."""

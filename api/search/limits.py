@@ -5,6 +5,7 @@ from typing import Any
 
 from api.errors import ERRORS
 from api.json_body import MOST_BODY_BYTES
+from api.orders import schemas as orders
 from api.search.engine import IndexedPlatform
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, MOST_VALUE_CHARACTERS, PAGE_WINDOW
 from api.settings import Settings
@@ -47,6 +48,11 @@ def limits(settings: Settings) -> dict[str, Any]:
             "limit": MOST_LIMIT,
             "defaultLimit": DEFAULT_LIMIT,
             "pageWindow": PAGE_WINDOW,
+            "accountCharacters": orders.MOST_ACCOUNT_CHARACTERS,
+            "emailCharacters": orders.MOST_EMAIL_CHARACTERS,
+            "codeCharacters": orders.MOST_CODE_CHARACTERS,
+            "attributionCharacters": orders.MOST_ATTRIBUTION_CHARACTERS,
+            "urlCharacters": orders.MOST_URL_CHARACTERS,
             "requestRate": settings.rate_limit or None,
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],

@@ -1,0 +1,94 @@
+"""What the README's first command does, and that the README's calls work on what it leaves running."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import drop_indices
+from tests.servers import free_port
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo that was started: where it runs and what it printed."""
+
+    base: str
+    folder: Path
+    environment: dict[str, str]
+    printed: str
+
+    def run(self, verb: str) -> str:
+        """Runs the demo's script once more."""
+        return run(verb, self.folder, self.environment)
+
+
+def run(verb: str, folder: Path, environment: dict[str, str]) -> str:
+    """Runs the demo's script in a folder of its own; returns what it printed."""
+    command = [sys.executable, str(ROOT / "demo.py"), verb]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def demo(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The demo on the tests' engine, in a folder and on a port of its own."""
+    folder = tmp_path_factory.mktemp("demo")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "GEAR_OPENSEARCH_URL": opensearch_url,
+        "GEAR_INDEX_PREFIX": "tdemo",
+        "GEAR_API_PORT": str(port),
+    }
+    try:
+        yield Demo(f"http://127.0.0.1:{port}", folder, environment, run("start", folder, environment))
+    finally:
+        run("stop", folder, environment)
+        drop_indices(opensearch_url, "tdemo")
+
+
+def test_the_demo_prints_a_first_search_and_a_first_order(demo: Demo) -> None:
+    found = re.findall(r"^ +([\d.]+) USD +float ([\d.]+) +(.+) \(id (\d+)\)$", demo.printed, re.MULTILINE)
+    assert len(found) == 5
+    prices = [float(price) for price, *_ in found]
+    assert prices == sorted(prices)
+    assert all("AK-47 | Redline (Field-Tested)" in name for _, _, name, _ in found)
+    assert re.search(r"First order: ord_\S+ is created, [\d.]+ USD", demo.printed)
+
+
+def test_a_second_demo_keeps_the_catalogue_and_the_token(demo: Demo) -> None:
+    token = (demo.folder / "var/demo-token.json").read_text()
+    again = demo.run("start")
+    assert "the catalogue is loaded already" in again
+    assert (demo.folder / "var/demo-token.json").read_text() == token
+    assert "First order" in again
+
+
+def readme_calls() -> list[tuple[str, dict[str, Any]]]:
+    """The paths and bodies of the README's curl commands."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    calls = [shlex.split(line) for line in re.findall(r"^curl .*-d .*$", text, re.MULTILINE)]
+    return [(words[2].removeprefix("http://127.0.0.1:8000"), json.loads(words[-1])) for words in calls]
+
+
+def test_the_readmes_calls_work(demo: Demo) -> None:
+    token = json.loads((demo.folder / "var/demo-token.json").read_text())["token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    calls = readme_calls()
+    assert [path for path, _ in calls] == ["/v1/gear/search", "/v1/gear"]
+    for path, body in calls:
+        answer = httpx.post(demo.base + path, json=body, headers=headers, timeout=30)
+        assert answer.is_success, answer.text
