@@ -8,8 +8,7 @@ from typing import Any
 
 import structlog
 from opensearchpy import AsyncOpenSearch
-from opensearchpy.exceptions import ConnectionError as EngineConnectionError
-from opensearchpy.exceptions import ConnectionTimeout, NotFoundError, TransportError
+from opensearchpy.exceptions import NotFoundError, SerializationError, TransportError
 
 from api.errors import ApiError
 from api.search.query import OFFERED
@@ -21,6 +20,9 @@ log = structlog.get_logger("gear.api")
 
 # Whatever is not named here is not sent back: hits, their exact number, and what tells a whole answer from a partial.
 _WANTED = "timed_out,_shards.total,_shards.failed,hits.total,hits.hits._source,aggregations"
+
+# What the engine answers with a 400 while the request is a good one.
+_CANNOT_NOW = ("index_closed_exception",)
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,17 @@ class Engine:
         A single platform must have been loaded; of several, those never loaded have no items.
         """
         params = {"allow_partial_search_results": "false", "filter_path": _WANTED}
-        if len(platforms) > 1:
-            params["ignore_unavailable"] = "true"
-        names = ",".join(self.alias(platform) for platform in platforms)
-        answer: dict[str, Any] = await self._ask(self._client.search(index=names, body=body, params=params))
+        names = [self.alias(platform) for platform in platforms]
+        try:
+            answer: dict[str, Any] = await self._ask(
+                self._client.search(index=",".join(names), body=body, params=params)
+            )
+        except _NotLoadedError as error:
+            # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
+            loaded = [platform for platform in platforms if self.alias(platform) != error.index]
+            if not 0 < len(loaded) < len(platforms):
+                raise
+            return await self.search(loaded, body)
         shards = answer.get("_shards", {})
         if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
             log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
@@ -125,19 +134,27 @@ class Engine:
         try:
             async with asyncio.timeout(self._timeout):
                 return await call
-        except NotFoundError as error:
-            body = error.info if isinstance(error.info, dict) else {}
-            if _names_an_index(body):
-                raise ApiError("search_unavailable", _not_loaded(body)) from error
-            raise _MissingError(body) from error
-        except (EngineConnectionError, ConnectionTimeout, TimeoutError) as error:
+        except TransportError as error:
+            raise _told(error) from error
+        except (SerializationError, TimeoutError) as error:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
-        except TransportError as error:
-            if isinstance(error.status_code, int) and error.status_code in (400, 413):
-                raise  # a request that the engine refuses is a fault of ours
-            log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
-            raise ApiError("search_unavailable") from error
+
+
+def _told(error: TransportError) -> Exception:
+    """What an error of the client means here: an answer, an outage, or a fault of ours as it is."""
+    body = error.info if isinstance(error.info, dict) else {}
+    kind = body["error"].get("type") if isinstance(body.get("error"), dict) else None
+    if kind == "index_not_found_exception":
+        return _NotLoadedError(str(body["error"].get("index", "the index")))
+    if isinstance(error, NotFoundError) and (
+        body.get("found") is False or kind == "document_missing_exception" or _names_an_alias(body)
+    ):
+        return _MissingError(body)
+    if error.status_code in (400, 413) and kind is not None and kind not in _CANNOT_NOW:
+        return error  # a request that the engine refuses is a fault of ours
+    log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
+    return ApiError("search_unavailable")
 
 
 class _MissingError(Exception):
@@ -148,11 +165,13 @@ class _MissingError(Exception):
         self.body = body
 
 
-def _names_an_index(body: dict[str, Any]) -> bool:
-    error = body.get("error")
-    return isinstance(error, dict) and error.get("type") == "index_not_found_exception"
+class _NotLoadedError(ApiError):
+    """A platform's index does not exist: its catalogue has never been loaded."""
+
+    def __init__(self, index: str) -> None:
+        super().__init__("search_unavailable", f"{index} does not exist yet: load the catalogue with gear-indexer load")
+        self.index = index
 
 
-def _not_loaded(body: dict[str, Any]) -> str:
-    index = body["error"].get("index", "the index")
-    return f"{index} does not exist yet: load the catalogue with gear-indexer load"
+def _names_an_alias(body: dict[str, Any]) -> bool:
+    return str(body.get("error")).startswith("alias")

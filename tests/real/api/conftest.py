@@ -1,0 +1,84 @@
+"""A running app with a few items, in this process and as the real command in a process of its own."""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+import pytest
+
+from api.search.examples import ITEM
+from api.settings import Settings
+from mappings.platforms import read_platforms
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.real.api.catalogue import put_index, simple_item
+from tests.servers import free_port
+
+PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1
+ITEMS = [
+    simple_item(PRICED),
+    simple_item(PRICELESS, None),
+    *(simple_item(one, 2.5) for one in (BOUND, LEAST, MOST)),
+    ITEM,
+]
+START_LIMIT = 60
+"""Seconds: a busy machine starts the API in 5."""
+
+
+@pytest.fixture(scope="package")
+async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
+    """The app with a handful of items of platform 730."""
+    prefix = f"t{secrets.token_hex(5)}"
+    (platform,) = read_platforms()
+    async with running(settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("api"))) as started:
+        try:
+            put_index(started.settings, platform, ITEMS)
+            yield started
+        finally:
+            drop_indices(opensearch_url, prefix)
+
+
+@pytest.fixture(scope="package")
+def served(app: RunningApp) -> Iterator[httpx.Client]:
+    """A client of `gear-api serve` on a free port, with the app's items, database and token."""
+    with serving(app.settings) as url, httpx.Client(base_url=url, timeout=30) as client:
+        client.headers["Authorization"] = f"Bearer {app.token}"
+        yield client
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[str]:
+    """The address of `gear-api serve` with these settings; it ends with the block."""
+    port = free_port()
+    environment = {
+        **os.environ,
+        **{f"GEAR_{name.upper()}": str(getattr(settings, name)) for name in settings.model_fields_set},
+        "GEAR_API_PORT": str(port),
+    }
+    command = [str(Path(sys.executable).parent / "gear-api"), "serve"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_until_it_lives(process, f"http://127.0.0.1:{port}")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.communicate(timeout=START_LIMIT)
+
+
+def wait_until_it_lives(process: "subprocess.Popen[str]", url: str) -> None:
+    """Returns once the API answers at this address."""
+    deadline = monotonic() + START_LIMIT
+    while monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(f"{url}/health/live").status_code == 200:
+                return
+        except httpx.TransportError:
+            sleep(0.1)
+    process.kill()
+    pytest.fail(f"gear-api serve did not start: {process.communicate()[1][-2000:]}")

@@ -1,0 +1,269 @@
+"""Every fault on every route is told in the one envelope, and the token comes before all else."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from store import tokens
+from store.engine import Store
+from tests.app import ALL_SCOPES, RunningApp, new_token
+from tests.real.api.conftest import PRICED
+from tests.real.api.envelope import error_of, fields_of
+from tests.real.api.waiting import until
+
+ROUTES = [
+    ("POST", "/v1/gear/search", "search"),
+    ("GET", f"/v1/gear/{PRICED}", "search"),
+    ("GET", "/v1/platforms", "search"),
+    ("POST", "/v1/gear", "order"),
+    ("GET", "/v1/orders/x", "order"),
+]
+BODIES = [(method, path) for method, path, _ in ROUTES if method == "POST"]
+OPEN = ["/health/live", "/health/ready"]
+every_route = pytest.mark.parametrize(("method", "path", "scope"), ROUTES)
+every_body = pytest.mark.parametrize(("method", "path"), BODIES)
+
+
+def test_every_route_of_the_app_is_walked_here(app: RunningApp) -> None:
+    described = {
+        (method.upper(), path.replace("{id}", str(PRICED) if "gear" in path else "x"))
+        for path, operations in app.app.openapi()["paths"].items()
+        for method in operations
+    }
+    assert described - {("GET", path) for path in OPEN} == {(method, path) for method, path, _ in ROUTES}
+
+
+@every_route
+async def test_without_a_token_nothing_else_is_looked_at(app: RunningApp, method: str, path: str, scope: str) -> None:
+    headers = {"Content-Type": "text/plain", "Authorization": ""}
+    answer = await app.client.request(method, f"{path}?unknown=1", headers=headers, content=b"{")
+    error_of(answer, "unauthorized")
+
+
+@every_route
+@pytest.mark.parametrize(
+    "credentials",
+    [
+        "Bearer",
+        "Bearer ",
+        "Bearer gear_unknown",
+        "Bearer \xe4\xff",
+        "Bearer a b",
+        "Basic dTpw",
+        "gear_unknown",
+        "Bearer " + "x" * 5000,
+    ],
+)
+async def test_a_bad_token_is_a_401(app: RunningApp, method: str, path: str, scope: str, credentials: str) -> None:
+    answer = await app.client.request(method, path, headers=[(b"Authorization", credentials.encode("latin-1"))])
+    error_of(answer, "unauthorized")
+    assert "gear_unknown" not in answer.text
+
+
+@every_route
+async def test_another_scope_is_a_403_before_the_body_is_read(
+    app: RunningApp, method: str, path: str, scope: str
+) -> None:
+    token = await new_token(app.settings.database_url, "metrics")
+    headers = {"Authorization": f"Bearer {token}"}
+    error = error_of(await app.client.request(method, path, headers=headers, content=b"{"), "forbidden")
+    assert repr(scope) in error["message"]
+
+
+async def test_an_expired_token_is_a_401_on_every_route(app: RunningApp) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=1)
+    token = await new_token(app.settings.database_url, *ALL_SCOPES, expires_at=soon)
+    headers = {"Authorization": f"Bearer {token}"}
+
+    async def refused() -> bool:
+        return (await app.client.get("/v1/platforms", headers=headers)).status_code == 401
+
+    await until(refused)
+    assert datetime.now(UTC) >= soon
+    for method, path, _ in ROUTES:
+        error_of(await app.client.request(method, path, headers=headers), "unauthorized")
+
+
+async def test_a_revoked_token_stops_working_within_5_seconds(app: RunningApp) -> None:
+    token = await new_token(app.settings.database_url, "search")
+    headers = {"Authorization": f"Bearer {token}"}
+
+    async def refused() -> bool:
+        return (await app.client.get("/v1/platforms", headers=headers)).status_code == 401
+
+    assert not await refused()
+    store = Store(app.settings.database_url)
+    try:
+        async with store.transaction() as connection:
+            held = await tokens.find(connection, token)
+            assert held is not None
+            assert await tokens.revoke(connection, held.id, datetime.now(UTC))
+    finally:
+        await store.close()
+    await until(refused, seconds=5)
+
+
+@pytest.mark.parametrize("word", ["bearer", "BEARER", "Bearer"])
+async def test_the_word_bearer_may_be_written_in_any_case(app: RunningApp, word: str) -> None:
+    answer = await app.client.get("/v1/platforms", headers={"Authorization": f"{word} {app.token}"})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/v1", "/v2/gear/search", "/v1/gear/search/", "/v1/platforms/", "/v1/gear/", "/v1/gear/1/", "/v1/gear/1/2",
+     "/v1//platforms", "/health", "/health/live/", "/%ff", "/v1/platforms%00", "/redoc", "/v1/Platforms"],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_an_unknown_path_is_a_404(app: RunningApp, method: str, path: str) -> None:
+    error_of(await app.client.request(method, path), "not_found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("PUT", "/v1/gear/search"),
+        ("DELETE", "/v1/gear/search"),
+        ("PATCH", "/v1/gear/search"),
+        ("GET", "/v1/gear"),
+        ("POST", "/v1/gear/1"),
+        ("POST", "/v1/platforms"),
+        ("HEAD", "/v1/platforms"),
+        ("OPTIONS", "/v1/platforms"),
+        ("OPTIONS", "/v1/gear/search"),
+        ("TRACE", "/v1/platforms"),
+        ("POST", "/health/live"),
+        ("HEAD", "/health/ready"),
+        ("FOO", "/v1/platforms"),
+    ],
+)
+async def test_another_method_is_a_405_that_says_which_are_allowed(app: RunningApp, method: str, path: str) -> None:
+    answer = await app.client.request(method, path)
+    if method == "HEAD":  # has no body
+        assert (answer.status_code, answer.content) == (405, b"")
+    else:
+        error_of(answer, "method_not_allowed")
+    assert method not in answer.headers["Allow"].split(", ")
+
+
+async def test_searching_with_get_finds_no_item_of_that_name(app: RunningApp) -> None:
+    error_of(await app.client.get("/v1/gear/search"), "item_not_found")
+
+
+@every_body
+@pytest.mark.parametrize(
+    "declared",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx",
+     "application/vnd.api+json", "text/json", "application", "/", "*/*", ";", "\xff"],
+)  # fmt: skip
+async def test_another_content_type_is_a_415(app: RunningApp, method: str, path: str, declared: str) -> None:
+    headers = [(b"Content-Type", declared.encode("latin-1"))]
+    error_of(await app.client.request(method, path, content=b"{}", headers=headers), "unsupported_media_type")
+
+
+@every_body
+async def test_a_body_of_no_declared_type_is_a_415_and_no_body_a_400(app: RunningApp, method: str, path: str) -> None:
+    error_of(await app.client.request(method, path, content=b"{}"), "unsupported_media_type")
+    error_of(await app.client.request(method, path), "invalid_json")
+
+
+@pytest.mark.parametrize("declared", ["application/json", "application/json; charset=utf-8", "Application/JSON ;x=y"])
+async def test_json_may_be_declared_with_parameters_and_in_any_case(app: RunningApp, declared: str) -> None:
+    answer = await app.client.post("/v1/gear/search", content=b"{}", headers={"Content-Type": declared})
+    assert answer.status_code == 200
+
+
+@every_body
+@pytest.mark.parametrize(
+    "body",
+    [b"", b" ", b"{", b"nope", b'{"a": NaN}', b'{"a": "\\ud800"}', b"\xff", b'{"a": 1, "a": 1}', b"[" * 60_000],
+)
+async def test_what_is_no_json_is_a_400(app: RunningApp, method: str, path: str, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    error_of(await app.client.request(method, path, content=body, headers=headers), "invalid_json")
+
+
+@every_body
+@pytest.mark.parametrize("body", ["[]", "null", '"x"', "5", "true", "[{}]"])
+async def test_json_that_is_no_object_is_a_422(app: RunningApp, method: str, path: str, body: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    error_of(await app.client.request(method, path, content=body, headers=headers), "validation_failed")
+
+
+@every_body
+async def test_an_unknown_field_is_a_422_and_named(app: RunningApp, method: str, path: str) -> None:
+    for name in ("colour", "query.x", "body", "ünïcode", "x" * 1000, ""):
+        answer = await app.client.request(method, path, json={name: 1})
+        assert name in fields_of(answer, "validation_failed")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [*((method, path) for method, path, _ in ROUTES), *(("GET", p) for p in OPEN)]
+)
+@pytest.mark.parametrize("name", ["unknown", "Platform", "token", "%00", "limit[]", ""])
+async def test_an_unknown_query_parameter_is_a_422_and_named(
+    app: RunningApp, method: str, path: str, name: str
+) -> None:
+    answer = await app.client.request(method, f"{path}?{name}=1", json={} if method == "POST" else None)
+    assert fields_of(answer, "validation_failed") == [name.replace("%00", "\0")]
+
+
+async def test_a_parameter_given_twice_is_a_422(app: RunningApp) -> None:
+    answer = await app.client.get(f"/v1/gear/{PRICED}?platform=cs2&platform=730")
+    assert fields_of(answer, "validation_failed") == ["platform"]
+
+
+@every_body
+async def test_a_body_of_64_kib_is_read_and_a_larger_one_refused(app: RunningApp, method: str, path: str) -> None:
+    headers = {"Content-Type": "application/json"}
+
+    async def sent(size: int) -> httpx.Response:
+        return await app.client.request(method, path, content=b"{}" + b" " * (size - 2), headers=headers)
+
+    assert (await sent(65_536)).status_code in (200, 422)
+    error_of(await sent(65_537), "body_too_large")
+
+
+@every_body
+async def test_the_order_of_checks_is_size_then_type_then_json(app: RunningApp, method: str, path: str) -> None:
+    plain = {"Content-Type": "text/plain"}
+    error_of(await app.client.request(method, path, content=b"{" * 70_000, headers=plain), "body_too_large")
+    error_of(await app.client.request(method, path, content=b"{", headers=plain), "unsupported_media_type")
+
+
+REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
+    ("POST", "/v1/gear/search", {"json": {}}),
+    ("POST", "/v1/gear/search", {"json": {"limit": 0}}),
+    ("GET", f"/v1/gear/{PRICED}", {}),
+    ("GET", "/v1/gear/404", {}),
+    ("GET", "/v1/platforms", {}),
+    ("GET", "/nowhere", {}),
+    ("DELETE", "/v1/platforms", {}),
+    ("GET", "/health/live", {}),
+    ("GET", "/health/ready", {}),
+    ("GET", "/openapi.json", {}),
+    ("GET", "/docs", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "more"), REQUESTS)
+async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_is_kept(
+    app: RunningApp, method: str, path: str, more: dict[str, Any]
+) -> None:
+    answers = [await app.client.request(method, path, **more) for _ in range(2)]
+    ids = [answer.headers["X-Request-Id"] for answer in answers]
+    assert len(set(ids)) == 2
+    kept = await app.client.request(method, path, headers={"X-Request-Id": "shop-42"}, **more)
+    assert kept.headers.get_list("X-Request-Id") == ["shop-42"]
+    bad = await app.client.request(method, path, headers={"X-Request-Id": "<script>"}, **more)
+    assert bad.headers["X-Request-Id"] != "<script>"
+    if bad.is_error:
+        assert bad.json()["error"]["requestId"] == bad.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize("path", OPEN)
+async def test_health_is_open_and_well(app: RunningApp, path: str) -> None:
+    answer = await app.client.get(path, headers={"Authorization": ""})
+    assert (answer.status_code, answer.json()) == (200, {"status": "success"})

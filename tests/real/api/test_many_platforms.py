@@ -1,0 +1,163 @@
+"""Several platforms: one file each and no code; searched together, priced only where the currency is one."""
+
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mappings.connection import connect
+from mappings.platforms import PLATFORM_FILES, read_platforms
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.envelope import error_of, fields_of
+
+OTHER = 'id = {id}\nslug = "{slug}"\nname = "{slug}"\ncurrency = "{currency}"\nminor_digits = {digits}\n'
+
+
+def platform_folder(folder: Path, *others: tuple[int, str, str, int]) -> Path:
+    """A folder with the platform that ships and others."""
+    files = folder / "platforms"
+    shutil.copytree(PLATFORM_FILES, files)
+    for number, slug, currency, digits in others:
+        text = OTHER.format(id=number, slug=slug, currency=currency, digits=digits)
+        (files / f"{number}.toml").write_text(text, encoding="utf-8")
+    return files
+
+
+@pytest.fixture(scope="module", params=["USD", "JPY"])
+async def both(
+    request: pytest.FixtureRequest, opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningApp]:
+    """An app with platform 730 in USD and 570 in the test's currency, ids 1 to 4 in each, and 10, never loaded."""
+    folder, prefix = tmp_path_factory.mktemp("both"), f"t{secrets.token_hex(5)}"
+    currency = request.param
+    files = platform_folder(folder, (570, "dota2", currency, 2 if currency == "USD" else 0), (10, "cs1", "USD", 2))
+    async with running(settings_for(opensearch_url, prefix, folder, platform_files=files)) as app:
+        try:
+            for platform in read_platforms(files):
+                if platform.id != 10:
+                    items = [simple_item(one, float(5 - one), f"of {platform.slug}") for one in range(1, 5)]
+                    put_index(app.settings, platform, items)
+            yield app
+        finally:
+            drop_indices(opensearch_url, prefix)
+
+
+async def found(app: RunningApp, body: dict[str, Any]) -> list[tuple[int, str]]:
+    answer = await app.search(body)
+    assert answer.status_code == 200, answer.text
+    gear = answer.json()["gear"]
+    return [(item["id"], item["name"]) for item in gear]
+
+
+def one_currency(app: RunningApp) -> bool:
+    return len({platform.currency for platform in app.app.state.services.platforms}) == 1
+
+
+async def test_all_platforms_are_searched_and_ties_go_by_id_then_platform(both: RunningApp) -> None:
+    body: dict[str, Any] = {"sort": "float_asc"}
+    everything = [(number, f"of {slug}") for number in range(1, 5) for slug in ("dota2", "cs2")]
+    assert await found(both, body) == everything
+    pages = [await found(both, {**body, "limit": 3, "page": page}) for page in (1, 2, 3)]
+    assert list(chain(*pages)) == everything
+    assert (await both.search({**body, "limit": 1})).json()["total"] == 8
+
+
+async def test_a_platform_may_be_named(both: RunningApp) -> None:
+    for number, slug in ((730, "cs2"), (570, "dota2")):
+        assert await found(both, {"platform": number}) == [(one, f"of {slug}") for one in (4, 3, 2, 1)]
+
+
+async def test_ids_are_unique_within_a_platform_only(both: RunningApp) -> None:
+    assert len(await found(both, {"filters": {"ids": [2]}, "sort": "name_asc"})) == 2
+    assert len(await found(both, {"filters": {"ids": [2]}, "platform": 570})) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"sort": "price_asc"},
+        {"sort": "price_desc"},
+        {"sort": "relevance"},
+        {"filters": {"price": {"max": 3}}, "query": "of"},
+    ],
+)
+async def test_prices_are_compared_only_within_one_currency(both: RunningApp, body: dict[str, Any]) -> None:
+    answer = await both.search(body)
+    if one_currency(both):
+        assert answer.status_code == 200
+    else:
+        assert fields_of(answer, "validation_failed") == ["platform"]
+        assert (await both.search({**body, "platform": 730})).status_code == 200
+
+
+async def test_what_needs_no_prices_needs_no_platform(both: RunningApp) -> None:
+    for body in ({"query": "of"}, {"sort": "name_desc"}, {"sort": "newest", "filters": {"price": {}}}):
+        assert len(await found(both, body)) == 8
+
+
+async def test_prices_are_in_the_platforms_own_minor_units(both: RunningApp) -> None:
+    body = {"platform": 570, "filters": {"price": {"min": 1.5, "max": 3}}}
+    assert [number for number, _ in await found(both, body)] == [3, 2]
+
+
+async def test_an_unknown_platform_is_a_422_that_names_the_known(both: RunningApp) -> None:
+    answer = await both.search({"platform": 5})
+    assert fields_of(answer, "unknown_platform") == ["platform"]
+    assert "10 (cs1), 570 (dota2), 730 (cs2)" in answer.json()["error"]["message"]
+
+
+async def test_an_item_needs_its_platform(both: RunningApp) -> None:
+    assert fields_of(await both.client.get("/v1/gear/1"), "validation_failed") == ["platform"]
+    for slug in ("cs2", "dota2"):
+        answer = await both.client.get(f"/v1/gear/1?platform={slug}")
+        assert answer.json()["gear"]["name"] == f"of {slug}"
+
+
+async def test_a_platform_never_loaded_is_a_503_that_says_what_to_do(both: RunningApp) -> None:
+    for answer in (await both.search({"platform": 10}), await both.client.get("/v1/gear/1?platform=10")):
+        error = error_of(answer, "search_unavailable")
+        assert "load the catalogue with gear-indexer load" in error["message"]
+
+
+async def test_each_platform_tells_its_own_count(both: RunningApp) -> None:
+    told = (await both.client.get("/v1/platforms")).json()["platforms"]
+    assert [(one["id"], one["items"], one["indexedAt"] is None) for one in told] == [
+        (10, 0, True),
+        (570, 4, False),
+        (730, 4, False),
+    ]
+
+
+async def test_a_platform_that_cannot_answer_is_never_left_out_in_silence(both: RunningApp) -> None:
+    index = f"{both.settings.alias(570)}-*"
+    client = connect(both.settings)
+    try:
+        client.indices.close(index=index)
+        error_of(await both.search({"sort": "name_asc"}), "search_unavailable")
+        error_of(await both.search({"platform": 570}), "search_unavailable")
+        error_of(await both.client.get("/v1/gear/1?platform=570"), "search_unavailable")
+        error_of(await both.client.get("/v1/platforms"), "search_unavailable")
+        error_of(await both.client.get("/health/ready"), "search_unavailable")
+        assert (await both.search({"platform": 730})).status_code == 200
+    finally:
+        client.indices.open(index=index)
+        client.cluster.health(index=index, params={"wait_for_status": "yellow"})
+        client.close()
+    assert len(await found(both, {"sort": "name_asc"})) == 8
+
+
+async def test_with_nothing_loaded_every_question_is_a_503(opensearch_url: str, tmp_path: Path) -> None:
+    files = platform_folder(tmp_path, (570, "dota2", "USD", 2))
+    async with running(settings_for(opensearch_url, "tnever", tmp_path, platform_files=files)) as app:
+        error_of(await app.search({}), "search_unavailable")
+        error_of(await app.client.get("/v1/gear/1?platform=cs2"), "search_unavailable")
+        error_of(await app.client.get("/health/ready"), "search_unavailable")
+        told = (await app.client.get("/v1/platforms")).json()["platforms"]
+        assert [(one["items"], one["indexedAt"]) for one in told] == [(0, None), (0, None)]

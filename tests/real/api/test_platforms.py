@@ -1,0 +1,93 @@
+"""`GET /v1/platforms`: every limit that it tells is the one that requests are checked with."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.errors import ERRORS
+from mappings.fields import FILTERS, SORTS
+from tests.app import RunningApp
+from tests.real.api.envelope import error_of, fields_of
+
+
+@pytest.fixture(scope="module")
+async def told(app: RunningApp) -> dict[str, Any]:
+    """What the service tells of itself."""
+    answer = await app.client.get("/v1/platforms")
+    assert answer.status_code == 200
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp, told: dict[str, Any]) -> None:
+    assert set(told) == {"status", "platforms", "sorts", "limits", "errors"}
+    (platform,) = told["platforms"]
+    assert set(platform) == {"id", "slug", "name", "currency", "items", "indexedAt", "filters"}
+    assert (platform["id"], platform["slug"], platform["currency"]) == (730, "cs2", "USD")
+    assert platform["items"] >= 5
+    assert platform["indexedAt"].endswith("Z")
+    age = datetime.now(UTC) - datetime.fromisoformat(platform["indexedAt"])
+    assert timedelta(0) <= age < timedelta(minutes=30)
+
+
+async def test_every_sort_and_error_code_is_told(app: RunningApp, told: dict[str, Any]) -> None:
+    assert told["sorts"] == [sort.name for sort in SORTS]
+    assert [(row["code"], row["status"]) for row in told["errors"]] == [(c, s) for c, (s, _) in ERRORS.items()]
+    for sort in told["sorts"]:
+        assert (await app.search({"sort": sort})).status_code == 200
+
+
+async def test_the_limits_of_a_search_hold_at_their_border(app: RunningApp, told: dict[str, Any]) -> None:
+    limits = told["limits"]
+    inside = [
+        {"query": "x" * limits["queryCharacters"]},
+        {"limit": limits["limit"]},
+        {"limit": 1, "page": limits["pageWindow"]},
+    ]
+    for body in inside:
+        assert (await app.search(body)).status_code == 200
+    outside = [
+        ({"query": "x" * (limits["queryCharacters"] + 1)}, "query"),
+        ({"limit": limits["limit"] + 1}, "limit"),
+    ]
+    for body, field in outside:
+        assert fields_of(await app.search(body), "validation_failed") == [field]
+    error_of(await app.search({"limit": 1, "page": limits["pageWindow"] + 1}), "page_window_exceeded")
+    by_default = (await app.search({"page": limits["pageWindow"] // limits["defaultLimit"]})).status_code
+    assert by_default == 200
+    beyond = await app.search({"page": limits["pageWindow"] // limits["defaultLimit"] + 1})
+    error_of(beyond, "page_window_exceeded")
+    headers = {"Content-Type": "application/json"}
+    for size, code in ((limits["bodyBytes"], 200), (limits["bodyBytes"] + 1, 413)):
+        answer = await app.client.post("/v1/gear/search", content=b"{}".ljust(size), headers=headers)
+        assert answer.status_code == code
+
+
+async def test_the_limits_of_every_filter_hold_at_their_border(app: RunningApp, told: dict[str, Any]) -> None:
+    (platform,) = told["platforms"]
+    assert [row["name"] for row in platform["filters"]] == [row.name for row in FILTERS]
+    for row in platform["filters"]:
+        name = row["name"]
+        good, bad = _at_the_border(row)
+        for value in good:
+            answer = await app.search({"filters": {name: value}})
+            assert answer.status_code == 200, (name, answer.text)
+        for value in bad:
+            answer = await app.search({"filters": {name: value}})
+            assert [field.split(".")[1] for field in fields_of(answer, "validation_failed")] == [name]
+
+
+def _at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    if row["kind"] == "range":
+        least, most = row["minimum"], row["maximum"]
+        return [{"min": least, "max": most}], [{"min": least - 0.01}, {"max": most + 0.01}]
+    if row["kind"] == "integers":
+        numbers = list(range(row["maxValues"] + 1))
+        return [numbers[:-1], [2**63 - 1]], [numbers, ["1"]]
+    values = [f"{number:04}".ljust(row["maxCharacters"] // 2, "x") for number in range(row["maxValues"] + 1)]
+    return [values[:-1], ["é" * row["maxCharacters"]]], [values, ["x" * (row["maxCharacters"] + 1)]]
+
+
+async def test_the_rate_limit_is_told(app: RunningApp, told: dict[str, Any]) -> None:
+    assert told["limits"]["requestRate"] is None  # this app has none

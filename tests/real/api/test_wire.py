@@ -1,0 +1,85 @@
+"""The command `gear-api serve` over a real wire: what only HTTP itself can get wrong."""
+
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.app import RunningApp
+from tests.real.api.conftest import PRICED
+from tests.real.api.envelope import error_of
+
+JSON = {"Content-Type": "application/json"}
+
+
+def test_it_serves_what_the_app_answers(served: httpx.Client) -> None:
+    answer = served.post("/v1/gear/search", json={"filters": {"ids": [PRICED]}})
+    assert (answer.status_code, answer.json()["total"]) == (200, 1)
+    assert "Server" not in answer.headers
+
+
+def chunks(size: int) -> Iterator[bytes]:
+    yield b"{}"
+    for _ in range(size // 1000):
+        yield b" " * 1000
+
+
+@pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear"])
+def test_a_body_in_chunks_is_refused_once_it_is_too_large(served: httpx.Client, path: str) -> None:
+    assert served.post(path, content=chunks(60_000), headers=JSON).status_code in (200, 422)
+    error_of(served.post(path, content=chunks(70_000), headers=JSON), "body_too_large")
+
+
+@pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear"])
+def test_a_body_declared_too_large_is_refused_without_being_read(served: httpx.Client, path: str) -> None:
+    answer = exchange(served, path, f"Authorization: {served.headers['Authorization']}", "Content-Length: 99999999999")
+    assert answer.startswith("HTTP/1.1 413 ")
+    assert '"code":"body_too_large"' in answer
+    assert "connection: close" in answer.lower()
+
+
+def test_without_a_token_a_body_is_not_waited_for(served: httpx.Client) -> None:
+    answer = exchange(served, "/v1/gear/search", "Content-Length: 60000")
+    assert answer.startswith("HTTP/1.1 401 ")
+
+
+def exchange(served: httpx.Client, path: str, *headers: str) -> str:
+    """What is answered to the head of a POST whose body never comes, up to the end of the envelope."""
+    url = served.base_url
+    with socket.create_connection((url.host, url.port or 80), timeout=30) as wire:
+        lines = [f"POST {path} HTTP/1.1", f"Host: {url.host}", "Content-Type: application/json", *headers, "", ""]
+        wire.sendall("\r\n".join(lines).encode())
+        answer = b""
+        while b"requestId" not in answer:
+            part = wire.recv(65_536)
+            if not part:
+                break
+            answer += part
+    return answer.decode()
+
+
+@pytest.mark.parametrize("path", ["/v1/platforms", "/health/live", f"/v1/gear/{PRICED}"])
+def test_head_has_no_body_and_leaves_the_connection_usable(served: httpx.Client, path: str) -> None:
+    answer = served.head(path)
+    assert (answer.status_code, answer.content) == (405, b"")
+    assert served.get(path).status_code == 200
+
+
+def test_a_compressed_body_is_no_json(served: httpx.Client) -> None:
+    import gzip
+
+    answer = served.post("/v1/gear/search", content=gzip.compress(b"{}"), headers={**JSON, "Content-Encoding": "gzip"})
+    error_of(answer, "invalid_json")
+
+
+def test_a_token_in_the_address_is_no_token(served: httpx.Client, app: RunningApp) -> None:
+    answer = served.get(f"/v1/platforms?access_token={app.token}", headers={"Authorization": ""})
+    error_of(answer, "unauthorized")
+    assert app.token not in answer.text
+
+
+def test_the_page_of_the_description_is_open(served: httpx.Client) -> None:
+    with httpx.Client(base_url=served.base_url) as stranger:
+        assert stranger.get("/openapi.json").json()["openapi"].startswith("3.")
+        assert "text/html" in stranger.get("/docs").headers["Content-Type"]
