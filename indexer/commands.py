@@ -41,7 +41,7 @@ def _answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
     except (CommandError, SourceError, PlatformFileError) as error:
         answer["error"] = str(error)
     except ValidationError as error:
-        answer["error"] = "; ".join(f"GEAR_{_name(one['loc'])} {one['msg']}" for one in error.errors())
+        answer["error"] = "; ".join(_setting_fault(one["loc"], one["msg"]) for one in error.errors())
     except OpenSearchException as error:
         answer["error"] = explained(error, address_of(SearchSettings()))
     except KeyboardInterrupt:
@@ -56,8 +56,10 @@ def _answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         sys.exit(code)
 
 
-def _name(location: tuple[int | str, ...]) -> str:
-    return "_".join(str(part) for part in location).upper()
+def _setting_fault(location: tuple[int | str, ...], message: str) -> str:
+    sentence = message.removeprefix("Value error, ")
+    setting = f"GEAR_{'_'.join(str(part) for part in location).upper()}"
+    return sentence if sentence.startswith(setting) else f"{setting} {sentence}"
 
 
 def _platform(platforms: Platforms, reference: str) -> Platform:

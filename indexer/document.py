@@ -6,12 +6,12 @@ What the engine would not take is refused here, with the field's name, so that a
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from mappings.fields import DETAILS
@@ -23,45 +23,36 @@ LONGEST_SHOWN_VALUE = 120
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # `listedAt` is kept as nanoseconds since 1970 in 64 bits, which end within 2262. It is a plain integer because the
 # engine's own nanosecond dates cannot sort items without a date last: such a search never ends.
-LAST_YEAR = 2261
-# The widest offset from UTC that the engine takes.
-WIDEST_OFFSET = timedelta(hours=18)
+LATEST = datetime(2262, 1, 1, tzinfo=UTC) - EPOCH
 
 _RFC_3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))", re.ASCII
 )
 # Enough for the report of an item whose JSON may be broken.
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18})(?![\d.eE])')
 
 
-def _moment(value: str) -> str:
-    """The same RFC 3339 moment in the engine's spelling: capital letters, no negative zero offset."""
-    match = _RFC_3339.fullmatch(value)
+def _nanoseconds(value: object) -> int:
+    """Nanoseconds from 1970 to an RFC 3339 moment, exactly; raises ValueError."""
+    match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
         raise ValueError(message)
-    sign, hours, minutes = match.group(7, 8, 9)
-    offset = timedelta(hours=int(hours), minutes=int(minutes)) if sign else timedelta(0)
-    if offset > WIDEST_OFFSET:
-        message = "has an offset of more than 18 hours"
+    day, clock, fraction, offset = match.groups()
+    if clock[:2] == "24":  # the end of a day for some readers, not in RFC 3339
+        message = "hour must be in 0..23"
         raise ValueError(message)
-    year, month, day, hour, minute, second = (int(part) for part in match.group(1, 2, 3, 4, 5, 6))
-    if not EPOCH.year - 1 <= year <= LAST_YEAR + 1:
-        message = f"must be within the years 1970 to {LAST_YEAR}"
+    since = datetime.fromisoformat(f"{day}T{clock}{offset or '+00:00'}") - EPOCH
+    if not timedelta(0) <= since < LATEST:
+        message = "must be within the years 1970 to 2261, as UTC"
         raise ValueError(message)
-    zone = timezone(-offset if sign == "-" else offset)
-    moment = datetime(year, month, day, hour, minute, second, tzinfo=zone).astimezone(UTC)
-    if moment < EPOCH or moment.year > LAST_YEAR:
-        message = f"must be within the years 1970 to {LAST_YEAR}, as UTC"
-        raise ValueError(message)
-    spelled = value.upper()
-    return spelled.removesuffix("-00:00") + "Z" if spelled.endswith("-00:00") else spelled
+    return (since.days * 86400 + since.seconds) * 10**9 + int((fraction or "").ljust(9, "0"))
 
 
 class LoadedItem(GearItem):
     """A gear item as a source gives it: what answers show, and when it was listed."""
 
-    listed_at: Annotated[str, Field(strict=True, max_length=64), AfterValidator(_moment)] | None = None
+    listed_at: Annotated[int, BeforeValidator(_nanoseconds)] | None = None  # nanoseconds from 1970
 
 
 @dataclass(frozen=True)
@@ -122,7 +113,7 @@ def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
         "name": item.name,
     }
     if item.listed_at is not None:
-        document["listedAt"] = _nanoseconds(item.listed_at)
+        document["listedAt"] = item.listed_at
     if item.price is not None:
         document["price"] = _minor(item.price, platform)
     if paint.wear is not None:
@@ -135,13 +126,6 @@ def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
         if word is not None:
             document[name] = word
     return document
-
-
-def _nanoseconds(moment: str) -> int:
-    """Nanoseconds from 1970 to a moment that `_moment` has accepted."""
-    fraction = re.search(r"\.(\d+)", moment)
-    whole = datetime.fromisoformat(re.sub(r"\.\d+", "", moment))
-    return int((whole - EPOCH).total_seconds()) * 10**9 + int((fraction[1] if fraction else "").ljust(9, "0"))
 
 
 def _minor(price: float, platform: Platform) -> int:
@@ -158,6 +142,8 @@ def _faults(error: ValidationError) -> tuple[Fault, ...]:
 
 def _fault(detail: ErrorDetails) -> Fault:
     reason = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "string_pattern_mismatch":  # the only pattern of an item
+        reason = "must not have a NUL character"
     field = ".".join(str(part) for part in detail["loc"]) or None
     missing = detail["type"] == "missing"
     return Fault(field, None if missing else shortened(detail["input"]), reason)

@@ -1,5 +1,6 @@
 """Failures: errors of the engine and its client in, one sentence for a person and whether trying again may help out."""
 
+import re
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -14,6 +15,9 @@ from opensearchpy.exceptions import (
 )
 
 from mappings.connection import SearchSettings
+
+# What urllib3 puts before its messages; the address is named by ours.
+_POOL = re.compile(r"^HTTPS?Connection(Pool)?\(.*?\): ")
 
 READ_ONLY_BLOCK = "read-only-allow-delete"
 
@@ -75,7 +79,7 @@ def explained(error: OpenSearchException, address: str) -> str:
 def cause(error: OpenSearchException) -> str:
     """What the engine or the network said, in a few words."""
     if isinstance(error, ConnectionError):
-        return str(error.info or error.error).rpartition(">: ")[2] or str(error.error)
+        return _POOL.sub("", str(error.info))
     if isinstance(error, TransportError):
         return f"{error.status_code} {error.error}: {_reason(error)}"
     return str(error)
