@@ -75,8 +75,8 @@ class Deployment:
         )
         if check and done.returncode:
             pytest.fail(
-                f"`docker compose {' '.join(arguments)}` ended with {done.returncode}:\n{done.stdout[-2000:]}"
-                f"\n{done.stderr[-4000:]}",
+                f"`docker compose {' '.join(arguments)}` ended with {done.returncode}:\n{done.stdout[-800:]}"
+                f"\n{done.stderr[-1500:]}",
                 pytrace=False,
             )
         return done.stdout
@@ -86,8 +86,8 @@ class Deployment:
         try:
             self.compose("up", "--detach", "--wait", "--wait-timeout", str(START_LIMIT), *options)
         except pytest.fail.Exception as failure:
-            said = self.compose("logs", "--no-color", "--tail", "25", check=False)
-            pytest.fail(f"{failure}\nthe containers said:\n{said[-8000:]}", pytrace=False)
+            said = self.compose("logs", "--no-color", "--tail", "8", check=False)
+            raise pytest.fail.Exception(f"{failure}\nthe containers said:\n{said}", pytrace=False) from None
 
     def remove(self) -> None:
         """Removes containers, networks, volumes and the image."""

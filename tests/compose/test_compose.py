@@ -77,10 +77,12 @@ def test_all_end_by_themselves_when_stopped(deployment: Deployment) -> None:
 def test_a_catalogue_of_ones_own_takes_the_place_of_the_sample(deployment: Deployment) -> None:
     items = deployment.search(platform=730, query="ak-47 redline", limit=3)["gear"]
     own = "".join(json.dumps({**item, "id": number}) + "\n" for number, item in enumerate(items, start=1))
-    deployment.compose("run", "--rm", "--no-TTY", "index", "gear-indexer", "load", "-", "--platform", "730", given=own)
+    load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", "--max-rejects", "50")
+    rejects = deployment.compose("run", "--rm", "--no-TTY", "index", *load, given=own + '{"id": 4}\n')
     found = deployment.search(platform=730)
     assert sorted(item["id"] for item in found["gear"]) == [1, 2, 3]
     assert found["total"] == 3
+    assert [(row["line"], row["field"]) for row in map(json.loads, rejects.splitlines())] == [(4, "name")]
 
 
 def test_down_leaves_nothing_behind(deployment: Deployment) -> None:
