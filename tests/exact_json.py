@@ -14,3 +14,8 @@ def dumps(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(dumps(held) for held in value) + "]"
     return json.dumps(value)
+
+
+def loads(text: str) -> Any:
+    """A JSON text with its fractions as decimals, so that they can be sent on digit by digit."""
+    return json.loads(text, parse_float=Decimal)

@@ -1,0 +1,29 @@
+"""Scenarios: items, then searches with the ids and totals that they must give. A new file needs no Python."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app import serving, settings_for
+from tests.exact_json import loads
+from tests.load import load_items
+from tests.real.search.conftest import SearchedItems
+
+FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_scenario(file: Path, opensearch_url: str, index_prefix: str, tmp_path: Path) -> None:
+    scenario = loads(file.read_text(encoding="utf-8"))
+    items: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["items"]
+    random.Random(file.stem).shuffle(items)  # no answer may depend on the order of the source
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    with serving(settings) as client:
+        load_items(settings, items, tmp_path)
+        searched = SearchedItems(items, {}, client)
+        for step in scenario["steps"]:
+            gear, total = searched.search(step["body"])
+            assert ([item["id"] for item in gear], total) == (step["ids"], step["total"]), step["body"]
