@@ -12,6 +12,8 @@ from api.errors import ERRORS
 from api.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
+# The framework drops nulls from examples on their way into the description; this stands for one until then.
+_NULL = "\0null"
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
@@ -46,7 +48,11 @@ class ErrorAnswer(BaseModel):
 def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation: its answer with an example, and each error that it can give."""
     found: dict[int | str, dict[str, Any]] = {
-        status: {"model": model, "content": {"application/json": {"example": example}}, "headers": _headers(status)}
+        status: {
+            "model": model,
+            "content": {"application/json": {"example": _replaced(example, None, _NULL)}},
+            "headers": _headers(status),
+        }
     }
     for code in (*codes, "internal"):
         number, text = ERRORS[code]
@@ -80,6 +86,15 @@ def error_example(code: str) -> dict[str, Any]:
     return {"status": "error", "error": error}
 
 
+def _replaced(value: Any, old: str | None, new: str | None) -> Any:
+    """The same JSON with one leaf instead of another."""
+    if isinstance(value, dict):
+        return {key: _replaced(held, old, new) for key, held in value.items()}
+    if isinstance(value, list):
+        return [_replaced(held, old, new) for held in value]
+    return new if value == old else value
+
+
 def _headers(status: int) -> dict[str, Any]:
     names = [REQUEST_ID_HEADER, *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
     return {name: {"schema": {"type": "string"}} for name in names}
@@ -106,7 +121,7 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
             for name in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(name, None)
             _drop_framework_errors(schema)
-            app.openapi_schema = schema
+            app.openapi_schema = _replaced(schema, _NULL, None)
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description

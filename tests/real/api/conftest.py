@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from time import monotonic, sleep
 
 import httpx
@@ -18,6 +19,7 @@ from mappings.platforms import read_platforms
 from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
 from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.described import only_described
 from tests.servers import free_port
 
 PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1
@@ -39,6 +41,7 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     async with running(settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("api"))) as started:
         try:
             put_index(started.settings, platform, ITEMS)
+            started.client.event_hooks = {"response": [only_described(started.app)]}
             yield started
         finally:
             drop_indices(opensearch_url, prefix)
@@ -62,23 +65,23 @@ def serving(settings: Settings) -> Iterator[str]:
         "GEAR_API_PORT": str(port),
     }
     command = [str(Path(sys.executable).parent / "gear-api"), "serve"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with TemporaryFile("w+") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
         try:
-            wait_until_it_lives(process, f"http://127.0.0.1:{port}")
+            if not lives(process, f"http://127.0.0.1:{port}"):
+                log.seek(0)
+                pytest.fail(f"gear-api serve did not start: {log.read()[-2000:]}")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
-            process.communicate(timeout=START_LIMIT)
 
 
-def wait_until_it_lives(process: "subprocess.Popen[str]", url: str) -> None:
-    """Returns once the API answers at this address."""
+def lives(process: "subprocess.Popen[bytes]", url: str) -> bool:
+    """Whether the API answers at this address before its process or our patience ends."""
     deadline = monotonic() + START_LIMIT
     while monotonic() < deadline and process.poll() is None:
         try:
             if httpx.get(f"{url}/health/live").status_code == 200:
-                return
+                return True
         except httpx.TransportError:
             sleep(0.1)
-    process.kill()
-    pytest.fail(f"gear-api serve did not start: {process.communicate()[1][-2000:]}")
+    return False

@@ -25,7 +25,7 @@ async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp,
     (platform,) = told["platforms"]
     assert set(platform) == {"id", "slug", "name", "currency", "items", "indexedAt", "filters"}
     assert (platform["id"], platform["slug"], platform["currency"]) == (730, "cs2", "USD")
-    assert platform["items"] >= 5
+    assert 4 <= platform["items"] <= 6  # other tests order one or two of the six
     assert platform["indexedAt"].endswith("Z")
     age = datetime.now(UTC) - datetime.fromisoformat(platform["indexedAt"])
     assert timedelta(0) <= age < timedelta(minutes=30)

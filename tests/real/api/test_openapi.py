@@ -1,0 +1,182 @@
+"""The description holds: what it allows is taken, what it forbids is refused, every answer is as it says."""
+
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    negative_data_rejection,
+    positive_data_acceptance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from api.errors import ERRORS
+from api.search.examples import ITEM
+
+Document = dict[str, Any]
+
+OPERATIONS = [
+    ("post", "/v1/gear/search"),
+    ("get", "/v1/gear/{id}"),
+    ("get", "/v1/platforms"),
+    ("post", "/v1/gear"),
+    ("get", "/v1/orders/{id}"),
+    ("get", "/health/live"),
+    ("get", "/health/ready"),
+]
+CHECKS: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    allow_header_conformance,
+]
+# Rules that a JSON schema cannot express: what is allowed by the schema may still be refused with these.
+BEYOND_SCHEMAS = ("unknown_platform", "page_window_exceeded")
+every_operation = pytest.mark.parametrize(("method", "path"), OPERATIONS)
+
+
+@pytest.fixture(scope="module")
+def document(served: httpx.Client) -> Document:
+    """The description as it is served."""
+    told: Document = served.get("/openapi.json").json()
+    return told
+
+
+def test_every_operation_is_tested_here(document: Document) -> None:
+    found = {(method, path) for path, operations in document["paths"].items() for method in operations}
+    assert found == set(OPERATIONS)
+
+
+def refused_beyond_the_schema(case: Any, answer: requests.Response) -> bool:
+    if answer.status_code != 422:
+        return False
+    if case.operation.path == "/v1/gear":
+        return True  # addresses, ids and links have rules of their own
+    error = answer.json()["error"]
+    return error["code"] in BEYOND_SCHEMAS or all(" is more than max " in one["message"] for one in error["details"])
+
+
+def ask_by_the_schema(document: Document, served: httpx.Client, method: str, path: str, mode: GenerationMode) -> None:
+    """Sends 40 requests that the schema allows or forbids, and checks each answer against the description."""
+    operation = schemathesis.openapi.from_dict(document)[path][method]
+    headers = {"Authorization": served.headers["Authorization"]}
+    with requests.Session() as session:
+
+        @settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def ask(case: Any) -> None:
+            answer = case.call(base_url=str(served.base_url), session=session, headers=headers)
+            checks = [*CHECKS, negative_data_rejection]
+            if not refused_beyond_the_schema(case, answer):
+                checks.append(positive_data_acceptance)
+            case.validate_response(answer, checks=checks)
+
+        ask()
+
+
+@every_operation
+def test_what_the_schema_allows_is_taken(document: Document, served: httpx.Client, method: str, path: str) -> None:
+    ask_by_the_schema(document, served, method, path, GenerationMode.POSITIVE)
+
+
+@pytest.mark.parametrize(("method", "path"), [one for one in OPERATIONS if not one[1].startswith("/health/")])
+def test_what_the_schema_forbids_is_refused(document: Document, served: httpx.Client, method: str, path: str) -> None:
+    ask_by_the_schema(document, served, method, path, GenerationMode.NEGATIVE)
+
+
+def test_the_description_is_valid(document: Document) -> None:
+    jsonschema_rs.validator_for({"$ref": "#/components/schemas/SearchBody", **document})
+    assert document["openapi"].startswith("3.1")
+    assert set(document["components"]["securitySchemes"]) == {"HTTPBearer"}
+    for method, path in OPERATIONS:
+        operation = document["paths"][path][method]
+        assert operation["summary"]
+        assert operation["description"]
+        assert bool(operation.get("security")) == (not path.startswith("/health/"))
+
+
+def examples_of(content: dict[str, Any]) -> list[Any]:
+    single = [content["example"]] if "example" in content else []
+    return single + [named["value"] for named in content.get("examples", {}).values()]
+
+
+@every_operation
+def test_every_example_is_valid_against_its_schema(document: Document, method: str, path: str) -> None:
+    operation = document["paths"][path][method]
+    contents = [answer["content"]["application/json"] for answer in operation["responses"].values()]
+    if method == "post":
+        contents.append(operation["requestBody"]["content"]["application/json"])
+    for content in contents:
+        examples = examples_of(content)
+        assert examples
+        validator = jsonschema_rs.validator_for({**content["schema"], "components": document["components"]})
+        for one in examples:
+            validator.validate(one)
+
+
+@every_operation
+def test_every_request_example_is_answered_as_described(
+    document: Document, served: httpx.Client, method: str, path: str
+) -> None:
+    operation = document["paths"][path][method]
+    bodies = examples_of(operation["requestBody"]["content"]["application/json"]) if method == "post" else [None]
+    for body in bodies:
+        address = path.replace("{id}", str(ITEM["id"]) if "gear" in path else "x")
+        answer = served.request(method, address, json=body) if body is not None else served.get(address)
+        assert str(answer.status_code) in operation["responses"], answer.text
+        assert answer.status_code not in (400, 401, 403, 415, 500), answer.text
+        if path == "/v1/gear/search":
+            assert answer.status_code == 200
+
+
+@every_operation
+def test_every_answer_names_its_headers(document: Document, method: str, path: str) -> None:
+    for status, answer in document["paths"][path][method]["responses"].items():
+        needed = {"401": {"WWW-Authenticate"}, "429": {"Retry-After"}, "503": {"Retry-After"}, "201": {"Location"}}
+        assert set(answer["headers"]) >= {"X-Request-Id", *needed.get(status, set())}
+        assert answer["description"]
+
+
+def test_every_error_code_is_described_where_it_can_happen(document: Document) -> None:
+    described = {code for operation in operations(document) for code in codes_of(operation)}
+    # whoever gets these has not met an operation
+    assert set(ERRORS) - described == {"not_found", "method_not_allowed"}
+    for method, path in OPERATIONS:
+        codes = codes_of(document["paths"][path][method])
+        assert {"internal", "validation_failed"} <= codes
+        if not path.startswith("/health/"):
+            assert {"unauthorized", "forbidden", "rate_limited", "store_unavailable"} <= codes
+        if method == "post" and path in ("/v1/gear/search", "/v1/gear"):
+            assert {"invalid_json", "body_too_large", "unsupported_media_type"} <= codes
+
+
+def operations(document: Document) -> list[dict[str, Any]]:
+    return [document["paths"][path][method] for method, path in OPERATIONS]
+
+
+def codes_of(operation: dict[str, Any]) -> set[str]:
+    """The error codes that an operation says it can give."""
+    return {
+        code
+        for answer in operation["responses"].values()
+        for code in answer["content"]["application/json"].get("examples", {})
+    }
+
+
+def test_every_field_of_a_search_is_optional_and_no_other_is_taken(document: Document) -> None:
+    body = document["components"]["schemas"]["SearchBody"]
+    assert body["additionalProperties"] is False
+    assert list(body["properties"]) == ["platform", "query", "filters", "limit", "page", "sort"]
+    assert "required" not in body
