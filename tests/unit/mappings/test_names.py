@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mappings.names import alias_of, generation_name, generation_pattern, parse_generation
 
-MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001  # bounds must be naive
+MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: moment.year >= 1970)
 FINGERPRINTS = st.text("0123456789abcdef", min_size=8, max_size=8)
 
 
