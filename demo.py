@@ -20,14 +20,16 @@ VAR = Path("var")
 API_PID = VAR / "api.pid"
 API_LOG = VAR / "api.log"
 TOKEN = VAR / "demo-token.json"
+ORDER = VAR / "demo-order.json"
 BIN = Path(sys.executable).parent
 PLATFORM = "730"
-SAMPLE = ("--count", "60000", "--seed", "1")
+CATALOGUE = Path(__file__).parent / "data" / "catalogue.ndjson.gz"
+SAMPLE = ("--count", "60000", "--seed", "1", "--catalogue", str(CATALOGUE))
 READY_SECONDS = 60
 SEARCH = {
     "platform": int(PLATFORM),
     "query": "ak-47 redline",
-    "filters": {"exterior": ["Field-Tested"], "price": {"max": 60}},
+    "filters": {"exterior": ["Field-Tested", "Well-Worn"], "price": {"max": 60}},
     "sort": "price_asc",
     "limit": 5,
 }
@@ -81,7 +83,7 @@ def start_engine(settings: DemoSettings) -> None:
 def load_catalogue() -> None:
     """Loads listings made from the real catalogue, unless an index of this definition already serves."""
     status = json.loads(must("gear-indexer", "status", "--platform", PLATFORM, "--json"))
-    if status["platforms"][0]["definition"] == "equal":
+    if status["definition"] == "equal":
         say("the catalogue is loaded already")
         return
     say("loading 60,000 listings made from the real catalogue")
@@ -167,7 +169,7 @@ def first_search(base: str, secret: str) -> list[dict[str, Any]]:
     answer = post(f"{base}/v1/gear/search", secret, SEARCH)
     if answer["status"] != "success":
         fail(f"the search failed: {answer}")
-    say(f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, field-tested, up to 60 USD:\n")
+    say(f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, two exteriors, up to 60 USD:\n")
     for item in answer["gear"]:
         say(f"  {item['price']:>8.2f} USD  float {item['paint']['float']:.6f}  {item['name']}  (id {item['id']})")
     say(f"\n{curl(f'{base}/v1/gear/search', SEARCH)}")
@@ -176,7 +178,14 @@ def first_search(base: str, secret: str) -> list[dict[str, Any]]:
 
 
 def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
-    """Orders an item and prints the order."""
+    """Orders an item and prints the order; a later demo shows the same order."""
+    if ORDER.exists():
+        held = json.loads(ORDER.read_text())
+        url = f"{base}/v1/orders/{held['id']}"
+        answer = httpx.get(url, headers={"Authorization": f"Bearer {secret}"}, timeout=10).json()
+        if answer["status"] == "success":
+            show_order(base, answer["order"], held["body"])
+            return
     body = {
         "account": "demo-buyer",
         "email": "buyer@example.com",
@@ -187,7 +196,12 @@ def first_order(base: str, secret: str, item: dict[str, Any]) -> None:
     answer = post(f"{base}/v1/gear", secret, body)
     if answer["status"] != "success":
         fail(f"the order failed: {answer}")
-    order = answer["order"]
+    ORDER.write_text(json.dumps({"id": answer["order"]["id"], "body": body}))
+    show_order(base, answer["order"], body)
+
+
+def show_order(base: str, order: dict[str, Any], body: dict[str, Any]) -> None:
+    """Prints an order and the commands that place and show it."""
     amounts = order["amounts"]
     say(f"\nFirst order: {order['id']} is {order['state']}, {amounts['total']:.2f} {amounts['currency']}")
     say(f"  the buyer's page: {order['statusUrl']}")

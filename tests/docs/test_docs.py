@@ -26,7 +26,9 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "command"), ALL_COMMANDS, ids=[name for name, _ in ALL_COMMANDS])
 def test_every_command_and_option_has_help_and_an_example(name: str, command: click.Command) -> None:
-    assert "Example" in help_text(name, command)
+    usage, *rest = help_text(name, command).splitlines()
+    assert usage.startswith(f"Usage: {name}")
+    assert any(name in line for line in rest), "the help needs an example that can be pasted"
     options = [one for one in command.params if isinstance(one, click.Option)]
     assert [one.name for one in options if not one.help] == []
 
@@ -62,3 +64,14 @@ def test_every_setting_is_documented() -> None:
 def test_every_error_code_is_documented() -> None:
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     assert {code for code in ERRORS if f"| `{code}` |" not in text} == set()
+
+
+def test_every_fault_on_the_resiliency_page_has_its_test() -> None:
+    named = set(re.findall(r"`(test_[a-z0-9_]+)`", (DOCS / "resiliency.md").read_text(encoding="utf-8")))
+    held = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_[a-z0-9_]+)", file.read_text(encoding="utf-8"))
+    }
+    assert named - held == set()
+    assert len(named) > 30
