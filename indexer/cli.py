@@ -21,6 +21,8 @@ def main() -> None:
 
     The engine's address is GEAR_OPENSEARCH_URL (default http://127.0.0.1:9200), the orders' database is
     GEAR_DATABASE_URL; both are read from the environment and from a file .env.
+
+    Example: gear-indexer load catalogue.ndjson.gz --platform 730
     """
 
 
