@@ -1,14 +1,14 @@
 """Claims: the orders' database and a generation in, the items that active orders hold marked as bound there out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from opensearchpy import OpenSearch
@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 
 PAGE = 1000
 
+Result = TypeVar("Result")
+
+
+class OrdersUnavailable(CommandError):  # what happened, beside the error that it is a kind of
+    """The orders' database cannot be asked now."""
+
 
 class Claims:
-    """What the orders' database says about a platform."""
+    """What the orders' database says about a platform; while it is away it is asked again as long as patience lasts."""
 
-    def __init__(self, platform: int, database_url: str) -> None:
+    def __init__(self, platform: int, database_url: str, patience: Patience) -> None:
         self._platform = platform
         self._url = database_url
+        self._patience = patience
 
     def bound(self) -> set[int]:
         """The items that active orders hold; raises CommandError where the database cannot be asked."""
@@ -39,7 +46,14 @@ class Claims:
         async def read(connection: "AsyncConnection", after: int | None) -> list[int]:
             return await bound_items(connection, self._platform, after, PAGE)
 
-        return asyncio.run(self._pages(read))
+        try:
+            return self._patiently(lambda: self._pages(read))
+        except OrdersUnavailable as error:
+            message = (
+                f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "
+                "but then items that are sold already are offered"
+            )
+            raise CommandError(message) from error
 
     def tell_again(self, items: Iterable[int], since: datetime) -> int:
         """Has these items, and all that changed from `since` on, told to the index again; returns how many."""
@@ -53,7 +67,24 @@ class Claims:
             await self._touch(told)
             return len(told)
 
-        return asyncio.run(both())
+        try:
+            return self._patiently(both)
+        except OrdersUnavailable as error:
+            message = (
+                f"the swap is done, but what was ordered meanwhile could not be noted for the new index "
+                f"(GEAR_DATABASE_URL): {error}; load again, until then sold items may be offered"
+            )
+            raise CommandError(message) from error
+
+    def _patiently(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        waits = self._patience.waits()
+        while True:
+            try:
+                return asyncio.run(work())
+            except OrdersUnavailable as error:
+                if not waits.left():
+                    raise
+                waits.wait(str(error))
 
     async def _pages(self, read: Callable[["AsyncConnection", int | None], Any]) -> set[int]:
         found: set[int] = set()
@@ -96,11 +127,7 @@ class Claims:
         try:
             yield store
         except StoreError as error:
-            message = (
-                f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "
-                "but then items that are sold already are offered"
-            )
-            raise CommandError(message) from error
+            raise OrdersUnavailable(str(error)) from error
         finally:
             await store.close()
 

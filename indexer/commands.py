@@ -18,7 +18,8 @@ from indexer.claims import Claims
 from indexer.failures import CommandError, address_of, explained
 from indexer.interruption import Interruption
 from indexer.lines import SourceError
-from indexer.load import Load, LoadJob
+from indexer.load import SHORT_PATIENCE, Load, LoadJob
+from indexer.patience import Patience
 from indexer.progress import LoadProgress
 from indexer.read import total_size
 from indexer.report import LoadReport
@@ -27,6 +28,7 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform, PlatformFileError, Platforms, read_platforms
 
+ROLLBACK_PATIENCE = 3.0  # seconds: somebody waits for it
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
 
 
@@ -77,12 +79,12 @@ def _connected(settings: SearchSettings, senders: int = 1) -> OpenSearch:
     return client
 
 
-def _claims(platform: Platform, *, without_orders: bool) -> Claims | None:
+def _claims(platform: Platform, seconds: float, *, without_orders: bool) -> Claims | None:
     if without_orders:
         return None
     from store.settings import StoreSettings
 
-    return Claims(platform.id, StoreSettings().database_url)
+    return Claims(platform.id, StoreSettings().database_url, Patience(seconds))
 
 
 def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
@@ -110,7 +112,7 @@ def run_load(
         try:
             with interruption.watched(), LoadProgress(total_size(files), quiet=quiet) as progress:
                 job = LoadJob(files=files, platform=found, **options)
-                claims = _claims(found, without_orders=without_orders)
+                claims = _claims(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
                 client = _connected(settings, job.senders)
                 Load(job, client, read_definition(), claims, report).run(progress, interruption)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
@@ -158,7 +160,7 @@ def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json
         found = _platform(read_platforms(), platform)
         answer["platform"] = found.id
         settings = SearchSettings()
-        claims = _claims(found, without_orders=without_orders)
+        claims = _claims(found, ROLLBACK_PATIENCE, without_orders=without_orders)
         upkeep = _upkeep(found, settings, _connected(settings))
         answer.update(upkeep.rollback(to, claims, lambda text: click.echo(text, err=True)))
         click.echo(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items", err=True)

@@ -39,7 +39,7 @@ def may_pass(error: OpenSearchException) -> bool:
     """Whether the same call may succeed a little later: lost connections, overload, faults of the server."""
     if isinstance(error, ConnectionError | SerializationError):
         return True
-    if not isinstance(error, TransportError) or is_disk_full(str(error)):
+    if not isinstance(error, TransportError) or is_disk_full(cause(error)):
         return False
     status = error.status_code
     return isinstance(status, int) and (
@@ -71,7 +71,7 @@ def explained(error: OpenSearchException, address: str) -> str:
             f"OpenSearch at {address} refuses the login (GEAR_OPENSEARCH_USERNAME, GEAR_OPENSEARCH_PASSWORD): "
             f"{cause(error)}"
         )
-    if is_disk_full(str(error)):
+    if is_disk_full(cause(error)):
         return disk_full(cause(error))
     return f"OpenSearch at {address} answered with an error: {cause(error)}"
 

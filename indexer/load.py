@@ -74,7 +74,10 @@ class Load:
 
     def run(self, progress: LoadProgress, interruption: Interruption) -> None:
         """Loads, checks and swaps; raises CommandError, SourceError or the client's error where it could not."""
-        self._generations.all()  # refuses an index in the alias's place before any work is done
+        # What would stop the swap in the end is found before any work is done.
+        self._generations.all()
+        if self._claims is not None:
+            self._claims.bound()
         began = datetime.now(UTC)
         index = generation_name(self._report.alias, began, self._definition.fingerprint)
         self._report.index = index
@@ -109,7 +112,7 @@ class Load:
                 self._client,
                 loading_alias(index),
                 refused=refused,
-                patience=self._patience,
+                patience=Patience(self._job.give_up_after),  # its own: it ends when the writer is stopped
                 senders=self._job.senders,
             )
             try:

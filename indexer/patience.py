@@ -38,6 +38,10 @@ class Waits:
         self._since = None
         self._delay = FIRST_DELAY
 
+    def left(self) -> bool:
+        """Whether there is patience for another wait."""
+        return self._since is None or time.monotonic() - self._since < self._seconds
+
     def wait(self, reason: str) -> None:
         """Waits before the next try; raises GivenUp or StoppedWaiting."""
         now = time.monotonic()

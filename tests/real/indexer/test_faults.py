@@ -1,0 +1,285 @@
+"""Faults at the wire and death of the loader: everything arrives in the end, or the old index serves as before."""
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import orjson
+import pytest
+
+from indexer import bulk
+from tests.real.indexer.conftest import Place, items
+from tests.real.indexer.wire import CUT, LOSE, Fault, Rule, Wire
+
+MANY = 400
+BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
+FLOOD = b"index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded, index has read-only-allow-delete block]"
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many requests for few items."""
+    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+
+
+def _is_bulk(path: str) -> bool:
+    return path.partition("?")[0].endswith("/_bulk")
+
+
+def _some_bulks(fault: Fault, numbers: set[int]) -> Rule:
+    """Breaks these requests of all bulk requests, counted from 0."""
+    count = itertools.count()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return fault if _is_bulk(path) and next(count) in numbers else None
+
+    return rule
+
+
+@pytest.mark.parametrize("fault", [CUT, LOSE, BUSY, Fault("answer", 503, b"{}"), Fault("answer", 502, b"<html>")])
+def test_a_load_survives_faults_that_pass(place: Place, wire: Wire, fault: Fault) -> None:
+    wire.rule = _some_bulks(fault, {1, 2, 5, 6, 7})
+    report = place.load(items(MANY))
+    assert (report["indexed"], report["rejected"], report["swapped"]) == (MANY, 0, True)
+    assert place.served() == list(range(1, MANY + 1))
+    assert wire.bulks > MANY / 20
+
+
+def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wire) -> None:
+    """A request that is answered item by item: of the first one, every second item was too much."""
+    sizes: list[int] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if not _is_bulk(path):
+            return None
+        lines = body.splitlines(keepends=True)
+        sizes.append(len(lines) // 2)
+        if len(sizes) > 1:
+            return None
+        taken = b"".join(b"".join(lines[at : at + 2]) for at in range(0, len(lines), 4))
+        wire.forward(method, path, taken, "application/x-ndjson")
+        busy = {"index": {"status": 429, "error": {"type": "rejected_execution_exception", "reason": "full"}}}
+        results = [{"index": {"status": 201}}, busy] * (len(lines) // 4)
+        return Fault("answer", 200, orjson.dumps({"errors": True, "items": results}))
+
+    wire.rule = rule
+    report = place.load(items(20))
+    assert (report["indexed"], report["rejected"]) == (20, 0)
+    assert sizes == [20, 10]
+    assert place.served() == list(range(1, 21))
+
+
+def test_an_engine_that_goes_away_and_comes_back_gets_everything(place: Place, wire: Wire) -> None:
+    cut = threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if _is_bulk(path) and wire.bulks == 4 and not cut.is_set():
+            cut.set()
+            threading.Timer(1.5, lambda: setattr(wire, "rule", lambda *_: None)).start()
+        return CUT if cut.is_set() else None
+
+    wire.rule = rule
+    report = place.load(items(MANY))
+    assert (report["indexed"], report["swapped"]) == (MANY, True)
+    assert len(place.served()) == MANY
+
+
+def test_an_engine_that_stays_away_keeps_the_old_index(place: Place, wire: Wire) -> None:
+    old = place.load(items(2))["index"]
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return CUT if _is_bulk(path) else None
+
+    wire.rule = rule
+    report = place.load(items(MANY), "--give-up-after", "0.5", code=1)
+    assert "gave up after 0.5 seconds" in report["error"]
+    assert report["swapped"] is False
+    assert place.indices() == [old]
+    assert place.served() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (Fault("answer", 413, b"{}"), "413"),
+        (
+            Fault("answer", 403, b'{"error": {"type": "security_exception", "reason": "no"}}'),
+            "GEAR_OPENSEARCH_USERNAME",
+        ),
+        (Fault("answer", 200, b'{"errors": false, "items": []}'), "answered 20 items with 0 results"),
+        (Fault("answer", 200, b'{"errors": false}'), "with no list of results"),
+    ],
+)
+def test_faults_that_do_not_pass_stop_the_load_at_once(place: Place, wire: Wire, answer: Fault, sentence: str) -> None:
+    wire.rule = _some_bulks(answer, set(range(2, 1000)))
+    report = place.load(items(MANY), code=1)
+    assert sentence in report["error"]
+    assert place.indices() == []
+
+
+def test_a_disk_that_is_full_is_named(place: Place, wire: Wire) -> None:
+    error = {"type": "cluster_block_exception", "reason": FLOOD.decode()}
+    one = {"index": {"status": 429, "error": error}}
+    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": True, "items": [one] * 20})), {3})
+    report = place.load(items(MANY), code=1)
+    assert "disk is too full" in report["error"]
+    assert place.indices() == []
+
+
+def test_a_really_read_only_index_stops_the_load(place: Place, wire: Wire) -> None:
+    """The block that the engine itself sets at the flood stage."""
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if _is_bulk(path) and wire.bulks == 3:
+            block = {"index.blocks.read_only_allow_delete": True}
+            place.client.indices.put_settings(index=f"{place.alias}-*", body=block)
+        return None
+
+    wire.rule = rule
+    report = place.load(items(MANY), code=1)
+    assert "disk is too full" in report["error"]
+    assert place.indices() == []
+
+
+def test_an_index_that_somebody_removes_is_not_made_again_by_a_late_request(place: Place, wire: Wire) -> None:
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if _is_bulk(path) and wire.bulks == 3:
+            place.client.indices.delete(index=f"{place.alias}-*")
+        return None
+
+    wire.rule = rule
+    report = place.load(items(MANY), code=1)
+    assert report["swapped"] is False
+    assert place.indices() == []
+
+
+@pytest.mark.parametrize("fault", [CUT, LOSE])
+def test_a_swap_whose_answer_is_lost_happens_once(place: Place, wire: Wire, fault: Fault) -> None:
+    old = place.load(items(2))["index"]
+    count = itertools.count()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return fault if path.startswith("/_aliases") and next(count) == 0 else None
+
+    wire.rule = rule
+    report = place.load(items(3, first=10))
+    assert (report["swapped"], report["previous"]) == (True, old)
+    assert place.served() == [10, 11, 12]
+
+
+def test_settings_that_do_not_stay_stop_the_swap(place: Place, wire: Wire) -> None:
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        is_settings = method == "PUT" and path.endswith("/_settings")
+        return Fault("answer", 200, b'{"acknowledged": true}') if is_settings else None
+
+    wire.rule = rule
+    report = place.load(items(3), code=1)
+    assert "refresh_interval is -1 instead of 1s" in report["error"]
+    assert place.indices() == []
+
+
+def test_an_item_that_the_engine_lost_stops_the_swap(place: Place, wire: Wire) -> None:
+    results = [{"index": {"status": 201}}] * 20
+    wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": False, "items": results})), {3})
+    report = place.load(items(MANY), code=1)
+    assert f"has {MANY - 20} items after {MANY} were acknowledged" in report["error"]
+    assert place.indices() == []
+
+
+def test_an_older_load_does_not_replace_a_younger_one(place: Place, wire: Wire) -> None:
+    younger = f"{place.alias}-29990101000000000-00000000"
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if path.endswith("/_settings") and method == "PUT" and not place.client.indices.exists(index=younger):
+            place.client.indices.create(index=younger, body={"aliases": {place.alias: {}}})
+        return None
+
+    wire.rule = rule
+    report = place.load(items(3), code=1)
+    assert "begun later" in report["error"]
+    assert place.indices() == [younger]
+
+
+@contextlib.contextmanager
+def _loader_half_way(place: Place, wire: Wire) -> Any:
+    """A loader process whose third bulk request hangs until the block ends."""
+    reached, end = threading.Event(), threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if _is_bulk(path) and wire.bulks >= 3:
+            reached.set()
+            end.wait(60)
+            return CUT
+        return None
+
+    wire.rule = rule
+    program = "from indexer import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli import main; main()"
+    arguments = [sys.executable, "-c", program, "load", "many.ndjson", "--platform", "730", "--quiet", "--json"]
+    (place.folder / "many.ndjson").write_bytes(b"\n".join(orjson.dumps(item) for item in items(MANY, first=1000)))
+    environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:
+        try:
+            assert reached.wait(60)
+            yield process, end
+        finally:
+            end.set()
+            process.kill()
+
+
+def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire) -> None:
+    old = place.load(items(2))["index"]
+    with _loader_half_way(place, wire) as (process, _):
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    wire.rule = lambda *_: None
+    assert place.served() == [1, 2]
+    left = [name for name in place.indices() if name != old]
+    assert len(left) == 1
+    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    assert states == {old: "serving", left[0]: "unfinished"}
+    assert place.load(items(3))["swapped"] is True
+    assert place.json("prune", "--platform", "730")["removed"] == left
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_loader_that_is_asked_to_stop_cleans_up(place: Place, wire: Wire, number: signal.Signals) -> None:
+    old = place.load(items(2))["index"]
+    with _loader_half_way(place, wire) as (process, end):
+        process.send_signal(number)
+        end.set()
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    answer: dict[str, Any] = orjson.loads(output)
+    assert (answer["error"], answer["swapped"]) == ("interrupted", False)
+    assert place.indices() == [old]
+    assert place.served() == [1, 2]
+
+
+def test_an_interruption_during_the_swap_waits_for_its_end(place: Place, wire: Wire) -> None:
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if path.startswith("/_aliases"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    wire.rule = rule
+    report = place.load(items(3), code=130)
+    assert (report["swapped"], report["error"]) == (True, "interrupted")
+    assert place.served() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("called", ["/_refresh", "/_count", "/_cluster/health", "/_settings", "GET /"])
+def test_calls_around_the_filling_are_tried_again_too(place: Place, wire: Wire, called: str) -> None:
+    count = itertools.count()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if path == "/" or _is_bulk(path) or (called == "GET /" and method != "GET"):
+            return None
+        return CUT if called.removeprefix("GET ") in path and next(count) == 0 else None
+
+    wire.rule = rule
+    assert place.load(items(3))["swapped"] is True

@@ -1,0 +1,94 @@
+"""status, rollback and prune: what serves, the one before, and no more of what nobody needs."""
+
+from tests.real.indexer.conftest import Place, items
+
+
+def _unfinished(place: Place) -> str:
+    """What a load that was killed leaves behind."""
+    index = f"{place.alias}-20200101000000000-00000000"
+    place.client.indices.create(index=index, body={"aliases": {f"{index}-loading": {}}})
+    return index
+
+
+def test_status_climbs_from_missing_over_differs_to_equal(place: Place) -> None:
+    assert place.json("status", "--platform", "730")["definition"] == "missing"
+    assert "nothing is loaded" in place.run("status").stdout
+    old = f"{place.alias}-20200101000000000-00000000"
+    place.client.indices.create(index=old, body={"aliases": {place.alias: {}}})
+    state = place.json("status", "--platform", "cs2")
+    assert (state["definition"], state["serving"], state["items"]) == ("differs", old, 0)
+    assert "load again" in place.run("status").stdout
+    index = place.load(items(3))["index"]
+    state = place.json("status", "--platform", "730")
+    assert (state["definition"], state["serving"], state["items"]) == ("equal", index, 3)
+    assert state["settings"]["refresh_interval"] == "1s"
+    assert [(one["index"], one["state"], one["items"]) for one in state["generations"]] == [
+        (index, "serving", 3),
+        (old, "kept", 0),
+    ]
+    assert state["generations"][0]["bytes"] > 0
+    assert [one["platform"] for one in place.json("status")["platforms"]] == [730]
+    assert f"3 items in {index}" in place.run("status").stdout
+
+
+def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> None:
+    unfinished = _unfinished(place)
+    index = place.load(items(1))["index"]
+    assert place.indices() == [unfinished, index]
+    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    assert states == {index: "serving", unfinished: "unfinished"}
+    assert "prune removes it" in place.run("status").stdout
+    answer = place.json("prune", "--platform", "730")
+    assert (answer["removed"], answer["kept"]) == ([unfinished], [index])
+    assert place.indices() == [index]
+
+
+def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:
+    first = place.load(items(2))["index"]
+    second = place.load(items(2, first=10))["index"]
+    answer = place.json("rollback", "--platform", "730")
+    assert (answer["index"], answer["previous"], answer["items"]) == (first, second, 2)
+    assert place.served() == [1, 2]
+    answer = place.json("rollback", "--platform", "730", "--to", second)
+    assert answer["index"] == second
+    assert place.served() == [10, 11]
+
+
+def test_a_load_after_a_rollback_keeps_the_one_that_served(place: Place) -> None:
+    good, bad = (place.load(items(1, first=number))["index"] for number in (1, 2))
+    place.json("rollback", "--platform", "730")
+    newest = place.load(items(1, first=3))
+    assert (newest["previous"], newest["removed"]) == (good, [bad])
+
+
+def test_rollback_never_serves_what_was_not_finished(place: Place) -> None:
+    assert "nothing serves" in place.json("rollback", "--platform", "730", code=1)["error"]
+    unfinished = _unfinished(place)
+    index = place.load(items(1))["index"]
+    assert "no finished generation" in place.json("rollback", "--platform", "730", code=1)["error"]
+    for target, reason in ((unfinished, "never filled"), (index, "serves already"), ("nope", "no generation nope")):
+        answer = place.json("rollback", "--platform", "730", "--to", target, code=1)
+        assert reason in answer["error"]
+        assert answer["swapped"] is False
+    assert place.served() == [1]
+
+
+def test_rollback_to_another_definition_must_be_meant(place: Place) -> None:
+    other = f"{place.alias}-20200101000000000-00000000"
+    place.client.indices.create(
+        index=other, body={"mappings": {"properties": {"id": {"type": "long"}, "bound": {"type": "boolean"}}}}
+    )
+    place.load(items(1))
+    assert f"--to {other}" in place.json("rollback", "--platform", "730", code=1)["error"]
+    result = place.run("rollback", "--platform", "730", "--to", other)
+    assert result.exit_code == 0
+    assert "another definition" in result.stderr
+
+
+def test_prune_never_removes_what_serves(place: Place) -> None:
+    first, second, third = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
+    place.json("rollback", "--platform", "730", "--to", first)
+    answer = place.json("prune", "--platform", "730", "--keep", "2")
+    assert (answer["kept"], answer["removed"]) == ([first, third], [second])
+    assert place.json("prune", "--platform", "730", "--keep", "1")["kept"] == [first]
+    assert place.served() == [1]

@@ -1,0 +1,85 @@
+"""The command line without an engine: help for a stranger, clear errors, exit codes."""
+
+import socket
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from indexer.cli import main
+
+COMMANDS = sorted(main.commands)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """An address at which nobody listens, with a login that no message may show."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    monkeypatch.setenv("GEAR_OPENSEARCH_URL", f"http://me:secret@127.0.0.1:{port}")
+    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/absent.db")
+    monkeypatch.chdir(tmp_path)
+    return f"127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(command: str) -> None:
+    result = CliRunner().invoke(main, [command, "--help"])
+    assert result.exit_code == 0
+    assert f"gear-indexer {command}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["load", "items.ndjson", "--platform", "730"],
+        ["status"],
+        ["rollback", "--platform", "730"],
+        ["prune", "--platform", "730"],
+    ],
+)
+def test_an_engine_that_is_away_is_named_with_its_setting(arguments: list[str], nowhere: str) -> None:
+    Path("items.ndjson").write_text('{"id": 1, "name": "a"}\n')
+    result = CliRunner().invoke(main, [*arguments, "--json"])
+    assert result.exit_code == 1
+    assert nowhere in result.stderr
+    assert "GEAR_OPENSEARCH_URL" in result.stderr
+    assert "secret" not in result.output
+    assert len(result.stderr.splitlines()) == 1
+    answer = orjson.loads(result.stdout)
+    assert nowhere in answer["error"]
+    assert answer.get("swapped", False) is False
+
+
+def test_a_platform_that_is_not_known_names_the_known(nowhere: str) -> None:
+    result = CliRunner().invoke(main, ["load", "-", "--platform", "csgo"])
+    assert result.exit_code == 1
+    assert "730 (cs2)" in result.stderr
+
+
+def test_a_file_that_is_not_there_is_named_before_anything_is_done(nowhere: str) -> None:
+    result = CliRunner().invoke(main, ["load", "absent.ndjson", "--platform", "730", "--json"])
+    assert result.exit_code == 1
+    assert "absent.ndjson" in orjson.loads(result.stdout)["error"]
+
+
+def test_a_setting_that_is_wrong_is_named_once(nowhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_OPENSEARCH_URL", "ftp://x")
+    result = CliRunner().invoke(main, ["status"])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: GEAR_OPENSEARCH_URL must be http")
+
+
+def test_sample_writes_listings_to_stdout_or_says_what_it_wrote(tmp_path: Path) -> None:
+    target = tmp_path / "a.ndjson.gz"
+    plain = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5"])
+    filed = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5", "--output", str(target), "--json"])
+    assert plain.exit_code == filed.exit_code == 0
+    assert len(plain.stdout_bytes.splitlines()) == 3
+    assert orjson.loads(filed.stdout)["bytes"] == len(plain.stdout_bytes)
+    assert target.exists()
+    both = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5", "--json"])
+    assert both.exit_code == 2
+    assert "--output" in both.stderr

@@ -1,0 +1,54 @@
+"""The rejects file: made only when there is something to say, in the place of an older one, or a clear error."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from indexer.document import Fault
+from indexer.failures import CommandError
+from indexer.rejects import RejectsFile
+
+PRICE = Fault("price", "-1", "must not be negative")
+NAME = Fault("name", None, "Field required")
+
+
+def test_no_reject_no_file(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    with RejectsFile(target) as rejects:
+        rejects.close()
+    assert rejects.path is None
+    assert not target.exists()
+
+
+def test_each_reject_is_one_line_with_all_its_faults(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_text("of an earlier load\n")
+    with RejectsFile(target) as rejects:
+        rejects.write("items.csv", 7, 5, (PRICE, NAME))
+        rejects.write("items.csv", 8, None, (NAME,))
+    first, second = (orjson.loads(line) for line in target.read_bytes().splitlines())
+    assert first == {
+        "file": "items.csv",
+        "line": 7,
+        "id": 5,
+        "field": "price",
+        "value": "-1",
+        "reason": "must not be negative",
+        "more": [{"field": "name", "reason": "Field required"}],
+    }
+    assert second["id"] is None
+    assert rejects.path == target
+
+
+@pytest.mark.parametrize("target", [Path("/proc/nowhere/a"), Path("/")])
+def test_a_place_that_cannot_be_written_names_the_option(target: Path) -> None:
+    with RejectsFile(target) as rejects, pytest.raises(CommandError, match="--rejects"):
+        rejects.write("a", 1, 1, (NAME,))
+
+
+def test_a_disk_that_is_full_is_told() -> None:
+    rejects = RejectsFile(Path("/dev/full"))
+    rejects.write("a", 1, 1, (NAME,))
+    with pytest.raises(CommandError, match="No space left"):
+        rejects.close()
