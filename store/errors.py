@@ -1,7 +1,5 @@
 """The errors of the store: what went wrong goes in, a text without secrets or personal data comes out."""
 
-
-
 from collections.abc import Sequence
 
 

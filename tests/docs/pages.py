@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import indexer.cli
 
 import api.cli
+import indexer.cli
 import node.cli
 from api.app import create_app
 from api.errors import ERRORS

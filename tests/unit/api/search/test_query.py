@@ -44,8 +44,8 @@ CASES: dict[str, str] = {
     "paintIndex": '{"filters": {"paintIndex": [282]}}',
     "pattern": '{"filters": {"pattern": [0]}}',
     "ids": '{"filters": {"ids": [40000000001, -1]}}',
-    "all_at_once": '{"query": "redline", "filters": {"price": {"min": 1}, "weapon": ["AK-47"], "exterior": ["MW", "FT"]},'
-    ' "limit": 100, "page": 2, "sort": "float_asc"}',
+    "all_at_once": '{"query": "redline", "filters": {"price": {"min": 1}, "weapon": ["AK-47"], "exterior": ["FT"]}, '
+    '"limit": 100, "page": 2, "sort": "float_asc"}',
     **{f"sort_{sort.name}": json.dumps({"query": "x", "sort": sort.name}) for sort in SORTS},
 }
 
