@@ -5,6 +5,7 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 from opensearchpy import AsyncOpenSearch, OpenSearch
+from opensearchpy.exceptions import SerializationError
 from opensearchpy.serializer import JSONSerializer
 from pydantic import Field, FilePath, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -57,7 +58,10 @@ class _FastJson(JSONSerializer):
         return data if isinstance(data, str | bytes) else orjson.dumps(data)
 
     def loads(self, s: Any) -> Any:
-        return orjson.loads(s)
+        try:
+            return orjson.loads(s)
+        except orjson.JSONDecodeError as error:
+            raise SerializationError(s, error) from error
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:

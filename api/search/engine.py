@@ -65,9 +65,7 @@ class Engine:
         params = {"allow_partial_search_results": "false", "filter_path": _WANTED}
         names = [self.alias(platform) for platform in platforms]
         try:
-            answer: dict[str, Any] = await self._ask(
-                self._client.search(index=",".join(names), body=body, params=params)
-            )
+            answer = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
         except _NotLoadedError as error:
             # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
             loaded = [platform for platform in platforms if self.alias(platform) != error.index]
@@ -87,7 +85,11 @@ class Engine:
             found = await self._ask(call)
         except _MissingError:
             return None
-        return StoredItem(found["_source"]["item"], found["_source"].get("price"))
+        source = found.get("_source", {})
+        if "item" not in source:
+            log.error("partial answer of the engine", answer=sorted(found))
+            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+        return StoredItem(source["item"], source.get("price"))
 
     async def mark(self, platform: int, number: int, *, bound: bool) -> bool:
         """Shows or hides an item in searches; False where the index does not have it."""
@@ -130,15 +132,19 @@ class Engine:
         answer = await self.search([platform], body)
         return platform.id, answer["hits"]["total"]["value"]
 
-    async def _ask(self, call: Awaitable[Any]) -> Any:
+    async def _ask(self, call: Awaitable[Any]) -> dict[str, Any]:
         try:
             async with asyncio.timeout(self._timeout):
-                return await call
+                answer = await call
         except TransportError as error:
             raise _told(error) from error
         except (SerializationError, TimeoutError) as error:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
+        if not isinstance(answer, dict):
+            log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(answer)[:100])
+            raise ApiError("search_unavailable")
+        return answer
 
 
 def _told(error: TransportError) -> Exception:

@@ -1,0 +1,231 @@
+"""Faults below the search: each is a 503 in the envelope within a bounded time, never a short list, and it passes."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.platforms import read_platforms
+from store import migrate
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.faults.answering_wire import answer, answering, http
+from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.envelope import error_of
+from tests.real.api.waiting import until
+from tests.real.orders.conftest import Postgres
+from tests.servers import TcpProxy, postgres_url
+
+BOUND = 8.0
+"""Seconds. The engine has 2.5 for an answer, as by default; a busy machine adds to it."""
+
+QUESTIONS: list[tuple[str, str, Any]] = [
+    ("POST", "/v1/gear/search", {}),
+    ("GET", "/v1/gear/1", None),
+    ("GET", "/v1/platforms", None),
+    ("GET", "/health/ready", None),
+]
+
+
+@pytest.fixture(scope="module")
+def proxy(opensearch_url: str) -> Iterator[TcpProxy]:
+    """A wire before the real engine."""
+    with TcpProxy.before(opensearch_url) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+async def app(
+    opensearch_url: str, proxy: TcpProxy, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningApp]:
+    """The app with three items, whose engine is behind that wire."""
+    prefix = f"t{secrets.token_hex(5)}"
+    (platform,) = read_platforms()
+    put_index(
+        SearchSettings(opensearch_url=opensearch_url, index_prefix=prefix), platform, map(simple_item, range(1, 4))
+    )
+    try:
+        async with running(
+            settings_for(proxy.url, prefix, tmp_path_factory.mktemp("faults"), search_timeout=2.5)
+        ) as started:
+            yield started
+    finally:
+        drop_indices(opensearch_url, prefix)
+
+
+async def ask(app: RunningApp, method: str, path: str, body: Any) -> httpx.Response:
+    async with asyncio.timeout(BOUND):
+        return await app.client.request(method, path, json=body)
+
+
+async def all_say_unavailable(app: RunningApp, code: str = "search_unavailable") -> None:
+    answers = await asyncio.gather(*(ask(app, *question) for question in QUESTIONS))
+    for one in answers:
+        error_of(one, code)
+    assert (await app.client.get("/health/live")).status_code == 200
+
+
+async def works_again(app: RunningApp) -> None:
+    async def well() -> bool:
+        answers = await asyncio.gather(*(ask(app, *question) for question in QUESTIONS))
+        return all(one.status_code == 200 for one in answers)
+
+    await until(well)
+    assert (await app.search({})).json()["total"] == 3
+
+
+async def test_a_stopped_engine_is_a_503_until_it_is_back(app: RunningApp, proxy: TcpProxy) -> None:
+    await works_again(app)
+    proxy.refuse()
+    try:
+        await all_say_unavailable(app)
+        error = error_of(await app.search({"limit": 0}), "validation_failed")  # what needs no engine is still answered
+        assert error["details"]
+    finally:
+        proxy.restore()
+    await works_again(app)
+
+
+async def test_a_hanging_engine_is_a_503_within_its_deadline(app: RunningApp, proxy: TcpProxy) -> None:
+    proxy.hang()
+    try:
+        await all_say_unavailable(app)
+    finally:
+        proxy.restore()
+    await works_again(app)
+
+
+async def test_a_cut_of_kept_connections_is_not_noticed_for_long(app: RunningApp, proxy: TcpProxy) -> None:
+    await works_again(app)
+    proxy.cut()
+    await works_again(app)
+
+
+async def test_many_searches_during_an_outage_leave_nothing_behind(app: RunningApp, proxy: TcpProxy) -> None:
+    proxy.refuse()
+    try:
+        answers = await asyncio.gather(*(ask(app, "POST", "/v1/gear/search", {}) for _ in range(100)))
+        assert {one.status_code for one in answers} == {503}
+    finally:
+        proxy.restore()
+    await works_again(app)
+    answers = await asyncio.gather(*(ask(app, "POST", "/v1/gear/search", {}) for _ in range(100)))
+    assert {one.status_code for one in answers} == {200}
+
+
+WHOLE: dict[str, Any] = {
+    "timed_out": False,
+    "_shards": {"total": 2, "failed": 0},
+    "hits": {"total": {"value": 1, "relation": "eq"}, "hits": [{"_source": {"item": {"id": 1}}}]},
+}
+REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
+BROKEN: dict[str, bytes] = {
+    "too many requests": answer(429, REJECTED),
+    "unavailable": answer(503, {"error": {"type": "search_phase_execution_exception"}, "status": 503}),
+    "a fault of the engine": answer(500, {"error": {"type": "null_pointer_exception"}, "status": 500}),
+    "a gateway's own page": http(502, b"<html>Bad Gateway</html>", "text/html"),
+    "a gateway's page as 200": http(200, b"<html>Welcome</html>", "text/html"),
+    "a gateway's page as 404": http(404, b"<html>Not Found</html>", "text/html"),
+    "a gateway's page as 400": http(400, b"<html>Bad Request</html>", "text/html"),
+    "wrong password": answer(401, {"error": "Unauthorized"}),
+    "blocked": answer(403, {"error": {"type": "cluster_block_exception"}, "status": 403}),
+    "half of the JSON": http(200, b'{"took": 1, "hits": {'),
+    "an empty body": http(200, b""),
+    "no JSON object": http(200, b"[]"),
+    "nothing that was asked for": answer(200, {}),
+    "not HTTP": b"hello\r\n\r\n",
+    "some shards failed": answer(200, {**WHOLE, "_shards": {"total": 2, "failed": 1}}),
+    "no shard was asked": answer(200, {**WHOLE, "_shards": {"total": 0, "failed": 0}}),
+    "out of time": answer(200, {**WHOLE, "timed_out": True}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_an_answer_that_is_less_than_whole_is_a_503(name: str, tmp_path: Path) -> None:
+    async with answering(BROKEN[name]) as url, running(settings_for(url, "t", tmp_path)) as app:
+        error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+        error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
+        error_of(await ask(app, "GET", "/v1/gear/1", None), "search_unavailable")
+        if b"_shards" not in BROKEN[name] and name != "nothing that was asked for":
+            error_of(await ask(app, "GET", "/v1/platforms", None), "search_unavailable")
+
+
+async def test_the_whole_answer_is_passed_on(tmp_path: Path) -> None:
+    async with answering(answer(200, WHOLE)) as url, running(settings_for(url, "t", tmp_path)) as app:
+        found = await ask(app, "POST", "/v1/gear/search", {})
+        assert found.json() == {"status": "success", "gear": [{"id": 1}], "total": 1}
+
+
+async def test_a_connection_reset_within_an_answer_is_a_503(tmp_path: Path) -> None:
+    content = http(200, b'{"timed_out": false, "_shards": {"total": 1', length=5000)
+    async with answering(content, cut=True) as url, running(settings_for(url, "t", tmp_path)) as app:
+        error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+
+
+async def test_an_answer_that_stops_in_its_middle_is_a_503(tmp_path: Path) -> None:
+    content = http(200, b'{"timed_out": false, "_shards": {"total": 1', length=5000)
+    async with answering(content) as url, running(settings_for(url, "t", tmp_path, search_timeout=0.5)) as app:
+        error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+
+
+async def test_the_engines_address_and_words_are_not_told_to_clients(tmp_path: Path) -> None:
+    content = answer(503, {"error": {"type": "x", "reason": "node secret-host-7 [10.1.2.3] failed"}, "status": 503})
+    async with answering(content) as url, running(settings_for(url, "t", tmp_path)) as app:
+        said = (await ask(app, "POST", "/v1/gear/search", {})).text
+        assert "secret-host" not in said
+        assert url.rpartition(":")[2] not in said
+
+
+async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: str, tmp_path: Path) -> None:
+    """An alias over two indices, of which one has no shard in service."""
+    prefix = f"t{secrets.token_hex(5)}"
+    settings = settings_for(opensearch_url, prefix, tmp_path)
+    (platform,) = read_platforms()
+    client = connect(settings)
+    try:
+        put_index(settings, platform, map(simple_item, range(1, 4)))
+        body = read_definition().create_body()
+        body["settings"] = {**body["settings"], "index": {"routing.allocation.require._name": "nobody"}}
+        away = f"{prefix}-730-away"
+        client.indices.create(index=away, body=body, params={"wait_for_active_shards": "0"})
+        async with running(settings) as app:
+            assert (await app.search({})).json()["total"] == 3
+            client.indices.put_alias(index=away, name=f"{prefix}-730")
+            error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+            error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
+            client.indices.delete_alias(index=away, name=f"{prefix}-730")
+            assert (await app.search({})).json()["total"] == 3
+    finally:
+        client.close()
+        drop_indices(opensearch_url, prefix)
+
+
+async def test_a_store_that_is_away_is_a_503_until_it_is_back(
+    opensearch_url: str, app: RunningApp, tmp_path: Path
+) -> None:
+    with postgres_url() as url:
+        server = Postgres(url)
+        await server.execute("CREATE DATABASE faults")
+        await migrate.upgrade(server.url("faults"))
+        settings = settings_for(opensearch_url, app.settings.index_prefix, tmp_path, database_url=server.url("faults"))
+        async with running(settings) as on_postgres:
+            await works_again(on_postgres)
+            await server.stop_serving("faults")
+            ready = await ask(on_postgres, "GET", "/health/ready", None)
+            error_of(ready, "store_unavailable")
+            error_of(await ask(on_postgres, "GET", "/v1/gear/1", None), "store_unavailable")
+
+            async def searches_too() -> bool:  # a token that was seen just now is remembered for two seconds
+                return (await ask(on_postgres, "POST", "/v1/gear/search", {})).status_code == 503
+
+            await until(searches_too)
+            error_of(await ask(on_postgres, "POST", "/v1/gear/search", {}), "store_unavailable")
+            assert (await on_postgres.client.get("/health/live")).status_code == 200
+            await server.serve_again("faults")
+            await works_again(on_postgres)
