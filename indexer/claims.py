@@ -27,7 +27,7 @@ PAGE = 1000
 Result = TypeVar("Result")
 
 
-class OrdersUnavailable(CommandError):  # what happened, beside the error that it is a kind of
+class OrdersUnavailableError(CommandError):  # what happened, beside the error that it is a kind of
     """The orders' database cannot be asked now."""
 
 
@@ -48,7 +48,7 @@ class Claims:
 
         try:
             return self._patiently(lambda: self._pages(read))
-        except OrdersUnavailable as error:
+        except OrdersUnavailableError as error:
             message = (
                 f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "
                 "but then items that are sold already are offered"
@@ -69,7 +69,7 @@ class Claims:
 
         try:
             return self._patiently(both)
-        except OrdersUnavailable as error:
+        except OrdersUnavailableError as error:
             message = (
                 f"the swap is done, but what was ordered meanwhile could not be noted for the new index "
                 f"(GEAR_DATABASE_URL): {error}; load again, until then sold items may be offered"
@@ -81,7 +81,7 @@ class Claims:
         while True:
             try:
                 return asyncio.run(work())
-            except OrdersUnavailable as error:
+            except OrdersUnavailableError as error:
                 if not waits.left():
                     raise
                 waits.wait(str(error))
@@ -127,7 +127,7 @@ class Claims:
         try:
             yield store
         except StoreError as error:
-            raise OrdersUnavailable(str(error)) from error
+            raise OrdersUnavailableError(str(error)) from error
         finally:
             await store.close()
 

@@ -4,15 +4,8 @@ import re
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from opensearchpy.exceptions import (
-    AuthenticationException,
-    AuthorizationException,
-    ConnectionError,  # noqa: A004  # the client's own error, not the built-in
-    ConnectionTimeout,
-    OpenSearchException,
-    SerializationError,
-    TransportError,
-)
+from opensearchpy import exceptions
+from opensearchpy.exceptions import OpenSearchException, SerializationError, TransportError
 
 from mappings.connection import SearchSettings
 
@@ -37,7 +30,7 @@ def address_of(settings: SearchSettings) -> str:
 
 def may_pass(error: OpenSearchException) -> bool:
     """Whether the same call may succeed a little later: lost connections, overload, faults of the server."""
-    if isinstance(error, ConnectionError | SerializationError):
+    if isinstance(error, exceptions.ConnectionError | SerializationError):
         return True
     if not isinstance(error, TransportError) or is_disk_full(cause(error)):
         return False
@@ -62,11 +55,11 @@ def disk_full(reason: str) -> str:
 
 def explained(error: OpenSearchException, address: str) -> str:
     """One sentence for an error of the client."""
-    if isinstance(error, ConnectionTimeout):
+    if isinstance(error, exceptions.ConnectionTimeout):
         return f"OpenSearch at {address} (GEAR_OPENSEARCH_URL) did not answer in time"
-    if isinstance(error, ConnectionError):
+    if isinstance(error, exceptions.ConnectionError):
         return f"OpenSearch cannot be reached at {address} (GEAR_OPENSEARCH_URL): {cause(error)}"
-    if isinstance(error, AuthenticationException | AuthorizationException):
+    if isinstance(error, exceptions.AuthenticationException | exceptions.AuthorizationException):
         return (
             f"OpenSearch at {address} refuses the login (GEAR_OPENSEARCH_USERNAME, GEAR_OPENSEARCH_PASSWORD): "
             f"{cause(error)}"
@@ -78,7 +71,7 @@ def explained(error: OpenSearchException, address: str) -> str:
 
 def cause(error: OpenSearchException) -> str:
     """What the engine or the network said, in a few words."""
-    if isinstance(error, ConnectionError):
+    if isinstance(error, exceptions.ConnectionError):
         return _POOL.sub("", str(error.info))
     if isinstance(error, TransportError):
         return f"{error.status_code} {error.error}: {_reason(error)}"

@@ -27,7 +27,7 @@ from indexer.document import (
 from indexer.failures import CommandError, cause
 from indexer.generations import Generations, loading_alias
 from indexer.interruption import Interruption
-from indexer.patience import GivenUp, Patience
+from indexer.patience import GivenUpError, Patience
 from indexer.progress import LoadProgress
 from indexer.read import Source
 from indexer.record import Record
@@ -91,9 +91,10 @@ class Load:
             with interruption.held():
                 try:
                     self._swap(index)
-                except GivenUp:
+                except GivenUpError as error:
                     removable = False  # the swap may yet happen: its answer was lost
-                    raise
+                    message = f"whether {index} serves now is not known, `gear-indexer status` tells: {error}"
+                    raise CommandError(message) from error
                 self._tell_again(bound, began)
         finally:
             if removable and not self._report.swapped:

@@ -16,11 +16,11 @@ LONGEST_DELAY = 20.0
 Answer = TypeVar("Answer")
 
 
-class GivenUp(CommandError):  # what happened, beside the error that it is a kind of
+class GivenUpError(CommandError):  # what happened, beside the error that it is a kind of
     """Trying again did not help within the time that was allowed."""
 
 
-class StoppedWaiting(CommandError):
+class StoppedError(CommandError):
     """Somebody else ended the work meanwhile."""
 
 
@@ -43,19 +43,19 @@ class Waits:
         return self._since is None or time.monotonic() - self._since < self._seconds
 
     def wait(self, reason: str) -> None:
-        """Waits before the next try; raises GivenUp or StoppedWaiting."""
+        """Waits before the next try; raises GivenUpError or StoppedError."""
         now = time.monotonic()
         if self._since is None:
             self._since = now
         left = self._since + self._seconds - now
         if left <= 0:
-            message = f"gave up after {self._seconds:g} seconds (--give-up-after) of trying again: {reason}"
-            raise GivenUp(message)
+            message = f"gave up after {self._seconds:g} seconds of trying again: {reason}"
+            raise GivenUpError(message)
         delay = self._delay * random.uniform(0.5, 1)  # noqa: S311  # jitter, so that senders do not come in step
         self._delay = min(self._delay * 2, LONGEST_DELAY)
         if self._stopped.wait(min(delay, left)):
             message = "stopped"
-            raise StoppedWaiting(message)
+            raise StoppedError(message)
 
 
 class Patience:

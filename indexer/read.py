@@ -7,9 +7,11 @@ import gzip
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import zstandard
 
@@ -38,9 +40,13 @@ class Source:
         self.position = 0
         self.size: int | None = None
         self._head = b""
+        self._opened = ExitStack()
         try:
-            self._raw: BinaryIO = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115  # closed by close()
-            if name != "-" and Path(name).is_file():
+            if name == "-":
+                self._raw: BinaryIO | BufferedReader = sys.stdin.buffer
+                return
+            self._raw = self._opened.enter_context(BufferedReader(FileIO(name)))
+            if Path(name).is_file():
                 self.size = Path(name).stat().st_size
         except OSError as error:
             message = f"{name}: cannot be read: {error.strerror}"
@@ -50,8 +56,7 @@ class Source:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.name != "-":
-            self._raw.close()
+        self._opened.close()
 
     def read(self, size: int = CHUNK_BYTES) -> bytes:
         """Up to `size` bytes as they are stored; empty at the end."""
@@ -99,7 +104,7 @@ class Source:
 
 
 def _gunzipped(source: Source) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=source, mode="rb") as stream:  # type: ignore[call-overload]  # needs read() only
+    with gzip.GzipFile(fileobj=cast(BinaryIO, source), mode="rb") as stream:  # it needs read() only
         while chunk := stream.read(CHUNK_BYTES):
             yield chunk
 

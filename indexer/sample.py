@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
+from math import nextafter
 from random import Random
 from typing import Any
 
@@ -118,9 +119,8 @@ class Sampler:
         else:
             row = self._rows[bisect_right(self._weights, draw() * self._weights[-1])]
         share = draw()
-        wear = row.low + (row.high - row.low) * share
-        if wear >= row.high:  # rounding only: a band's upper end is the next band's
-            wear = row.low
+        # never a band's upper end, which is the next band's: the sum may be rounded up to it
+        wear = min(row.low + (row.high - row.low) * share, nextafter(row.high, 0))
         attachments, extra = "", 0.0
         if row.is_weapon:
             attachments, extra = choose_applied(draw, self._stickers, self._charms)

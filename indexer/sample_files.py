@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import orjson
 import zstandard
@@ -75,7 +75,7 @@ def _compressed(raw: BinaryIO, output: Path) -> Iterator[BinaryIO]:
     """Compresses by the file's name, with nothing of the time or the name in it: same listings, same bytes."""
     if output.name.endswith(".gz"):
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
-            yield packed  # type: ignore[misc]  # a file for writing in all but its declared type
+            yield cast(BinaryIO, packed)  # a file for writing in all but its declared type
     elif output.name.endswith(".zst"):
         with zstandard.ZstdCompressor().stream_writer(raw, closefd=False) as stream:
             yield stream

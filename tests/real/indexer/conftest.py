@@ -38,8 +38,7 @@ class Place:
 
     def load(self, items: list[dict[str, Any]], *options: str, code: int = 0) -> dict[str, Any]:
         """Loads items from stdin."""
-        text = b"\n".join(orjson.dumps(item) for item in items)
-        return self.json("load", "-", "--platform", "730", "--quiet", *options, stdin=text, code=code)
+        return self.json("load", "-", "--platform", "730", "--quiet", *options, stdin=lines(items), code=code)
 
     def indices(self) -> list[str]:
         """Every index of this test."""
@@ -78,3 +77,8 @@ def wire(place: Place, opensearch_url: str, monkeypatch: pytest.MonkeyPatch) -> 
 def items(count: int, first: int = 1) -> list[dict[str, Any]]:
     """Small valid items."""
     return [{"id": number, "name": f"Item {number}", "price": number / 100} for number in range(first, first + count)]
+
+
+def lines(items: list[dict[str, Any]]) -> bytes:
+    """Items as NDJSON."""
+    return b"\n".join(orjson.dumps(item) for item in items)

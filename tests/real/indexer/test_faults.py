@@ -1,20 +1,14 @@
-"""Faults at the wire and death of the loader: everything arrives in the end, or the old index serves as before."""
+"""Faults at the wire: everything arrives in the end, or the old index serves as before."""
 
-import contextlib
 import itertools
-import os
-import signal
-import subprocess
-import sys
 import threading
-from typing import Any
 
 import orjson
 import pytest
 
-from indexer import bulk
-from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.wire import CUT, LOSE, Fault, Rule, Wire
+from indexer import bulk, load
+from tests.real.indexer.conftest import Place, items, lines
+from tests.real.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
 MANY = 400
 BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
@@ -27,16 +21,12 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
 
 
-def _is_bulk(path: str) -> bool:
-    return path.partition("?")[0].endswith("/_bulk")
-
-
 def _some_bulks(fault: Fault, numbers: set[int]) -> Rule:
     """Breaks these requests of all bulk requests, counted from 0."""
     count = itertools.count()
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        return fault if _is_bulk(path) and next(count) in numbers else None
+        return fault if is_bulk(path) and next(count) in numbers else None
 
     return rule
 
@@ -55,7 +45,7 @@ def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wi
     sizes: list[int] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if not _is_bulk(path):
+        if not is_bulk(path):
             return None
         lines = body.splitlines(keepends=True)
         sizes.append(len(lines) // 2)
@@ -78,9 +68,9 @@ def test_an_engine_that_goes_away_and_comes_back_gets_everything(place: Place, w
     cut = threading.Event()
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if _is_bulk(path) and wire.bulks == 4 and not cut.is_set():
+        if is_bulk(path) and wire.bulks == 4 and not cut.is_set():
             cut.set()
-            threading.Timer(1.5, lambda: setattr(wire, "rule", lambda *_: None)).start()
+            threading.Timer(1.5, lambda: setattr(wire, "rule", pass_all)).start()
         return CUT if cut.is_set() else None
 
     wire.rule = rule
@@ -93,7 +83,7 @@ def test_an_engine_that_stays_away_keeps_the_old_index(place: Place, wire: Wire)
     old = place.load(items(2))["index"]
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        return CUT if _is_bulk(path) else None
+        return CUT if is_bulk(path) else None
 
     wire.rule = rule
     report = place.load(items(MANY), "--give-up-after", "0.5", code=1)
@@ -101,6 +91,27 @@ def test_an_engine_that_stays_away_keeps_the_old_index(place: Place, wire: Wire)
     assert report["swapped"] is False
     assert place.indices() == [old]
     assert place.served() == [1, 2]
+
+
+def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(
+    place: Place, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "SHORT_PATIENCE", 0.4)
+    old = place.load(items(2))["index"]
+    before = wire.bulks
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return CUT if wire.bulks >= before + 3 else None
+
+    wire.rule = rule
+    result = place.run("load", "-", "--platform", "730", "--give-up-after", "0.4", stdin=lines(items(MANY)))
+    assert result.exit_code == 1
+    assert "could not be removed" in result.stderr
+    assert "`gear-indexer prune` removes it" in result.stderr
+    assert place.served() == [1, 2]
+    wire.rule = pass_all
+    assert place.json("prune", "--platform", "730")["kept"] == [old]
+    assert place.indices() == [old]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +146,7 @@ def test_a_really_read_only_index_stops_the_load(place: Place, wire: Wire) -> No
     """The block that the engine itself sets at the flood stage."""
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if _is_bulk(path) and wire.bulks == 3:
+        if is_bulk(path) and wire.bulks == 3:
             block = {"index.blocks.read_only_allow_delete": True}
             place.client.indices.put_settings(index=f"{place.alias}-*", body=block)
         return None
@@ -148,7 +159,7 @@ def test_a_really_read_only_index_stops_the_load(place: Place, wire: Wire) -> No
 
 def test_an_index_that_somebody_removes_is_not_made_again_by_a_late_request(place: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if _is_bulk(path) and wire.bulks == 3:
+        if is_bulk(path) and wire.bulks == 3:
             place.client.indices.delete(index=f"{place.alias}-*")
         return None
 
@@ -156,20 +167,6 @@ def test_an_index_that_somebody_removes_is_not_made_again_by_a_late_request(plac
     report = place.load(items(MANY), code=1)
     assert report["swapped"] is False
     assert place.indices() == []
-
-
-@pytest.mark.parametrize("fault", [CUT, LOSE])
-def test_a_swap_whose_answer_is_lost_happens_once(place: Place, wire: Wire, fault: Fault) -> None:
-    old = place.load(items(2))["index"]
-    count = itertools.count()
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        return fault if path.startswith("/_aliases") and next(count) == 0 else None
-
-    wire.rule = rule
-    report = place.load(items(3, first=10))
-    assert (report["swapped"], report["previous"]) == (True, old)
-    assert place.served() == [10, 11, 12]
 
 
 def test_settings_that_do_not_stay_stop_the_swap(place: Place, wire: Wire) -> None:
@@ -205,79 +202,12 @@ def test_an_older_load_does_not_replace_a_younger_one(place: Place, wire: Wire) 
     assert place.indices() == [younger]
 
 
-@contextlib.contextmanager
-def _loader_half_way(place: Place, wire: Wire) -> Any:
-    """A loader process whose third bulk request hangs until the block ends."""
-    reached, end = threading.Event(), threading.Event()
-
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if _is_bulk(path) and wire.bulks >= 3:
-            reached.set()
-            end.wait(60)
-            return CUT
-        return None
-
-    wire.rule = rule
-    program = "from indexer import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli import main; main()"
-    arguments = [sys.executable, "-c", program, "load", "many.ndjson", "--platform", "730", "--quiet", "--json"]
-    (place.folder / "many.ndjson").write_bytes(b"\n".join(orjson.dumps(item) for item in items(MANY, first=1000)))
-    environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:
-        try:
-            assert reached.wait(60)
-            yield process, end
-        finally:
-            end.set()
-            process.kill()
-
-
-def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire) -> None:
-    old = place.load(items(2))["index"]
-    with _loader_half_way(place, wire) as (process, _):
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    wire.rule = lambda *_: None
-    assert place.served() == [1, 2]
-    left = [name for name in place.indices() if name != old]
-    assert len(left) == 1
-    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
-    assert states == {old: "serving", left[0]: "unfinished"}
-    assert place.load(items(3))["swapped"] is True
-    assert place.json("prune", "--platform", "730")["removed"] == left
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_loader_that_is_asked_to_stop_cleans_up(place: Place, wire: Wire, number: signal.Signals) -> None:
-    old = place.load(items(2))["index"]
-    with _loader_half_way(place, wire) as (process, end):
-        process.send_signal(number)
-        end.set()
-        output, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    answer: dict[str, Any] = orjson.loads(output)
-    assert (answer["error"], answer["swapped"]) == ("interrupted", False)
-    assert place.indices() == [old]
-    assert place.served() == [1, 2]
-
-
-def test_an_interruption_during_the_swap_waits_for_its_end(place: Place, wire: Wire) -> None:
-    def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path.startswith("/_aliases"):
-            os.kill(os.getpid(), signal.SIGTERM)
-        return None
-
-    wire.rule = rule
-    report = place.load(items(3), code=130)
-    assert (report["swapped"], report["error"]) == (True, "interrupted")
-    assert place.served() == [1, 2, 3]
-
-
 @pytest.mark.parametrize("called", ["/_refresh", "/_count", "/_cluster/health", "/_settings", "GET /"])
 def test_calls_around_the_filling_are_tried_again_too(place: Place, wire: Wire, called: str) -> None:
     count = itertools.count()
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if path == "/" or _is_bulk(path) or (called == "GET /" and method != "GET"):
+        if path == "/" or is_bulk(path) or (called == "GET /" and method != "GET"):
             return None
         return CUT if called.removeprefix("GET ") in path and next(count) == 0 else None
 

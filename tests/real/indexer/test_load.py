@@ -9,7 +9,7 @@ import pytest
 from indexer.document import LoadedItem, index_document
 from mappings.definition import read_definition
 from mappings.platforms import Platform
-from tests.real.indexer.conftest import Place, items
+from tests.real.indexer.conftest import Place, items, lines
 
 RFC = {"id": 5, "name": "★ Karambit", "listedAt": "2026-01-02T03:04:05Z", "price": 1.07, "paint": {"float": 0.1}}
 
@@ -125,7 +125,7 @@ def test_a_rejects_file_that_cannot_be_written_stops_the_load(place: Place) -> N
 
 
 def test_several_files_are_one_catalogue(place: Place) -> None:
-    (place.folder / "a.ndjson").write_bytes(b"\n".join(orjson.dumps(item) for item in items(3)))
+    (place.folder / "a.ndjson").write_bytes(lines(items(3)))
     (place.folder / "b.json").write_bytes(orjson.dumps(items(3, first=3)))
     report = place.json("load", "a.ndjson", "b.json", "--platform", "730", "--quiet")
     assert (report["read"], report["indexed"], report["duplicates"]) == (6, 5, 1)

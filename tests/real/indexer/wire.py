@@ -30,6 +30,11 @@ def pass_all(method: str, path: str, body: bytes) -> Fault | None:
     return None
 
 
+def is_bulk(path: str) -> bool:
+    """Whether a request carries items."""
+    return path.partition("?")[0].endswith("/_bulk")
+
+
 class Wire:
     """Forwards every request to the engine, but for what `rule` says."""
 
@@ -45,7 +50,7 @@ class Wire:
 
             def _serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                wire.bulks += self.path.partition("?")[0].endswith("/_bulk")
+                wire.bulks += is_bulk(self.path)
                 fault = wire.rule(self.command, self.path, body)
                 if fault is not None and fault.kind == "answer":
                     self._answer(fault.status, "application/json", fault.body)

@@ -14,7 +14,7 @@ from opensearchpy.exceptions import (
 )
 
 from indexer.failures import address_of, explained, may_pass
-from indexer.patience import GivenUp, Patience, StoppedWaiting
+from indexer.patience import GivenUpError, Patience, StoppedError
 from mappings.connection import SearchSettings
 
 BUSY = TransportError(429, "rejected_execution_exception", {"error": {"reason": "queue is full"}})
@@ -40,7 +40,7 @@ def test_patience_ends_and_says_why() -> None:
     def action() -> None:
         raise GONE
 
-    with pytest.raises(GivenUp, match=r"0\.3 seconds.*refused"):
+    with pytest.raises(GivenUpError, match=r"0\.3 seconds.*refused"):
         Patience(0.3).call(action)
 
 
@@ -56,7 +56,7 @@ def test_stopped_work_waits_no_more() -> None:
     stopped = threading.Event()
     stopped.set()
     waits = Patience(30, stopped).waits()
-    with pytest.raises(StoppedWaiting):
+    with pytest.raises(StoppedError):
         waits.wait("busy")
 
 
@@ -66,7 +66,7 @@ def test_progress_renews_patience() -> None:
         waits.wait("busy")
         waits.progress()
     waits.wait("busy")
-    with pytest.raises(GivenUp):
+    with pytest.raises(GivenUpError):
         deque(iter(lambda: waits.wait("busy"), True), maxlen=0)
 
 

@@ -1,0 +1,114 @@
+"""The moments that must not go wrong: the loader's death, a signal, and the swap itself."""
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.real.indexer.conftest import Place, items, lines
+from tests.real.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
+
+MANY = 400
+
+
+@contextlib.contextmanager
+def _loader_half_way(place: Place, wire: Wire) -> Any:
+    """A loader process whose third bulk request hangs until the block ends."""
+    reached, end = threading.Event(), threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path) and wire.bulks >= 3:
+            reached.set()
+            end.wait(60)
+            return CUT
+        return None
+
+    wire.rule = rule
+    program = "from indexer import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli import main; main()"
+    arguments = [sys.executable, "-c", program, "load", "many.ndjson", "--platform", "730", "--quiet", "--json"]
+    (place.folder / "many.ndjson").write_bytes(lines(items(MANY, first=1000)))
+    environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:
+        try:
+            assert reached.wait(60)
+            yield process, end
+        finally:
+            end.set()
+            process.kill()
+
+
+def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire) -> None:
+    old = place.load(items(2))["index"]
+    with _loader_half_way(place, wire) as (process, _):
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    wire.rule = pass_all
+    assert place.served() == [1, 2]
+    left = [name for name in place.indices() if name != old]
+    assert len(left) == 1
+    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    assert states == {old: "serving", left[0]: "unfinished"}
+    assert place.load(items(3))["swapped"] is True
+    assert place.json("prune", "--platform", "730")["removed"] == left
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_loader_that_is_asked_to_stop_cleans_up(place: Place, wire: Wire, number: signal.Signals) -> None:
+    old = place.load(items(2))["index"]
+    with _loader_half_way(place, wire) as (process, end):
+        process.send_signal(number)
+        end.set()
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    answer: dict[str, Any] = orjson.loads(output)
+    assert (answer["error"], answer["swapped"]) == ("interrupted", False)
+    assert place.indices() == [old]
+    assert place.served() == [1, 2]
+
+
+def test_an_interruption_during_the_swap_waits_for_its_end(place: Place, wire: Wire) -> None:
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if path.startswith("/_aliases"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    wire.rule = rule
+    report = place.load(items(3), code=130)
+    assert (report["swapped"], report["error"]) == (True, "interrupted")
+    assert place.served() == [1, 2, 3]
+
+
+def test_a_swap_that_cannot_be_made_is_not_guessed_about(place: Place, wire: Wire) -> None:
+    old = place.load(items(2))["index"]
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return CUT if path.startswith("/_aliases") else None
+
+    wire.rule = rule
+    report = place.load(items(3), "--give-up-after", "0.4", code=1)
+    assert "`gear-indexer status` tells" in report["error"]
+    assert report["swapped"] is False
+    assert place.served() == [1, 2]
+    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
+    assert states == {old: "serving", report["index"]: "unfinished"}
+
+
+@pytest.mark.parametrize("fault", [CUT, LOSE])
+def test_a_swap_whose_answer_is_lost_happens_once(place: Place, wire: Wire, fault: Fault) -> None:
+    old = place.load(items(2))["index"]
+    count = itertools.count()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return fault if path.startswith("/_aliases") and next(count) == 0 else None
+
+    wire.rule = rule
+    report = place.load(items(3, first=10))
+    assert (report["swapped"], report["previous"]) == (True, old)
+    assert place.served() == [10, 11, 12]
