@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.testing import CliRunner
 
 import api.cli
 import indexer.cli
@@ -27,10 +28,11 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Com
             yield from commands(f"{name} {below}", command.commands[below])
 
 
-def help_text(name: str, command: click.Command) -> str:
-    """What `--help` prints, at a fixed width."""
-    with click.Context(command, info_name=name, terminal_width=100, max_content_width=100, color=False) as context:
-        return command.get_help(context)
+def help_text(name: str) -> str:
+    """What `--help` of a command prints, at a fixed width."""
+    group, *path = name.split()
+    shown = CliRunner().invoke(GROUPS[group], [*path, "--help"], prog_name=group, terminal_width=100, color=False)
+    return shown.output.rstrip()
 
 
 def cli_page() -> str:
@@ -42,9 +44,9 @@ def cli_page() -> str:
         "done. Settings come from `GEAR_…` variables and a file `.env` ([operations](operations.md)).\n",
     ]
     for name, group in GROUPS.items():
-        for full_name, command in commands(name, group):
+        for full_name, _ in commands(name, group):
             level = "##" if full_name == name else "###"
-            parts.append(f"{level} {full_name}\n\n```text\n{help_text(full_name, command)}\n```\n")
+            parts.append(f"{level} {full_name}\n\n```text\n{help_text(full_name)}\n```\n")
     return "\n".join(parts)
 
 

@@ -135,6 +135,7 @@ def test_several_files_are_one_catalogue(place: Place) -> None:
 
 
 def test_an_index_in_the_place_of_the_alias_is_refused(place: Place) -> None:
+    place.client.indices.create(index=place.alias)
     place.client.index(index=place.alias, body={"some": "body"}, params={"refresh": "true"})
     report = place.load(items(1), code=1)
     assert "must be an alias" in report["error"]
