@@ -10,6 +10,7 @@ import api.errors
 import api.health
 import api.openapi
 import api.orders.routes
+import api.pages
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
@@ -56,12 +57,11 @@ def create_app(settings: Settings) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         redirect_slashes=False,
-        redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
+        openapi_url=None,  # api.pages has the routes, which refuse unknown query parameters like all others
     )
     app.add_middleware(RequestIdMiddleware)
     api.errors.install(app)
-    for router in (api.search.routes.router, api.orders.routes.router, api.health.router):
+    for router in (api.search.routes.router, api.orders.routes.router, api.health.router, api.pages.router):
         app.include_router(router)
     api.openapi.install(app, [SearchBody, OrderBody])
     return app

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -33,7 +34,7 @@ def main() -> None:
 
 @main.command()
 @click.option("--host", help="Address to listen on (GEAR_API_HOST, 127.0.0.1).")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
 def serve(host: str | None, port: int | None, workers: int) -> None:
     """Serve the API until it is told to stop (SIGTERM, SIGINT).
@@ -42,26 +43,33 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     """
     import uvicorn
 
+    from api.protocol import GearProtocol
     from api.settings import Settings
     from mappings.platforms import read_platforms
 
+    # every worker builds its settings from the environment, and they must know where they listen
+    os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = _checked(Settings)
     _checked(lambda: read_platforms(settings.platform_files))
     uvicorn.run(
         "api.app:serve",
         factory=True,
-        host=host or settings.api_host,
-        port=settings.api_port if port is None else port,
+        host=settings.api_host,
+        port=settings.api_port,
         workers=workers,
         access_log=False,
         server_header=False,
+        http=GearProtocol,
+        # longer than a proxy before us keeps an idle connection, so that the proxy is the one that closes it
+        timeout_keep_alive=75,
         log_config=None,
         timeout_graceful_shutdown=10,
     )
 
 
 @main.command()
-def migrate() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def migrate(as_json: bool) -> None:
     """Bring the database's schema up to date; safe to run twice, and by two at once.
 
     Example: GEAR_DATABASE_URL=postgresql+asyncpg://gear:secret@db/gear gear-api migrate
@@ -72,6 +80,8 @@ def migrate() -> None:
     settings = _checked(StoreSettings)
     _run(migration.upgrade(settings.database_url))
     click.echo(f"the schema is at {migration.head()}", err=True)
+    if as_json:
+        click.echo(json.dumps({"revision": migration.head()}))
 
 
 @main.command()
@@ -166,7 +176,8 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
 
 @token.command("revoke")
 @click.argument("token_id_or_name")
-def revoke_token(token_id_or_name: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def revoke_token(token_id_or_name: str, as_json: bool) -> None:
     """Revoke a token by its id or name; every worker refuses it within 5 seconds.
 
     Example: gear-api token revoke shop
@@ -181,6 +192,8 @@ def revoke_token(token_id_or_name: str) -> None:
         message = f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list"
         raise click.ClickException(message)
     click.echo(f"revoked {token_id_or_name}", err=True)
+    if as_json:
+        click.echo(json.dumps({"revoked": token_id_or_name}))
 
 
 def _about(held: "Token") -> dict[str, Any]:

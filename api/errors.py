@@ -15,6 +15,7 @@ from store.errors import StoreUnavailable
 
 # code: (status, what it tells the client). The order is that of the statuses.
 ERRORS: dict[str, tuple[int, str]] = {
+    "bad_request": (400, "what came is no request of HTTP, or stopped half-way"),
     "invalid_json": (400, "the body is not valid JSON"),
     "unauthorized": (401, "a valid bearer token is needed"),
     "forbidden": (403, "the token does not have the scope that this operation needs"),

@@ -4,6 +4,7 @@ Numbers with a fraction or an exponent stay decimals, so that prices compare exa
 refused: NaN, Infinity, lone surrogates, and the same key twice in one object.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from decimal import Decimal, InvalidOperation
@@ -11,10 +12,12 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from api.errors import ApiError, from_validation
 
 MOST_BODY_BYTES = 65_536
+BODY_SECONDS = 20.0
 # no integer field takes more than 64 bits (19 digits); longer ones stay decimals, which integer fields refuse
 _LONGEST_INTEGER = 40
 
@@ -32,8 +35,8 @@ def _whole(digits: str) -> int | Decimal:
 def _decimal(digits: str) -> Decimal:
     try:
         return Decimal(digits)
-    except InvalidOperation as error:  # an exponent of twenty digits
-        raise ApiError("validation_failed", "a number's exponent is too large") from error
+    except InvalidOperation:  # an exponent of twenty digits, beyond every limit: the field's own rule refuses it
+        return Decimal("Infinity")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -81,10 +84,17 @@ async def _content(request: Request) -> bytes:
     if declared.isdigit() and (len(declared) > 9 or int(declared) > MOST_BODY_BYTES):
         raise too_large
     content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > MOST_BODY_BYTES:
-            raise too_large
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                content += chunk
+                if len(content) > MOST_BODY_BYTES:
+                    raise too_large
+    except ClientDisconnect as error:
+        raise ApiError("bad_request", "the client went away within the body") from error
+    except TimeoutError as error:
+        message = f"the body did not come within {BODY_SECONDS:.0f} seconds"
+        raise ApiError("bad_request", message, headers={"Connection": "close"}) from error
     return bytes(content)
 
 

@@ -1,14 +1,13 @@
 """The API's settings: `GEAR_…` variables and `.env` in, one checked object a process out."""
 
 from decimal import Decimal
-from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from mappings.connection import SearchSettings
-from mappings.platforms import PLATFORM_FILES
 from store.settings import StoreSettings
 
 
@@ -18,7 +17,8 @@ class Settings(SearchSettings, StoreSettings):
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = Field(
-        default="http://127.0.0.1:8000", description="how buyers reach this service; begins every `statusUrl`"
+        default="",
+        description="how buyers reach this service; begins every `statusUrl`; where it listens if left out",
     )
     search_timeout: float = Field(
         default=2.5, gt=0, le=60, description="seconds that the engine has for one question, then it is a 503"
@@ -28,7 +28,6 @@ class Settings(SearchSettings, StoreSettings):
     allow_insecure_callbacks: bool = Field(
         default=False, description="accept http and private addresses in an order's URLs, for development"
     )
-    platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")
 
     @field_validator("rate_limit")
     @classmethod
@@ -41,6 +40,8 @@ class Settings(SearchSettings, StoreSettings):
     @field_validator("public_url")
     @classmethod
     def _without_trailing_slash(cls, value: str) -> str:
+        if not value:
+            return value
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             message = "must be http:// or https:// and a host, without user info"
@@ -49,3 +50,8 @@ class Settings(SearchSettings, StoreSettings):
             message = "must have neither a query nor a fragment: paths are put behind it"
             raise ValueError(message)
         return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _public_where_it_listens(self) -> Self:
+        self.public_url = self.public_url or f"http://{self.api_host}:{self.api_port}"
+        return self

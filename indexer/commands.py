@@ -103,8 +103,8 @@ def run_load(
     """`gear-indexer load`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
     with _answered(answer, as_json=as_json):
-        found = _platform(read_platforms(), platform)
         settings = SearchSettings()
+        found = _platform(read_platforms(settings.platform_files), platform)
         report = LoadReport(found.id, settings.alias(found.id))
         answer.update(report.as_json())
         began = time.monotonic()
@@ -125,8 +125,8 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
     """`gear-indexer status`."""
     answer: dict[str, Any] = {}
     with _answered(answer, as_json=as_json):
-        platforms = read_platforms()
         settings = SearchSettings()
+        platforms = read_platforms(settings.platform_files)
         client = _connected(settings)
         asked = list(platforms) if platform is None else [_platform(platforms, platform)]
         states = [_upkeep(one, settings, client).status() for one in asked]
@@ -157,9 +157,9 @@ def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json
     """`gear-indexer rollback`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
     with _answered(answer, as_json=as_json):
-        found = _platform(read_platforms(), platform)
-        answer["platform"] = found.id
         settings = SearchSettings()
+        found = _platform(read_platforms(settings.platform_files), platform)
+        answer["platform"] = found.id
         claims = _claims(found, ROLLBACK_PATIENCE, without_orders=without_orders)
         upkeep = _upkeep(found, settings, _connected(settings))
         answer.update(upkeep.rollback(to, claims, lambda text: click.echo(text, err=True)))
@@ -170,9 +170,9 @@ def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
     """`gear-indexer prune`."""
     answer: dict[str, Any] = {"platform": platform}
     with _answered(answer, as_json=as_json):
-        found = _platform(read_platforms(), platform)
-        answer["platform"] = found.id
         settings = SearchSettings()
+        found = _platform(read_platforms(settings.platform_files), platform)
+        answer["platform"] = found.id
         answer.update(_upkeep(found, settings, _connected(settings)).prune(keep))
         removed = ", ".join(answer["removed"]) or "nothing"
         click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
@@ -186,6 +186,8 @@ def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output:
     answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
     with _answered(answer, as_json=as_json):
         began = time.monotonic()
-        sampler = Sampler(read_catalogue(catalogue), _platform(read_platforms(), platform), seed)
+        sampler = Sampler(
+            read_catalogue(catalogue), _platform(read_platforms(SearchSettings().platform_files), platform), seed
+        )
         answer["bytes"] = written(sampler.batches(count), output)
         answer["seconds"] = round(time.monotonic() - began, 3)

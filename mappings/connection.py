@@ -1,5 +1,6 @@
 """The connection: the settings of the search engine in, an OpenSearch client out. The only place that builds one."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +12,7 @@ from pydantic import Field, FilePath, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mappings.names import alias_of
+from mappings.platforms import PLATFORM_FILES
 
 
 class SearchSettings(BaseSettings):
@@ -28,6 +30,7 @@ class SearchSettings(BaseSettings):
     opensearch_ca_certs: FilePath | None = Field(
         default=None, description="file with the certificates that sign the engine's own, for https"
     )
+    platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
 
     @field_validator("opensearch_url")

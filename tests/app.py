@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
+from api.protocol import GearProtocol
 from api.settings import Settings
 from store import migrate, tokens
 from store.engine import Store
@@ -85,7 +86,7 @@ def serving(settings: Settings) -> Iterator[httpx.Client]:
     token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(create_app(settings), log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(create_app(settings), http=GearProtocol, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

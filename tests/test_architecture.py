@@ -27,7 +27,9 @@ MAY_IMPORT = {
     ),
 }
 # file: why it reads the environment although it is no settings class
-READS_ENVIRONMENT: dict[str, str] = {}
+READS_ENVIRONMENT: dict[str, str] = {
+    "api/cli.py": "it hands --host and --port to the worker processes, whose settings are built from the environment",
+}
 SUPPRESSION = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
 NO_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "misc", "shared", "base"}
 

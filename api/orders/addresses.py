@@ -5,6 +5,7 @@ literal address counts in every notation that some reader of URLs takes for one.
 """
 
 import re
+import unicodedata
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import urlsplit
 
@@ -119,8 +120,10 @@ def url_problem(url: str, *, allow_insecure: bool) -> str | None:
 
 
 def _host_of(url: str, schemes: tuple[str, ...]) -> str:
-    if any(character.isspace() or character == "\\" for character in url):
-        raise URLRefusedError("must not hold blanks or backslashes")  # readers of URLs disagree about what they mean
+    if any(character.isspace() or unicodedata.category(character) == "Cc" or character == "\\" for character in url):
+        raise URLRefusedError(
+            "must not hold blanks, control characters or backslashes"
+        )  # readers of URLs disagree about what they mean
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -36,6 +36,7 @@ def masking_of(request: Request) -> Masking:
     responses=answers(
         OrderAnswer,
         examples.ORDER_ANSWER,
+        "bad_request",
         "invalid_json",
         "unauthorized",
         "forbidden",

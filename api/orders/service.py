@@ -86,7 +86,7 @@ def _check_fields(services: Services, body: OrderBody, platform: Platform) -> No
     details = broken_rules(platform.order, given.platform_id, given.trade_link)
     urls = {"successUrl": body.success_url, "failureUrl": body.failure_url, "callbackUrl": body.callback_url}
     for field, url in urls.items():
-        problem = url and url_problem(url, allow_insecure=services.settings.allow_insecure_callbacks)
+        problem = url is not None and url_problem(url, allow_insecure=services.settings.allow_insecure_callbacks)
         if problem:
             details.append(Detail(field, problem))
     if details:

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
+import orjson
 import structlog
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import NotFoundError, SerializationError, TransportError
@@ -24,6 +25,8 @@ _WANTED = "timed_out,_shards.total,_shards.failed,hits.total,hits.hits._source,a
 # What the engine answers with a 400 while the request is a good one.
 _CANNOT_NOW = ("index_closed_exception",)
 
+_NO_DOCUMENT = "document_missing_exception"
+
 
 @dataclass(frozen=True)
 class StoredItem:
@@ -31,6 +34,17 @@ class StoredItem:
 
     item: dict[str, Any]
     price: int | None
+
+
+class Mark(Protocol):
+    """Whether an active order binds an item."""
+
+    @property
+    def platform(self) -> int: ...
+    @property
+    def item(self) -> int: ...
+    @property
+    def bound(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -91,19 +105,23 @@ class Engine:
             raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
         return StoredItem(source["item"], source.get("price"))
 
-    async def mark(self, platform: int, number: int, *, bound: bool) -> bool:
-        """Shows or hides an item in searches; False where the index does not have it."""
-        call = self._client.update(
-            index=self._settings.alias(platform),
-            id=str(number),
-            body={"doc": {"bound": bound}},
-            params={"require_alias": "true", "retry_on_conflict": "3"},
-        )
-        try:
-            await self._ask(call)
-        except _MissingError:
-            return False
-        return True
+    async def mark(self, marks: Sequence[Mark]) -> list[bool]:
+        """Hides items from searches or shows them; for each whether the index knows it now.
+
+        An item that the index does not have needs no mark; one whose index refuses has to be told again. Raises
+        ApiError `search_unavailable` where none of them was told.
+        """
+        lines: list[bytes] = []
+        for mark in marks:
+            target = {"_index": self._settings.alias(mark.platform), "_id": str(mark.item)}
+            action = {"update": {**target, "require_alias": True, "retry_on_conflict": 3}}
+            lines += [orjson.dumps(action), orjson.dumps({"doc": {"bound": mark.bound}})]
+        params = {"filter_path": "items.*.status,items.*.error.type"}
+        call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
+        answers = [entry["update"] for entry in (await self._ask(call)).get("items", ())]
+        if len(answers) != len(marks):
+            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+        return [one["status"] < 300 or one["error"]["type"] == _NO_DOCUMENT for one in answers]
 
     async def ready(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless at least one platform's index answers."""

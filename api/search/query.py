@@ -88,8 +88,9 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
         low = None if asked.min is None else at_least(asked.min, minor_digits)
         high = None if asked.max is None else at_most(asked.max, minor_digits)
     else:
-        low = None if asked.min is None else float(asked.min)
-        high = None if asked.max is None else float(asked.max)
+        # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0
+        low = None if asked.min is None else float(asked.min) + 0.0
+        high = None if asked.max is None else float(asked.max) + 0.0
     bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
     return {"range": {row.field: bounds}} if bounds else None
 

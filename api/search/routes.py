@@ -42,6 +42,7 @@ def json_response(content: bytes) -> Response:
     responses=answers(
         SearchAnswer,
         examples.SEARCH_ANSWER,
+        "bad_request",
         "invalid_json",
         "unauthorized",
         "forbidden",

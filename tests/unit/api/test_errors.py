@@ -12,9 +12,9 @@ from api.errors import ERRORS, ApiError, Detail, from_validation, install, inval
 from api.request_id import RequestIdMiddleware
 from store.errors import StoreUnavailable
 
-# as the contract names them
+# as the contract names them, and `bad_request` (docs/decisions/0013-faults-below-http.md)
 CONTRACT = {
-    400: {"invalid_json"},
+    400: {"bad_request", "invalid_json"},
     401: {"unauthorized"},
     403: {"forbidden"},
     404: {"not_found", "item_not_found", "order_not_found", "delivery_not_found"},

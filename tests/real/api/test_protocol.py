@@ -1,0 +1,94 @@
+"""Below the app: what is no request of HTTP, comes too slowly or is too large gets the envelope and no more time."""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+import api.json_body
+import api.protocol
+from tests.app import serving, settings_for
+
+
+@pytest.fixture(scope="module")
+def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """The app behind the server that ships."""
+    with serving(settings_for(opensearch_url, "tprotocol", tmp_path_factory.mktemp("protocol"))) as client:
+        yield client
+
+
+def exchange(client: httpx.Client, sent: bytes) -> bytes:
+    """Everything that comes back until the server closes the connection."""
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=30) as connection:
+        try:
+            connection.sendall(sent)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+        except ConnectionResetError:
+            return b""  # the server closed while there was more to send
+
+
+def refusal(answer: bytes) -> str:
+    """The message of a 400 `bad_request` in the envelope."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    error = json.loads(body)["error"]
+    assert error["code"] == "bad_request"
+    assert re.search(rb"(?i)x-request-id: (\S+)", head)[1].decode() == error["requestId"]  # type: ignore[index]  # it matches
+    assert json.loads(body)["status"] == "error"
+    return str(error["message"])
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"garbage\r\n\r\n",
+        b"FOO /health/live HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nContent-Length: -2\r\n\r\n",
+        b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+        b"POST /v1/gear HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET /health/live HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_gets_the_envelope(client: httpx.Client, sent: bytes) -> None:
+    assert refusal(exchange(client, sent))
+    assert client.get("/health/live").status_code == 200
+
+
+@pytest.mark.parametrize("head", [b"X: " + b"a" * 2_000_000, b"X: a\r\n" * 200_000])
+def test_a_head_without_end_is_not_read_on(client: httpx.Client, head: bytes) -> None:
+    answer = exchange(client, b"GET /health/live HTTP/1.1\r\nHost: x\r\n" + head)
+    assert answer == b"" or "65,536" in refusal(answer)
+    assert client.get("/health/live").status_code == 200
+
+
+def test_a_head_that_does_not_come_is_not_waited_for(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api.protocol, "HEAD_SECONDS", 0.2)
+    assert "seconds" in refusal(exchange(client, b""))
+    assert "seconds" in refusal(exchange(client, b"GET /health/live HTTP/1.1\r\nHost:"))
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api.json_body, "BODY_SECONDS", 0.2)
+    token = client.headers["authorization"].encode()
+    head = b"POST /v1/gear/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: " + token
+    assert "seconds" in refusal(exchange(client, head + b'\r\nContent-Length: 11\r\n\r\n{"q'))
+
+
+def test_a_client_that_goes_away_within_a_body_troubles_nobody(client: httpx.Client) -> None:
+    token = client.headers["authorization"].encode()
+    head = b"POST /v1/gear/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: " + token
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as connection:
+        connection.sendall(head + b'\r\nContent-Length: 11\r\n\r\n{"q')
+    assert client.get("/health/live").status_code == 200
+
+
+def test_pages_of_the_description_refuse_unknown_parameters(client: httpx.Client) -> None:
+    for path in ("/openapi.json", "/docs"):
+        assert client.get(path).status_code == 200
+        assert client.get(path, params={"x": 1}).status_code == 422
