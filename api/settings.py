@@ -53,5 +53,7 @@ class Settings(SearchSettings, StoreSettings):
 
     @model_validator(mode="after")
     def _public_where_it_listens(self) -> Self:
-        self.public_url = self.public_url or f"http://{self.api_host}:{self.api_port}"
+        # nobody can follow a link to "every address of this host"
+        host = "127.0.0.1" if self.api_host in ("0.0.0.0", "::") else self.api_host  # noqa: S104  # compared, not bound
+        self.public_url = self.public_url or f"http://{host}:{self.api_port}"
         return self

@@ -104,3 +104,17 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GEAR_OPENSEARCH_URL", "ftp://shop:hunter2@engine:9200")
     said = CliRunner().invoke(main, ["openapi"])
     assert "hunter2" not in said.output
+
+
+@pytest.mark.parametrize(
+    ("given", "public_url"),
+    [
+        ({}, "http://127.0.0.1:8000"),
+        ({"api_port": 8211}, "http://127.0.0.1:8211"),
+        ({"api_host": "0.0.0.0", "api_port": 80}, "http://127.0.0.1:80"),
+        ({"api_host": "gear.internal"}, "http://gear.internal:8000"),
+        ({"public_url": "https://gear.example/", "api_port": 80}, "https://gear.example"),
+    ],
+)
+def test_buyers_are_sent_where_the_service_listens_unless_told(given: dict[str, Any], public_url: str) -> None:
+    assert Settings(_env_file=None, **given).public_url == public_url
