@@ -139,8 +139,8 @@ def carry(client: OpenSearch, index: str, bound: set[int], patience: Patience) -
     """
     marked = set(_marked(client, index, patience))
     carried = len(marked & bound)
-    carried += _mark(client, index, sorted(bound - marked), patience, bound=True)
-    _mark(client, index, sorted(marked - bound), patience, bound=False)
+    carried += mark(client, index, sorted(bound - marked), patience, bound=True)
+    mark(client, index, sorted(marked - bound), patience, bound=False)
     patience.call(lambda: client.indices.refresh(index=index))
     return carried
 
@@ -168,7 +168,7 @@ def _page(client: OpenSearch, index: str, body: dict[str, Any]) -> dict[str, Any
     return answer
 
 
-def _mark(client: OpenSearch, index: str, items: list[int], patience: Patience, *, bound: bool) -> int:
+def mark(client: OpenSearch, index: str, items: list[int], patience: Patience, *, bound: bool) -> int:
     """Sets `bound` on these items, one request a page; returns how many of them the index has."""
     done = 0
     document = orjson.dumps({"doc": {"bound": bound}})

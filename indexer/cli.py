@@ -141,6 +141,46 @@ def prune(platform: str, keep: int, *, as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--platform", metavar="ID", help="One platform only, by id or slug.")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, then look again.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    metavar="HOURS",
+    help="Call an unfinished load dead when nothing was written to its index for so long.",
+)
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many finished generations are meant to be kept, the serving one included.",
+)
+@click.option("--without-orders", is_flag=True, help="Leave out the orders' database and what is compared with it.")
+@_AS_JSON
+def doctor(
+    platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
+) -> None:
+    """Finds what is wrong with the index, says what to do about it, and repairs what is safe.
+
+    Looks at the engine, the alias, its indices, their settings and mapping, and whether the index and the orders agree
+    on what is sold; docs/doctor.md lists every finding. The exit code is 1 when errors are found, with --fix only when
+    some are left. Warnings alone are 0.
+
+    \b
+    gear-indexer doctor
+    gear-indexer doctor --platform 730 --fix --json
+    """
+    from indexer.commands import run_doctor
+
+    run_doctor(
+        platform, fix=fix, older_than=older_than * 3600, keep=keep, without_orders=without_orders, as_json=as_json
+    )
+
+
+@main.command()
 @click.option("--count", required=True, type=click.IntRange(min=0), help="How many listings.")
 @click.option("--seed", required=True, type=int, help="The same seed gives the same bytes.")
 @click.option(

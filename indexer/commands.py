@@ -178,6 +178,24 @@ def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
         click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
 
 
+def run_doctor(
+    platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
+) -> None:
+    """`gear-indexer doctor`."""
+    from indexer.diagnosis import diagnosed, readable_findings
+
+    answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
+    with _answered(answer, as_json=as_json):
+        platforms = read_platforms()
+        asked = list(platforms) if platform is None else [_platform(platforms, platform)]
+        answer["platforms"] = [one.id for one in asked]
+        answer.update(diagnosed(asked, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
+        if not as_json:
+            click.echo(readable_findings(answer))
+    if answer["errors"]:
+        sys.exit(1)
+
+
 def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
     """`gear-indexer sample`."""
     from indexer.sample import Sampler

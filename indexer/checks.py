@@ -1,0 +1,179 @@
+"""Checks of a platform's indices: what the engine has and the definition in, findings with their repairs out; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from indexer import index_checks
+from indexer.disks import readable
+from indexer.facts import IndexFacts
+from indexer.findings import (
+    Code,
+    Finding,
+    RemoveEmptyIndex,
+    RemoveGeneration,
+    Serve,
+    Severity,
+    curl,
+    fix_command,
+    load_command,
+)
+from indexer.generations import loading_alias
+from mappings.definition import Definition
+
+
+@dataclass(frozen=True)
+class PlatformFacts:
+    """One platform's indices, and what they are measured by."""
+
+    platform: int
+    alias: str
+    definition: Definition
+    indices: tuple[IndexFacts, ...]
+    data_nodes: int = 1
+    room: bool = False  # every disk is known to be below the low watermark
+
+    @property
+    def serving(self) -> list[IndexFacts]:
+        """The indices behind the alias."""
+        return [one for one in self.indices if self.alias in one.aliases]
+
+    @property
+    def unfinished(self) -> list[IndexFacts]:
+        """Generations of loads that run or have died: named so by their alias, or left set up for filling."""
+        return [one for one in self.indices if one.generation and one not in self.serving and _is_unfinished(one)]
+
+    @property
+    def finished(self) -> list[IndexFacts]:
+        """Generations that may serve, oldest first."""
+        return [one for one in self.indices if one.generation and one not in self.unfinished]
+
+
+def _is_unfinished(one: IndexFacts) -> bool:
+    return loading_alias(one.name) in one.aliases or one.settings.get("refresh_interval") == "-1"
+
+
+def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> list[Finding]:
+    """All that can be said without the orders; what a later repair needs is first."""
+    found = [*_alias(facts), *_foreign(facts)]
+    for one in facts.serving:
+        if one.generation is not None:
+            found += index_checks.check_index(
+                facts.platform, one, facts.definition, data_nodes=facts.data_nodes, room=facts.room
+            )
+    return [*found, *_unfinished(facts, older_than), *_too_many(facts, keep)]
+
+
+def _alias(facts: PlatformFacts) -> list[Finding]:
+    named = [one for one in facts.indices if one.name == facts.alias]
+    if named:
+        return [_alias_is_index(facts, named[0])]
+    ours = [one for one in facts.serving if one.generation is not None]
+    if len(ours) > 1:
+        return [_alias_several(facts, ours)]
+    return [] if facts.serving or not facts.finished else [_alias_missing(facts)]
+
+
+def _alias_is_index(facts: PlatformFacts, index: IndexFacts) -> Finding:
+    empty = index.items == 0
+    remove = curl("DELETE", facts.alias)
+    return Finding(
+        code=Code.ALIAS_IS_INDEX,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"an index is named {facts.alias}, which must be an alias: something wrote before the first load "
+        f"({index.items:,} documents are in it), and no load can be swapped in",
+        remedy=fix_command(facts.platform) if empty else f"{remove}, then {load_command(facts.platform)}",
+        repair=RemoveEmptyIndex(facts.alias) if empty else None,
+    )
+
+
+def _alias_several(facts: PlatformFacts, ours: list[IndexFacts]) -> Finding:
+    best, why = preferred(facts.definition, ours)
+    return Finding(
+        code=Code.ALIAS_SEVERAL,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"the alias {facts.alias} points to {len(ours)} indices ({', '.join(one.name for one in ours)}): items "
+        f"are found twice and sold ones are not hidden; {best.name} should serve alone: {why}",
+        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
+        repair=Serve(best.name),
+    )
+
+
+def _alias_missing(facts: PlatformFacts) -> Finding:
+    best, why = preferred(facts.definition, facts.finished)
+    return Finding(
+        code=Code.ALIAS_MISSING,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"nothing serves behind {facts.alias} although {len(facts.finished)} finished generations exist; "
+        f"{best.name} should: {why}",
+        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
+        repair=Serve(best.name),
+    )
+
+
+def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:
+    """Which of these, oldest first, should serve, and why."""
+    equal = [one for one in candidates if one.mappings.get("_meta", {}).get("fingerprint") == definition.fingerprint]
+    if equal:
+        return equal[-1], f"it is the newest with this version's definition ({definition.fingerprint})"
+    return candidates[-1], "it is the newest, and none has this version's definition"
+
+
+def _foreign(facts: PlatformFacts) -> list[Finding]:
+    return [
+        Finding(
+            code=Code.ALIAS_FOREIGN,
+            severity=Severity.ERROR,
+            platform=facts.platform,
+            subject=one.name,
+            message=f"the alias {facts.alias} points to {one.name}, which no load has made",
+            remedy=curl("DELETE", f"{one.name}/_alias/{facts.alias}"),
+        )
+        for one in facts.serving
+        if one.generation is None and one.name != facts.alias
+    ]
+
+
+def _unfinished(facts: PlatformFacts, older_than: float) -> list[Finding]:
+    """Those that nothing has written to for so many seconds; a younger one may belong to a load that runs."""
+    found = []
+    for one in facts.unfinished:
+        if one.idle_seconds is None or one.idle_seconds < older_than:
+            continue
+        found.append(
+            Finding(
+                code=Code.UNFINISHED_LOAD,
+                severity=Severity.WARNING,
+                platform=facts.platform,
+                subject=one.name,
+                message=f"{one.name} ({readable(one.bytes)}) was never finished, and nothing has written to it for at "
+                f"least {one.idle_seconds / 60:,.0f} minutes: its load has died",
+                remedy=fix_command(facts.platform),
+                repair=RemoveGeneration(one.name),
+            )
+        )
+    return found
+
+
+def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
+    finished = facts.finished
+    if len(finished) <= keep:
+        return []
+    others = [one for one in reversed(finished) if one not in facts.serving]  # newest first, as prune keeps them
+    spare = others[max(keep - (len(finished) - len(others)), 0) :]
+    return [
+        Finding(
+            code=Code.TOO_MANY_GENERATIONS,
+            severity=Severity.WARNING,
+            platform=facts.platform,
+            subject=facts.alias,
+            message=f"{len(finished)} finished generations are kept, {keep} are meant to be; "
+            f"the others take {readable(sum(one.bytes for one in spare))}",
+            remedy=f"gear-indexer prune --platform {facts.platform} --keep {keep}",
+        )
+    ]

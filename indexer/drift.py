@@ -1,0 +1,113 @@
+"""Drift: the definition and what an index has in, the fields and settings in which they differ out; pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mappings.definition import Definition
+
+# Set only when an index is made; every other setting of the definition can be put on a live index.
+_AT_CREATION = (
+    "number_of_shards",
+    "number_of_routing_shards",
+    "routing_partition_size",
+    "codec",
+    "sort.",
+    "soft_deletes.",
+    "similarity.",
+    "analysis.",
+)
+_BELOW = ("properties", "fields")
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Names of fields, or of settings, as seen from the definition."""
+
+    added: tuple[str, ...]  # the index has them, the definition has not
+    removed: tuple[str, ...]  # the definition has them, the index has not
+    changed: tuple[str, ...]  # `price: long instead of integer`
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    def sentence(self) -> str:
+        """`added x; removed y; changed z`, each only where there are some."""
+        parts = (("added", self.added), ("removed", self.removed), ("changed", self.changed))
+        return "; ".join(f"{name} {', '.join(held)}" for name, held in parts if held)
+
+
+def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as one level of names with dots; lists stay lists."""
+    found: dict[str, Any] = {}
+    for name, value in nested.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
+
+
+def same(wanted: Any, live: Any) -> bool:
+    """Whether two values of a setting mean the same: the engine answers `"10"` for 10 and `"true"` for true."""
+    return bool(_plain(wanted) == _plain(live))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def at_creation(setting: str) -> bool:
+    """Whether a setting can be given only to a new index."""
+    return setting.startswith(_AT_CREATION)
+
+
+def wanted_settings(definition: Definition) -> dict[str, Any]:
+    """Every setting of service of the definition, flat below `index`."""
+    return flat(definition.index_settings())
+
+
+def field_differences(definition: Definition, live: dict[str, Any]) -> Differences:
+    """Compares the definition's mapping with an index's."""
+    mappings = definition.body["mappings"]
+    wanted = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
+    found = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}
+    return _differences(wanted, found)
+
+
+def analysis_differences(definition: Definition, live: dict[str, Any]) -> Differences:
+    """Compares the definition's analysis with an index's flat settings."""
+    wanted = flat(definition.body["settings"].get("analysis", {}), "analysis.")
+    found = {name: value for name, value in live.items() if name.startswith("analysis.")}
+    return _differences(
+        {name: {"": _plain(value)} for name, value in wanted.items()},
+        {name: {"": _plain(value)} for name, value in found.items()},
+    )
+
+
+def _fields(properties: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, body in properties.items():
+        own = {key: value for key, value in body.items() if key not in _BELOW}
+        own.setdefault("type", "object")
+        if isinstance(own.get("copy_to"), str):  # the engine always answers a list
+            own["copy_to"] = [own["copy_to"]]
+        yield prefix + name, own
+        for key in _BELOW:
+            yield from _fields(body.get(key, {}), f"{prefix}{name}.")
+
+
+def _differences(wanted: dict[str, dict[str, Any]], found: dict[str, dict[str, Any]]) -> Differences:
+    changed = []
+    for name in sorted(wanted.keys() & found.keys()):
+        parts = sorted(wanted[name].keys() | found[name].keys())
+        differing = [part for part in parts if wanted[name].get(part) != found[name].get(part)]
+        if differing:
+            told = [f"{part} {found[name].get(part)} instead of {wanted[name].get(part)}".strip() for part in differing]
+            changed.append(f"{name} ({', '.join(told)})")
+    return Differences(
+        added=tuple(sorted(found.keys() - wanted.keys())),
+        removed=tuple(sorted(wanted.keys() - found.keys())),
+        changed=tuple(changed),
+    )

@@ -1,0 +1,56 @@
+"""Repairs: what a finding says is safe to do in, done on the engine and the orders out."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opensearchpy import OpenSearch
+
+from indexer.claims import Claims
+from indexer.failures import CommandError
+from indexer.findings import PutSettings, RemoveEmptyIndex, RemoveGeneration, Repair, Serve, TellClaims
+from indexer.generations import Generations
+from indexer.order_checks import Orders
+from indexer.patience import Patience
+from indexer.upkeep import PATIENCE_SECONDS, Upkeep
+from mappings.definition import Definition
+from mappings.platforms import Platform
+
+
+@dataclass(frozen=True)
+class Repairs:
+    """One platform's indices and orders, and what may be done to them without asking."""
+
+    client: OpenSearch
+    platform: Platform
+    alias: str
+    definition: Definition
+    orders: Orders | None
+    claims: Claims | None
+
+    def make(self, repair: Repair | None, say: Callable[[str], None]) -> None:
+        """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
+        match repair:
+            case PutSettings(index, values):
+                self.client.indices.put_settings(index=index, body={"index": values})
+            case Serve(index):
+                Upkeep(self.client, self.platform, self.alias, self.definition).rollback(index, self.claims, say)
+            case RemoveGeneration(index):
+                self._remove_unfinished(index)
+            case RemoveEmptyIndex(index):
+                self._remove_empty(index)
+            case TellClaims(index, window) if self.orders is not None:
+                asyncio.run(self.orders.compare(self.client, self.platform.id, index, window, repair=True))
+
+    def _remove_unfinished(self, index: str) -> None:
+        generations = Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
+        generations.remove(index)
+
+    def _remove_empty(self, index: str) -> None:
+        """Counts once more, with what no search has seen yet."""
+        self.client.indices.refresh(index=index)
+        count = self.client.count(index=index)["count"]
+        if count:
+            message = f"{index} has {count:,} documents by now and is not removed"
+            raise CommandError(message)
+        self.client.indices.delete(index=index)
