@@ -1,0 +1,67 @@
+"""An examined place: a loaded platform with orders in, the doctor's findings and everything that it may change out."""
+
+from typing import Any
+
+import orjson
+
+from tests.real.indexer.conftest import Place
+
+# Of the whole engine, which other tests use at the same time.
+OF_THE_ENGINE = {"disk-low", "disk-full", "cluster-red", "engine-version"}
+
+
+def findings(place: Place, *options: str, code: int | None = None) -> list[dict[str, Any]]:
+    """What the doctor says about this place; its exit code is checked against what it says."""
+    result = place.run("doctor", "--platform", "730", "--json", *options)
+    answer: dict[str, Any] = orjson.loads(result.stdout)
+    left = [one for one in answer["findings"] if one["severity"] == "error" and not one["fixed"]]
+    assert (result.exit_code, answer["errors"]) == (int(bool(left)), len(left)), result.output
+    assert code is None or result.exit_code == code, result.output
+    return [one for one in answer["findings"] if one["code"] not in OF_THE_ENGINE]
+
+
+def codes(found: list[dict[str, Any]]) -> list[str]:
+    """The codes of findings."""
+    return [one["code"] for one in found]
+
+
+def snapshot(place: Place) -> dict[str, Any]:
+    """Every index with its aliases, settings, mapping and documents."""
+    held: dict[str, Any] = place.client.indices.get(
+        index=f"{place.alias}*", params={"flat_settings": "true", "allow_no_indices": "true"}
+    )
+    for name, body in held.items():
+        body["documents"] = documents(place, name)
+    return held
+
+
+def documents(place: Place, index: str) -> dict[str, Any]:
+    """Every document of an index by its id; ten at most, so that it works with any page window."""
+    place.client.indices.refresh(index=index)
+    hits = place.client.search(index=index, body={"size": 10, "query": {"match_all": {}}})["hits"]
+    assert hits["total"]["value"] <= 10
+    return {hit["_id"]: hit["_source"] for hit in hits["hits"]}
+
+
+def repaired(place: Place, *expected: str, wanted: dict[str, Any]) -> None:
+    """The doctor finds exactly these faults, repairs them, then finds nothing, and the place is as `wanted`."""
+    before = snapshot(place)
+    assert sorted(codes(findings(place))) == sorted(expected)
+    assert snapshot(place) == before, "looking changes nothing"
+    fixed = findings(place, "--fix", code=0)
+    assert sorted(codes(fixed)) == sorted(expected)
+    assert all(one["fixed"] for one in fixed)
+    assert findings(place) == []
+    assert snapshot(place) == wanted
+
+
+def stays(place: Place, fault: str, says: str) -> dict[str, Any]:
+    """The doctor finds this one fault, says so with a remedy, and leaves everything as it is also with --fix."""
+    before = snapshot(place)
+    (found,) = findings(place, "--fix")
+    assert found["code"] == fault
+    assert says in found["message"]
+    assert found["remedy"]
+    assert found["fixed"] is False
+    assert snapshot(place) == before
+    return found

@@ -1,0 +1,208 @@
+"""The doctor on a real engine: each fault is made, found, repaired where that is safe, and nothing else touched."""
+
+from typing import Any
+
+import pytest
+
+from mappings.definition import read_definition
+from tests.real.indexer.conftest import Place, items
+from tests.real.indexer.examined import codes, findings, repaired, snapshot, stays
+from tests.real.indexer.test_claims import Shop
+
+OLD = "20200101000000000"
+ALONE = {"settings": {"number_of_replicas": 0}}
+
+
+@pytest.fixture
+def loaded(place: Place) -> Place:
+    """A platform in perfect order: one generation serves, and the database is migrated."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.load(items(3))
+    return place
+
+
+def _put(place: Place, **settings: Any) -> None:
+    values = {name.replace("__", "."): value for name, value in settings.items()}
+    place.client.indices.put_settings(index=place.alias, body={"index": values})
+
+
+def _generation(place: Place, *, loading: bool = False, **body: Any) -> str:
+    """An old generation, made as loads make them."""
+    index = f"{place.alias}-{OLD}-{read_definition().fingerprint}"
+    aliases: dict[str, Any] = {f"{index}-loading": {}} if loading else {}
+    place.client.indices.create(index=index, body={**read_definition().create_body(), "aliases": aliases, **body})
+    return index
+
+
+def test_a_sound_index_has_no_findings(loaded: Place) -> None:
+    before = snapshot(loaded)
+    assert findings(loaded, "--fix", code=0) == []
+    assert snapshot(loaded) == before
+
+
+def test_people_read_a_sentence_and_a_command(loaded: Place) -> None:
+    _put(loaded, refresh_interval="-1")
+    result = loaded.run("doctor", "--platform", "cs2")
+    assert result.exit_code == 1
+    assert "error  refresh: " in result.stdout
+    assert "do: gear-indexer doctor --platform 730 --fix" in result.stdout
+    assert "1 errors" in result.stdout
+    assert "repaired  refresh: " in loaded.run("doctor", "--fix").stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "settings"),
+    [
+        ("refresh", {"refresh_interval": "-1"}),
+        ("refresh", {"refresh_interval": "30s"}),
+        ("replicas", {"auto_expand_replicas": "false"}),
+        ("result-window", {"max_result_window": 500}),
+        ("result-window", {"max_result_window": 20_000}),
+        ("blocked", {"blocks__read_only": True}),
+        ("blocked", {"blocks__write": True, "blocks__read": True}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_settings_of_the_serving_index_are_put_right(loaded: Place, fault: str, settings: dict[str, Any]) -> None:
+    whole = snapshot(loaded)
+    _put(loaded, **settings)
+    blocked = "blocks__read" in settings
+    if not blocked:
+        repaired(loaded, fault, wanted=whole)
+        return
+    assert codes(findings(loaded, "--without-orders")) == [fault]
+    assert codes(findings(loaded, "--fix", "--without-orders", code=0)) == [fault]
+    assert snapshot(loaded) == whole
+
+
+def test_several_faults_at_once_are_all_put_right(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    _put(loaded, refresh_interval="-1", max_result_window=10, auto_expand_replicas="false")
+    _put(loaded, blocks__read_only=True)
+    repaired(loaded, "blocked", "refresh", "replicas", "result-window", wanted=whole)
+
+
+def test_a_copy_that_fits_nowhere_is_told_with_why(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    _put(loaded, auto_expand_replicas="false", number_of_replicas=1)
+    found = {one["code"]: one for one in findings(loaded, code=0)}
+    assert set(found) == {"replicas", "copies-missing"}
+    assert "same node" in found["copies-missing"]["message"] or "already" in found["copies-missing"]["message"]
+    findings(loaded, "--fix", code=0)
+    assert findings(loaded) == []
+    assert snapshot(loaded) == whole
+
+
+def test_a_primary_that_fits_nowhere_is_told_with_why(loaded: Place) -> None:
+    index = f"{loaded.alias}-{OLD}-{read_definition().fingerprint}"
+    nowhere = {"settings": {"index.routing.allocation.require.box": "none", "number_of_replicas": 0}}
+    loaded.client.indices.create(index=index, body=nowhere, params={"wait_for_active_shards": "0"})
+    (found,) = findings(loaded, "--fix", code=1)
+    assert (found["code"], found["subject"]) == ("shards-missing", index)
+    assert "box" in found["message"]
+    assert "_cluster/reroute" in found["remedy"]
+
+
+def test_an_empty_index_in_the_place_of_the_alias_is_removed(place: Place) -> None:
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    kept = _generation(place)
+    wanted = snapshot(place)
+    place.client.indices.create(index=place.alias, body=ALONE)
+    wanted[kept]["aliases"] = {place.alias: {}}
+    assert codes(findings(place, code=1)) == ["alias-is-index"]
+    fixed = findings(place, "--fix", code=0)
+    assert codes(fixed) == ["alias-is-index", "alias-missing"], "what it hid is found and repaired, too"
+    assert snapshot(place) == wanted
+
+
+def test_an_index_in_the_place_of_the_alias_with_documents_is_left_to_people(place: Place) -> None:
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.client.indices.create(index=place.alias, body=ALONE)
+    place.client.index(index=place.alias, id="1", body={"name": "stray"}, params={"refresh": "true"})
+    found = stays(place, "alias-is-index", "1 documents")
+    assert "-X DELETE" in found["remedy"]
+
+
+def test_a_document_that_came_after_the_look_keeps_the_index(place: Place) -> None:
+    """Deleting asks again, also for what no search sees yet."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    body = {"settings": {"number_of_replicas": 0, "refresh_interval": "-1"}}
+    place.client.indices.create(index=place.alias, body=body)
+    place.client.index(index=place.alias, id="1", body={"name": "stray"})
+    (found,) = findings(place, "--fix", code=1)
+    assert "has 1 documents" in found["message"]
+    assert place.client.get(index=place.alias, id="1")["found"]
+
+
+def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> None:
+    old = _generation(loaded)
+    whole = snapshot(loaded)
+    loaded.client.indices.put_alias(index=old, name=loaded.alias)
+    (told,) = findings(loaded, code=1)
+    assert "this version's definition" in told["message"]
+    repaired(loaded, "alias-several", wanted=whole)
+
+
+def test_generations_without_an_alias_serve_again(loaded: Place) -> None:
+    old = _generation(loaded)
+    whole = snapshot(loaded)
+    (serving,) = set(whole) - {old}
+    loaded.client.indices.delete_alias(index=serving, name=loaded.alias)
+    found = [one for one in findings(loaded, code=1) if one["code"] == "alias-missing"]
+    assert serving in found[0]["remedy"]
+    assert codes(findings(loaded, "--fix", code=0)) == ["alias-missing"]
+    assert snapshot(loaded) == whole
+
+
+def test_an_alias_on_a_stranger_is_told(loaded: Place) -> None:
+    stranger = f"{loaded.alias}-stranger"
+    loaded.client.indices.create(index=stranger, body={**ALONE, "aliases": {loaded.alias: {}}})
+    found = stays(loaded, "alias-foreign", stranger)
+    assert f"{stranger}/_alias/{loaded.alias}" in found["remedy"]
+
+
+def test_what_a_dead_load_left_is_removed_and_a_running_one_is_not(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    unfinished = _generation(loaded, loading=True)
+    loaded.client.index(index=unfinished, id="1", body={"id": 1, "name": "half"})
+    assert findings(loaded, "--fix") == [], "written to just now: its load may run"
+    assert unfinished in snapshot(loaded)
+    (found,) = findings(loaded, "--older-than", "0")
+    assert (found["code"], found["subject"], found["severity"]) == ("unfinished-load", unfinished, "warning")
+    findings(loaded, "--older-than", "0", "--fix", code=0)
+    assert snapshot(loaded) == whole
+
+
+def test_a_mapping_that_drifted_is_told_field_by_field(loaded: Place) -> None:
+    loaded.client.indices.put_mapping(index=loaded.alias, body={"properties": {"stray": {"type": "long"}}})
+    found = stays(loaded, "mapping-drift", "fields added stray")
+    assert found["severity"] == "error"
+    assert found["remedy"].startswith("gear-indexer load")
+    loaded.load(items(3))
+    assert findings(loaded) == []
+
+
+def test_an_index_of_another_definition_is_told(place: Place) -> None:
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    body = read_definition().create_body()
+    del body["mappings"]["properties"]["price"]
+    body["mappings"]["properties"]["float"] = {"type": "keyword"}
+    body["mappings"]["_meta"] = {"fingerprint": "00000000"}
+    body["settings"] = {**body["settings"], "index": {**body["settings"]["index"], "number_of_shards": 2}}
+    index = f"{place.alias}-{OLD}-00000000"
+    place.client.indices.create(index=index, body={**body, "aliases": {place.alias: {}}})
+    found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
+    assert set(found) == {"settings", "mapping-drift"}
+    assert "number_of_shards 2 instead of 1" in found["settings"]
+    for part in ("definition 00000000", "removed price", "changed float (type keyword instead of double)"):
+        assert part in found["mapping-drift"]
+
+
+def test_more_generations_than_are_kept_are_told_with_their_size(loaded: Place) -> None:
+    loaded.load(items(2), "--keep", "9")
+    loaded.load(items(2), "--keep", "9")
+    found = stays(loaded, "too-many-generations", "3 finished generations")
+    assert "B" in found["message"]
+    assert findings(loaded, "--keep", "3") == []
+    loaded.json("prune", "--platform", "730", "--keep", "2")
+    assert findings(loaded) == []

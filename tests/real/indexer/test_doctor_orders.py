@@ -1,0 +1,99 @@
+"""The doctor on the orders and the index: what they disagree on is found both ways, told to the index, and no more."""
+
+import pytest
+
+from indexer import agreement, claims
+from tests.real.indexer.conftest import Place, items
+from tests.real.indexer.examined import codes, documents, findings, repaired, snapshot
+from tests.real.indexer.test_claims import Shop
+
+
+@pytest.fixture
+def shop(place: Place) -> Shop:
+    return Shop(place.environment["GEAR_DATABASE_URL"]).open()
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than one page of everything."""
+    monkeypatch.setattr(agreement, "PAGE", 3)
+    monkeypatch.setattr(claims, "PAGE", 3)
+
+
+def _mark(place: Place, *numbers: int, bound: bool) -> None:
+    for number in numbers:
+        place.client.update(index=place.alias, id=str(number), body={"doc": {"bound": bound}})
+    place.client.indices.refresh(index=place.alias)
+
+
+def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> None:
+    shop.sell(1, 2, 3, 4, 5, 8, 99)  # 99 is not in the catalogue
+    place.load(items(9))
+    shop.told()
+    shop.age()
+    whole = snapshot(place)
+    assert findings(place, code=0) == []
+    _mark(place, 1, 2, 4, 5, 8, bound=False)
+    (found,) = findings(place, code=1)
+    assert "5 items that active orders hold" in found["message"]
+    assert ": 1, 2, 4, 5, 8" in found["message"]
+    repaired(place, "sold-but-offered", wanted=whole)
+    assert shop.told() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
+
+
+def test_free_items_that_are_hidden_are_offered(place: Place, shop: Shop) -> None:
+    place.load(items(9))
+    whole = snapshot(place)
+    _mark(place, 1, 2, 3, 4, 7, 9, bound=True)
+    (found,) = findings(place, code=1)
+    assert "6 items that no active order holds" in found["message"]
+    assert ": 1, 2, 3, 4, 7, …" in found["message"]
+    repaired(place, "free-but-hidden", wanted=whole)
+    assert shop.told() == dict.fromkeys((1, 2, 3, 4, 7, 9), False)
+
+
+def test_both_at_once_with_large_ids(place: Place, shop: Shop) -> None:
+    largest, least = 2**63 - 1, -(2**63)
+    place.load([*items(4), {"id": largest, "name": "Last"}, {"id": least, "name": "First"}])
+    whole = snapshot(place)
+    shop.sell(2, largest)
+    shop.told()
+    shop.age()
+    _mark(place, 3, least, bound=True)
+    assert sorted(codes(findings(place, code=1))) == ["free-but-hidden", "sold-but-offered"]
+    (index,) = whole
+    for number in (2, largest):
+        whole[index]["documents"][str(number)]["bound"] = True
+    repaired(place, "sold-but-offered", "free-but-hidden", wanted=whole)
+
+
+def test_an_order_on_its_way_to_the_index_is_no_disagreement(place: Place, shop: Shop) -> None:
+    index = place.load(items(3))["index"]
+    shop.sell(2)
+    before = documents(place, index)
+    assert findings(place, "--fix", code=0) == []
+    assert documents(place, index) == before
+
+
+def test_masks_that_nobody_tells_are_an_error(place: Place, shop: Shop) -> None:
+    place.load(items(3))
+    shop.sell(2, 3)
+    shop.age()
+    found = {one["code"]: one for one in findings(place, code=1)}
+    assert set(found) == {"sold-but-offered", "masks-behind"}
+    assert found["masks-behind"]["remedy"] == "gear-api serve"
+    assert "2 items" in found["masks-behind"]["message"]
+    left = {one["code"]: one["fixed"] for one in findings(place, "--fix")}
+    assert left["sold-but-offered"] is True
+    assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is True
+    assert shop.told() == {2: True, 3: True}
+    assert findings(place, code=0) == []
+
+
+def test_a_generation_that_serves_again_hides_what_is_sold(place: Place, shop: Shop) -> None:
+    index = place.load(items(3))["index"]
+    shop.sell(2)
+    place.client.indices.delete_alias(index=index, name=place.alias)
+    found = findings(place, "--fix", code=0)
+    assert "alias-missing" in codes(found)
+    assert documents(place, index)["2"]["bound"] is True
