@@ -1,0 +1,23 @@
+"""The doctor's page names every finding with the test that makes it on a real engine."""
+
+import re
+
+from indexer.findings import Code
+from tests.docs.pages import DOCS
+
+ROW = re.compile(r"^\| `([a-z-]+)` \|.*\| ([^|]+) \|$", re.MULTILINE)
+REAL = DOCS.parent / "tests" / "real" / "indexer"
+
+
+def test_every_finding_is_on_the_page_with_a_test_on_a_real_engine() -> None:
+    rows = dict(ROW.findall((DOCS / "doctor.md").read_text(encoding="utf-8")))
+    assert set(rows) == {str(code) for code in Code}
+    held = {
+        name
+        for file in REAL.glob("test_doctor*.py")
+        for name in re.findall(r"def (test_[a-z0-9_]+)", file.read_text(encoding="utf-8"))
+    }
+    for code, tests in rows.items():
+        named = re.findall(r"`(test_[a-z0-9_]+)`", tests)
+        assert named, f"{code} needs the test that makes it"
+        assert set(named) <= held, f"{code}: {set(named) - held} is no test of the doctor"
