@@ -45,7 +45,13 @@ class PlatformFacts:
     @property
     def finished(self) -> list[IndexFacts]:
         """Generations that may serve, oldest first."""
-        return [one for one in self.indices if one.generation and one not in self.unfinished]
+        return [one for one in self.indices if one.generation and not one.closed and one not in self.unfinished]
+
+    @property
+    def comparable(self) -> IndexFacts | None:
+        """The one index that can be compared with the orders."""
+        ours = [one for one in self.serving if one.generation is not None and not one.closed]
+        return ours[0] if len(ours) == len(self.serving) == 1 else None
 
 
 def _is_unfinished(one: IndexFacts) -> bool:
@@ -56,7 +62,9 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> lis
     """All that can be said without the orders; what a later repair needs is first."""
     found = [*_alias(facts), *_foreign(facts)]
     for one in facts.serving:
-        if one.generation is not None:
+        if one.closed:
+            found.append(_closed(facts, one))
+        elif one.generation is not None:
             found += index_checks.check_index(
                 facts.platform, one, facts.definition, data_nodes=facts.data_nodes, room=facts.room
             )
@@ -122,6 +130,17 @@ def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple
     if equal:
         return equal[-1], f"it is the newest with this version's definition ({definition.fingerprint})"
     return candidates[-1], "it is the newest, and none has this version's definition"
+
+
+def _closed(facts: PlatformFacts, index: IndexFacts) -> Finding:
+    return Finding(
+        code=Code.CLOSED,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=index.name,
+        message=f"{index.name} serves behind {facts.alias} and is closed, so that every search fails",
+        remedy=curl("POST", f"{index.name}/_open"),
+    )
 
 
 def _foreign(facts: PlatformFacts) -> list[Finding]:

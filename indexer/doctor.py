@@ -94,7 +94,7 @@ class Doctor:
         if engine is not None:
             found += self._cluster(engine, seen, found)
         for facts in seen:
-            if orders is not None and len(facts.serving) == 1 and facts.serving[0].generation is not None:
+            if orders is not None and facts.comparable is not None:
                 self._tried(found, facts.platform, "orders", partial(self._agreement, orders, facts))
         return [*found, *self._late(orders)]
 
@@ -148,7 +148,7 @@ class Doctor:
         if engine is not None:
             found += cluster_checks.check_auto_create(platform.id, alias, engine, facts.indices)
             found += cluster_checks.check_templates(platform.id, alias, engine)
-        lost = lost_shards(self.client, [one.name for one in facts.indices])
+        lost = lost_shards(self.client, facts.indices)
         return found + cluster_checks.check_shards(platform.id, lost)
 
     def _cluster(self, engine: EngineFacts, seen: list[PlatformFacts], found: list[Finding]) -> list[Finding]:
@@ -160,7 +160,9 @@ class Doctor:
         ]
 
     def _agreement(self, orders: Orders, facts: PlatformFacts) -> list[Finding]:
-        index = facts.serving[0]
+        index = facts.comparable
+        if index is None:
+            return []
         found = asyncio.run(orders.compare(self.client, facts.platform, index.name, index.result_window))
         return check_disagreement(facts.platform, index.name, index.result_window, found)
 

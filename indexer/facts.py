@@ -1,5 +1,6 @@
 """Facts: an engine in, what it says about itself and a platform's indices out, without any judgement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,11 @@ class IndexFacts:
     items: int
     bytes: int
     idle_seconds: float | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether somebody closed it: it answers nothing, and nothing can be asked of it but its settings."""
+        return str(self.settings.get("verified_before_close")).lower() == "true"
 
     @property
     def result_window(self) -> int:
@@ -167,8 +173,9 @@ def _idle(translog: dict[str, Any] | None) -> float | None:
     return min(age, FLUSHED_AFTER) if translog["uncommitted_operations"] else age
 
 
-def lost_shards(client: OpenSearch, names: list[str]) -> tuple[LostShard, ...]:
-    """The shards of these indices that are on no node, primaries first, with why for the first of each kind."""
+def lost_shards(client: OpenSearch, indices: Sequence[IndexFacts]) -> tuple[LostShard, ...]:
+    """The shards of these indices that are on no node and should be, primaries first, each with why."""
+    names = [one.name for one in indices if not one.closed]
     if not names:
         return ()
     rows = client.cat.shards(index=",".join(names), params={"format": "json", "h": "index,shard,prirep,state"})

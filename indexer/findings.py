@@ -32,6 +32,7 @@ class Code(StrEnum):
     ALIAS_FOREIGN = "alias-foreign"
     ALIAS_SEVERAL = "alias-several"
     ALIAS_MISSING = "alias-missing"
+    CLOSED = "closed"
     BLOCKED = "blocked"
     REFRESH = "refresh"
     REPLICAS = "replicas"

@@ -206,3 +206,16 @@ def test_more_generations_than_are_kept_are_told_with_their_size(loaded: Place) 
     assert findings(loaded, "--keep", "3") == []
     loaded.json("prune", "--platform", "730", "--keep", "2")
     assert findings(loaded) == []
+
+
+def test_a_closed_index_is_told_and_a_kept_one_may_be_closed(loaded: Place) -> None:
+    (serving,) = loaded.indices()
+    kept = _generation(loaded)
+    loaded.client.indices.close(index=kept)
+    assert findings(loaded, code=0) == []
+    loaded.client.indices.close(index=serving)
+    (found,) = findings(loaded, "--fix", code=1)
+    assert (found["code"], found["subject"], found["fixed"]) == ("closed", serving, False)
+    assert f"{serving}/_open" in found["remedy"]
+    loaded.client.indices.open(index=serving)
+    assert findings(loaded, code=0) == []
