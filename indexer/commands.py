@@ -186,7 +186,7 @@ def run_doctor(
 
     answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
     with _answered(answer, as_json=as_json):
-        platforms = read_platforms()
+        platforms = read_platforms(SearchSettings().platform_files)
         asked = list(platforms) if platform is None else [_platform(platforms, platform)]
         answer["platforms"] = [one.id for one in asked]
         answer.update(diagnosed(asked, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))

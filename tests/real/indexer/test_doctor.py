@@ -219,3 +219,12 @@ def test_a_closed_index_is_told_and_a_kept_one_may_be_closed(loaded: Place) -> N
     assert f"{serving}/_open" in found["remedy"]
     loaded.client.indices.open(index=serving)
     assert findings(loaded, code=0) == []
+
+
+def test_the_platforms_are_those_of_the_operator(loaded: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GEAR_PLATFORM_FILES counts here as it does for every command."""
+    text = 'id = 17\nslug = "other"\nname = "Other"\ncurrency = "USD"\nminor_digits = 2\n'
+    (loaded.folder / "17.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("GEAR_PLATFORM_FILES", str(loaded.folder))
+    assert loaded.json("doctor")["platforms"] == [17]
+    assert "no known platform" in loaded.json("doctor", "--platform", "730", code=1)["error"]
