@@ -12,13 +12,19 @@ from indexer.record import Record
 
 # Whole strings and all else up to the next bracket (outside of an element's brackets: or comma). No match: the text
 # ends before that, perhaps within a string. Possessive, so that it never goes back into a string.
-_WITHIN = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([{}\[\]])', re.DOTALL)
-_BETWEEN = re.compile(rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([{}\[\],])', re.DOTALL)
+_PASSED_WITHIN = rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
+_PASSED_BETWEEN = rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
+_WITHIN = re.compile(_PASSED_WITHIN + rb"([{}\[\]])", re.DOTALL)
+_BETWEEN = re.compile(_PASSED_BETWEEN + rb"([{}\[\],])", re.DOTALL)
+# The same up to where the text at hand ends, or a string that goes on behind it begins.
+_ALL_WITHIN = re.compile(_PASSED_WITHIN, re.DOTALL)
+_ALL_BETWEEN = re.compile(_PASSED_BETWEEN, re.DOTALL)
+_KEY = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*+:', re.DOTALL)
 
 
 def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
     """The elements of the one array that the text is; raises SourceError where it is no complete array."""
-    scan = _Scan(chunks)
+    scan = Scan(chunks)
     scan.skip_blanks()
     scan.position += 1  # the opening bracket, which the caller has seen
     scan.skip_blanks()
@@ -35,7 +41,7 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
         raise SourceError(message)
 
 
-class _Scan:
+class Scan:
     """A window on the text: `position` is the next byte, `line` its line."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
@@ -70,8 +76,8 @@ class _Scan:
         self.position += 1
         return separator
 
-    def element(self) -> Record:
-        """Takes the text up to the comma or bracket that ends this element."""
+    def element(self, end: bytes = b"]") -> Record:
+        """Takes the text up to the comma, or the bracket `end`, behind this element."""
         self.skip_blanks()
         line = self.line
         at = self.position
@@ -80,19 +86,49 @@ class _Scan:
             match = (_WITHIN if depth > 0 else _BETWEEN).match(self._text, at)
             if match is None:
                 at -= self.position
-                self._more_of(line)
+                self.more_of(line)
                 continue
             at = match.end()
             token = match.group(1)
-            if depth == 0 and token in b",]":
+            if depth == 0 and token in (b",", end):
                 text = self._text[self.position : at - 1]
                 self.position = at - 1
                 return Record(line, text)
             depth += 1 if token in b"{[" else -1
 
-    def _more_of(self, line: int) -> None:
+    def skip_element(self, end: bytes) -> None:
+        """Goes to the comma or the bracket `end` behind an element of any size, which is not held."""
+        line = self.line
+        depth = 0
+        while True:
+            passed = (_ALL_WITHIN if depth > 0 else _ALL_BETWEEN).match(self._text, self.position)
+            self.position = self.position if passed is None else passed.end()
+            token = self._text[self.position : self.position + 1]
+            if token in (b"", b'"'):
+                self.more_of(line)
+                continue
+            if depth == 0 and token in (b",", end):
+                return
+            self.position += 1
+            depth += 1 if token in b"{[" else -1
+
+    def key(self) -> bytes:
+        """Takes the name of a member and the colon behind it; its JSON text."""
+        line = self.line
+        while True:
+            match = _KEY.match(self._text, self.position)
+            if match is not None:
+                self.position = match.end()
+                return match.group(1)
+            if self.next_byte() not in (b'"', b""):
+                message = f"line {line}: the name of a member of the object is expected here"
+                raise SourceError(message)
+            self.more_of(line)
+
+    def more_of(self, line: int) -> None:
+        """Reads on within what began at `line`; raises SourceError at the end, or where it is too large to hold."""
         if not self._more():
-            message = f"line {line}: the array breaks off within or after the item that begins here"
+            message = f"line {line}: the text breaks off within or after the item that begins here"
             raise SourceError(message)
         if len(self._text) > MOST_ITEM_BYTES:
             message = f"line {line}: the item that begins here does not end within {MOST_ITEM_BYTES:,} bytes"
