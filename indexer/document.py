@@ -65,11 +65,12 @@ class Fault:
 
 
 class ItemRefusedError(ValueError):
-    """An item that cannot be loaded; `faults` has at least one."""
+    """An item that cannot be loaded; `faults` has at least one, `number` is its id where that is known."""
 
-    def __init__(self, faults: tuple[Fault, ...]) -> None:
+    def __init__(self, faults: tuple[Fault, ...], number: int | None = None) -> None:
         super().__init__("; ".join(f"{fault.field}: {fault.reason}" for fault in faults))
         self.faults = faults
+        self.number = number
 
 
 def item_from_json(text: bytes) -> LoadedItem:
@@ -91,7 +92,7 @@ def item_from_values(values: Mapping[str, Any]) -> LoadedItem:
 def readable_id(content: bytes | Mapping[str, Any] | ItemRefusedError) -> int | None:
     """The id of something that was refused, where one can be made out."""
     if isinstance(content, ItemRefusedError):
-        return None
+        return content.number
     if isinstance(content, bytes):
         match = _ID.search(content)
         return int(match.group(1)) if match else None

@@ -1,7 +1,7 @@
 """CSV: chunks of bytes in, the values of each row's item with its line number out.
 
 The header names the columns as answers do, parts with dots: `id,name,price,details.weapon,paint.float,attachments`.
-An empty cell is an absent value; `attachments` holds a JSON array.
+An empty cell is an absent value; `attachments` holds a JSON array. With a map any header will do; cells are then text.
 """
 
 import csv
@@ -22,6 +22,8 @@ _NUMBER_COLUMNS = {"price", "paint.float"}
 # More digits than any valid number has; longer ones stay text, which the validation then names.
 _WHOLE = re.compile(r"-?\d{1,40}", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+# What a table's columns are named in: the format.
+FORMATS = {"header": "CSV", "schema": "Parquet"}
 
 
 def columns() -> tuple[str, ...]:
@@ -38,8 +40,8 @@ def columns() -> tuple[str, ...]:
     return tuple(found)
 
 
-def table_rows(chunks: Iterator[bytes]) -> Iterator[Record]:
-    """The rows below the header; raises SourceError where the header is not one of ours."""
+def table_rows(chunks: Iterator[bytes], *, ours: bool = True) -> Iterator[Record]:
+    """The rows below the header; raises SourceError where it names a column twice, or one that is not `ours`."""
     csv.field_size_limit(MOST_ITEM_BYTES)
     rows = csv.reader(_texts(chunks), strict=True)
     header: list[str] | None = None
@@ -58,9 +60,9 @@ def table_rows(chunks: Iterator[bytes]) -> Iterator[Record]:
         if not row:
             continue
         if header is None:
-            header = _checked(row)
+            header = checked_columns(row, "header", ours=ours)
             continue
-        yield Record(line, _values(header, row))
+        yield Record(line, _values(header, row) if ours else _cells(header, row))
 
 
 def _texts(chunks: Iterator[bytes]) -> Iterator[str]:
@@ -77,34 +79,43 @@ def _broken(line: int, last: int, error: csv.Error) -> ItemRefusedError:
     return ItemRefusedError((Fault(None, None, f"Invalid CSV: {error}{extent}"),))
 
 
-def _checked(header: list[str]) -> list[str]:
+def checked_columns(names: list[str], where: str, *, ours: bool) -> list[str]:
+    """The names as they are; raises SourceError where they are not such as a table of items has in its `where`."""
+    if len(set(names)) != len(names):
+        message = f"names a column twice in its {where}: {shortened(','.join(names))}"
+        raise SourceError(message)
+    if not ours:
+        return names
     known = columns()
-    unknown = [name for name in header if name not in known]
+    unknown = [name for name in names if name not in known]
     if unknown:
         message = (
-            f"is read as CSV, and its header names unknown columns: {shortened(', '.join(unknown))}; "
-            f"the columns are {', '.join(known)}, separated by commas"
+            f"is read as {FORMATS[where]}, and its {where} names unknown columns: {shortened(', '.join(unknown))}; "
+            f"the columns are {', '.join(known)}{', separated by commas' if where == 'header' else ''}; "
+            "a catalogue in another shape needs --map"
         )
         raise SourceError(message)
-    if len(set(header)) != len(header):
-        message = f"names a column twice in its header: {shortened(','.join(header))}"
-        raise SourceError(message)
-    missing = [name for name in ("id", "name") if name not in header]
+    missing = [name for name in ("id", "name") if name not in names]
     if missing:
-        message = f"has no column {' and no column '.join(missing)} in its header"
+        message = f"has no column {' and no column '.join(missing)} in its {where}"
         raise SourceError(message)
-    return header
+    return names
+
+
+def _cells(header: list[str], row: list[str]) -> dict[str, Any] | ItemRefusedError:
+    if len(row) != len(header):
+        return ItemRefusedError((Fault(None, None, f"has {len(row)} cells, the header has {len(header)}"),))
+    return {column: cell for column, cell in zip(header, row, strict=True) if cell != ""}
 
 
 def _values(header: list[str], row: list[str]) -> dict[str, Any] | ItemRefusedError:
-    if len(row) != len(header):
-        return ItemRefusedError((Fault(None, None, f"has {len(row)} cells, the header has {len(header)}"),))
+    cells = _cells(header, row)
+    if isinstance(cells, ItemRefusedError):
+        return cells
     values: dict[str, Any] = {}
-    for column, cell in zip(header, row, strict=True):
-        if cell == "":
-            continue
+    for column, cell in cells.items():
         try:
-            value = _value(column, cell)
+            value = typed_cell(column, cell)
         except orjson.JSONDecodeError as error:
             return ItemRefusedError((Fault(column, shortened(cell), f"Invalid JSON: {error}"),))
         part, dot, name = column.partition(".")
@@ -115,7 +126,8 @@ def _values(header: list[str], row: list[str]) -> dict[str, Any] | ItemRefusedEr
     return values
 
 
-def _value(column: str, cell: str) -> Any:
+def typed_cell(column: str, cell: str) -> Any:
+    """The value that a text in this column stands for; raises JSONDecodeError where it is to be JSON and is not."""
     if column in _WHOLE_COLUMNS and _WHOLE.fullmatch(cell):
         return int(cell)
     if column in _NUMBER_COLUMNS and _NUMBER.fullmatch(cell):
