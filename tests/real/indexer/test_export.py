@@ -1,0 +1,143 @@
+"""An export on a real engine: everything that is served, loadable again as it was, or an exit code that is not 0."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexer.document import LoadedItem
+from indexer.export import Export, moment
+from indexer.failures import CommandError
+from tests.real.indexer.conftest import Place, items, lines
+from tests.real.indexer.wire import Fault, Wire
+
+ODD: list[dict[str, Any]] = [
+    {"id": 2**63 - 1, "name": '"quoted" \\ ★ ™ 龍王 \U0001f409', "price": None},
+    {"id": -(2**63), "name": "two\nlines\u2028\t", "price": 0},
+    {"id": 2**53 + 1, "name": " ", "price": 10**12, "description": ""},
+    {
+        "id": 0,
+        "name": "é é",
+        "price": 1.07,
+        "listedAt": "2026-01-02T03:04:05.123456789+05:30",
+        "image": "https://example.org/a.png",
+        "inspectLink": "steam://x",
+        "details": {"weapon": "AK-47", "type": "Rifle", "phase": "Phase 2"},
+        "paint": {"float": 0.07000000029802322, "seed": 2**63 - 1, "index": -1, "pattern": 0},
+        "attachments": [{"id": 9, "name": "a,b", "wear": 0.1, "type": "sticker"}, {"name": "c"}],
+    },
+    {"id": 7, "name": "first", "paint": {"float": 1e-9}, "listedAt": "1970-01-01T00:00:00Z"},
+    {"id": 8, "name": "last", "paint": {"float": 1}, "listedAt": "2261-12-31T23:59:59.999999999Z"},
+]
+
+
+def exported(place: Place, name: str) -> bytes:
+    """A whole export, unpacked."""
+    report = place.json("export", "--platform", "730", "--output", name, "--quiet")
+    data = Path(name).read_bytes()
+    plain = gzip.decompress(data) if name.endswith(".gz") else data
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(plain) if name.endswith(".zst") else plain
+    assert (report["complete"], report["bytes"], report["items"]) == (True, len(plain), len(plain.splitlines()))
+    assert report["expected"] == report["items"]
+    return plain
+
+
+def test_load_and_export_go_round_without_a_byte_of_difference(place: Place) -> None:
+    place.load([*reversed(items(1200, first=100)), *ODD])
+    first = exported(place, "first.ndjson")
+    place.json("load", "first.ndjson", "--platform", "730", "--quiet")
+    assert exported(place, "second.ndjson") == first
+    assert [orjson.loads(line)["id"] for line in first.splitlines()] == sorted(
+        [*range(100, 1300), *(item["id"] for item in ODD)]
+    )
+    shown = {row["id"]: row for row in map(orjson.loads, first.splitlines())}
+    for item in ODD:
+        assert LoadedItem.model_validate(shown[item["id"]]) == LoadedItem.model_validate(item)
+    assert shown[0]["listedAt"] == "2026-01-01T21:34:05.123456789Z"
+    assert shown[0]["paint"]["float"] == 0.07000000029802322
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_file_is_compressed_by_its_name(ending: str, place: Place) -> None:
+    place.load(items(3))
+    assert len(exported(place, f"a.ndjson{ending}").splitlines()) == 3
+
+
+def test_items_go_to_stdout_and_talk_to_stderr(place: Place) -> None:
+    place.load(items(3))
+    result = place.run("export", "--platform", "cs2")
+    assert [orjson.loads(line)["id"] for line in result.stdout.splitlines()] == [1, 2, 3]
+    assert "3 items" in result.stderr
+    assert place.run("export", "--platform", "730", "--json").exit_code == 2
+
+
+def test_an_empty_platform_is_an_empty_file_and_nothing_loaded_is_an_error(place: Place) -> None:
+    answer = place.json("export", "--platform", "730", "--output", "none.ndjson", code=1)
+    assert "nothing is loaded" in answer["error"]
+    assert answer["complete"] is False
+    assert not list(Path().glob("none*"))
+    place.load([], "--allow-empty")
+    assert exported(place, "empty.ndjson") == b""
+
+
+def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
+    place.load(items(10))
+    pieces = Export(place.client, place.alias, page_items=4).pieces()
+    first = next(pieces)
+    place.load(items(3, first=500), "--keep", "2")
+    found = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
+    assert found == list(range(1, 11))
+
+
+def test_an_export_that_falls_short_is_an_error_and_leaves_no_file(place: Place, wire: Wire) -> None:
+    place.load(items(10))
+    hits = {"hits": {"total": {"value": 10}, "hits": []}, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+    wire.rule = lambda method, path, body: (
+        Fault("answer", 200, orjson.dumps(hits)) if path.startswith("/_search?") else None
+    )
+    answer = place.json("export", "--platform", "730", "--output", "short.ndjson", code=1)
+    assert "incomplete: 0 items came of 10" in answer["error"]
+    assert (answer["complete"], answer["items"], answer["expected"]) == (False, 0, 10)
+    assert not list(Path().glob("short*"))
+
+
+def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire: Wire) -> None:
+    place.load(items(1))
+    part = {"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"total": 2, "successful": 1, "failed": 1}}
+    wire.rule = lambda method, path, body: (
+        Fault("answer", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
+    )
+    result = place.run("export", "--platform", "730")
+    assert result.exit_code == 1
+    assert "not every part" in result.stderr
+
+
+def test_a_moment_that_the_engine_has_forgotten_is_an_error(place: Place) -> None:
+    place.load(items(5))
+    export = Export(place.client, place.alias, page_items=2)
+    pieces = export.pieces()
+    next(pieces)
+    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.pit]})
+    with pytest.raises(CommandError, match=r"has lost the moment .* after 2 items"):
+        b"".join(pieces)
+
+
+@given(st.integers(0, 9214646399 * 10**9))
+@settings(max_examples=200, deadline=None, database=None)
+def test_moments_come_back_to_the_nanosecond(nanoseconds: int) -> None:
+    item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": moment(nanoseconds)})
+    assert item.listed_at == nanoseconds
+
+
+def test_lines_are_what_a_load_reads(place: Place) -> None:
+    place.load(ODD)
+    text = place.run("export", "--platform", "730", "--quiet").stdout_bytes
+    assert text == exported(place, "a.ndjson")
+    report = place.json("load", "-", "--platform", "730", "--quiet", stdin=text)
+    assert (report["indexed"], report["rejected"]) == (len(ODD), 0)
+    assert len(lines(ODD).splitlines()) == len(text.splitlines())
