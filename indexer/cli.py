@@ -62,22 +62,67 @@ def main() -> None:
     metavar="SECONDS",
     help="How long to go on trying while the engine is away or overloaded.",
 )
+@click.option(
+    "--map",
+    "map_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A TOML file that says which of the source's columns gives which field (docs/sources.md).",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Validate everything and say what a load would do; write nothing but the file of --rejects.",
+)
 @_QUIET
 @_AS_JSON
-def load(files: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     """Rebuilds a platform's index from the whole catalogue and swaps it in.
 
-    FILE is NDJSON, a JSON array or CSV, plain or compressed by gzip or zstd; `-` is stdin. Items are validated; refused
-    ones are listed in the rejects file with line, id, field and reason. The old index serves until the new one is
-    complete and checked, and stays as it is when anything fails.
+    FILE is NDJSON, a JSON array, CSV or Parquet, the first three plain or compressed by gzip or zstd: a file, a quoted
+    pattern of files, an http(s) address, or `-` for stdin. Items are validated; refused ones are listed in the rejects
+    file with line, id, field and reason. The old index serves until the new one is complete and checked, and stays as
+    it is when anything fails.
 
     \b
     gear-indexer load listings.ndjson.gz --platform 730
+    gear-indexer load 'export/part-*.parquet' --platform 730 --dry-run
+    gear-indexer load https://example.org/prices.json --map prices.toml --platform 730
     zcat part-*.gz | gear-indexer load - --platform cs2 --json
     """
-    from indexer.commands import run_load
+    from indexer.commands import run_dry_load, run_load
 
-    run_load(files, as_json=as_json, **options)
+    if dry_run:
+        options.pop("without_orders")
+        run_dry_load(files, **options)
+    else:
+        run_load(files, **options)
+
+
+@main.command()
+@_PLATFORM
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file instead of stdout; compressed when named .gz or .zst.",
+)
+@_QUIET
+@_AS_JSON
+def export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+    """Writes a platform's items as NDJSON that can be loaded again, by ascending id.
+
+    The items are those of one moment, whatever is loaded meanwhile. The exit code is not 0 where they are not complete;
+    a file appears under its name only when it is. With --output, --json prints what was written.
+
+    \b
+    gear-indexer export --platform 730 --output items.ndjson.zst
+    gear-indexer export --platform 730 | gear-indexer load - --platform 730 --dry-run
+    """
+    from indexer.commands import run_export
+
+    if as_json and output is None:
+        message = "--json needs --output: without it the items themselves go to stdout"
+        raise click.UsageError(message)
+    run_export(platform, output=output, quiet=quiet, as_json=as_json)
 
 
 @main.command()

@@ -15,15 +15,20 @@ from opensearchpy.exceptions import OpenSearchException
 from pydantic import ValidationError
 
 from indexer.claims import Claims
+from indexer.dry_run import DryRun, DryRunReport
+from indexer.export import Export
 from indexer.failures import CommandError, address_of, explained
 from indexer.interruption import Interruption
+from indexer.item_map import read_item_map
 from indexer.lines import SourceError
 from indexer.load import SHORT_PATIENCE, Load, LoadJob
+from indexer.mapped import Mapper
 from indexer.patience import Patience
 from indexer.progress import LoadProgress
-from indexer.read import total_size
+from indexer.read import expanded, total_size
 from indexer.report import LoadReport
 from indexer.upkeep import Upkeep
+from indexer.web import silent
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform, PlatformFileError, Platforms, read_platforms
@@ -98,6 +103,7 @@ def run_load(
     without_orders: bool,
     quiet: bool,
     as_json: bool,
+    map_file: Path | None,
     **options: Any,
 ) -> None:
     """`gear-indexer load`."""
@@ -110,15 +116,79 @@ def run_load(
         began = time.monotonic()
         interruption = Interruption()
         try:
-            with interruption.watched(), LoadProgress(total_size(files), quiet=quiet) as progress:
-                job = LoadJob(files=files, platform=found, **options)
+            job = _job(files, found, map_file, options)
+            with interruption.watched(), _progress(job, quiet=quiet) as progress:
                 claims = _claims(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
                 client = _connected(settings, job.senders)
                 Load(job, client, read_definition(), claims, report).run(progress, interruption)
+                _tell_never_found(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:
             report.seconds = time.monotonic() - began
             answer.update(report.as_json())
+
+
+def _job(files: tuple[str, ...], platform: Platform, map_file: Path | None, options: dict[str, Any]) -> LoadJob:
+    mapper = None if map_file is None else Mapper(read_item_map(map_file))
+    return LoadJob(files=expanded(files), platform=platform, mapper=mapper, **options)
+
+
+def _progress(job: LoadJob, *, quiet: bool) -> LoadProgress:
+    return LoadProgress(total_size(job.files, silent if quiet else _say), quiet=quiet)
+
+
+def _tell_never_found(job: LoadJob, progress: LoadProgress) -> None:
+    if job.mapper is not None and (missing := job.mapper.never_found()):
+        progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def run_dry_load(
+    files: tuple[str, ...], *, platform: str, quiet: bool, as_json: bool, map_file: Path | None, **options: Any
+) -> None:
+    """`gear-indexer load --dry-run`."""
+    answer: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
+    with _answered(answer, as_json=as_json):
+        found = _platform(read_platforms(), platform)
+        settings = SearchSettings()
+        report = DryRunReport(found.id, settings.alias(found.id))
+        answer.update(report.as_json())
+        began = time.monotonic()
+        try:
+            job = _job(files, found, map_file, options)
+            with _progress(job, quiet=quiet) as progress:
+                DryRun(job, _connected(settings), read_definition(), report).run(progress, _say)
+                _tell_never_found(job, progress)
+        finally:
+            answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
+        if not as_json:
+            click.echo("\n".join(report.sentences()))
+        if report.refusals:
+            raise CommandError("a load would be refused: " + "; ".join(report.refusals))
+
+
+def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+    """`gear-indexer export`."""
+    from indexer.sample_files import written
+
+    answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
+    with _answered(answer, as_json=as_json):
+        found = _platform(read_platforms(), platform)
+        settings = SearchSettings()
+        answer.update({"platform": found.id, "alias": settings.alias(found.id), "complete": False})
+        export = Export(_connected(settings), settings.alias(found.id))
+        began = time.monotonic()
+        try:
+            answer["bytes"] = written(export.pieces(), output)
+            answer["complete"] = True
+        finally:
+            seconds = round(time.monotonic() - began, 3)
+            answer.update({"items": export.items, "expected": export.expected, "seconds": seconds})
+        if not quiet:
+            _say(f"{export.items:,} items of {answer['alias']} in {seconds:,.1f} s")
 
 
 def run_status(platform: str | None, *, as_json: bool) -> None:

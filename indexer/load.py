@@ -27,6 +27,7 @@ from indexer.document import (
 from indexer.failures import CommandError, cause
 from indexer.generations import Generations, loading_alias
 from indexer.interruption import Interruption
+from indexer.mapped import Mapper
 from indexer.patience import GivenUpError, Patience
 from indexer.progress import LoadProgress
 from indexer.read import Source
@@ -55,6 +56,7 @@ class LoadJob:
     keep: int = 2  # generations in all, the serving one included
     senders: int = 2
     give_up_after: float = 300.0  # seconds without progress
+    mapper: Mapper | None = None  # None: the sources have items in our shape
 
 
 class Load:
@@ -129,14 +131,14 @@ class Load:
     def _read_all(self, writer: BulkWriter, rejects: RejectsFile, progress: LoadProgress) -> None:
         done = 0
         for name in self._job.files:
-            with Source(name) as source:
+            with Source(name, self._job.mapper, progress.say) as source:
                 for record in source.records():
-                    self._take(source.name, record, writer, rejects)
+                    self._take(source, record, writer, rejects)
                     if self._report.read % SHOW_EVERY == 0:
                         progress.show(done + source.position, self._report.read)
                 done += source.position
 
-    def _take(self, source: str, record: Record, writer: BulkWriter, rejects: RejectsFile) -> None:
+    def _take(self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile) -> None:
         line, content = record
         self._report.read += 1
         try:
@@ -146,16 +148,18 @@ class Load:
             document = index_document(item, self._job.platform)
         except ItemRefusedError as error:
             self._report.rejected += 1
-            rejects.write(source, line, readable_id(content), error.faults)
+            rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
             return
         key = item.id - LEAST_INTEGER  # the set takes no negative numbers
         if key in self._seen:
             self._report.duplicates += 1
-            rejects.write(source, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),))
+            rejects.write(
+                source.name, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),)
+            )
             return
         self._seen.add(key)
         data = b'{"index":{"_id":"%d"}}\n%b\n' % (item.id, orjson.dumps(document))
-        writer.write(source, Entry(line, item.id, data))
+        writer.write(source.name, Entry(line, item.id, data))
 
     def _check(self, index: str) -> None:
         report = self._report

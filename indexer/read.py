@@ -1,10 +1,14 @@
-"""Reading: a file or stdin in, its items with their line numbers out, whatever the format and the compression.
+"""Reading: a file, stdin or address in, its items with their line numbers out, whatever the format and compression.
 
-Formats are NDJSON, one JSON array, and CSV; each plain, gzip or zstd. Memory does not grow with the source.
+Formats are NDJSON, one JSON array, CSV and Parquet, the first three plain, gzip or zstd; with a map also items within
+a JSON object. Memory does not grow with the source.
 """
 
+import glob
 import gzip
+import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -16,9 +20,14 @@ from typing import BinaryIO, cast
 import zstandard
 
 from indexer.array import array_items
+from indexer.document import Fault
 from indexer.lines import BLANKS, MOST_ITEM_BYTES, SourceError, numbered_lines, too_long
+from indexer.mapped import Mapper
+from indexer.nested import nested_items
+from indexer.parquet import MAGIC, parquet_rows
 from indexer.record import Record
 from indexer.table import table_rows
+from indexer.web import Say, WebFile, is_address, shown_address, silent
 
 CHUNK_BYTES = 256 * 1024
 # zstd may turn one byte into thousands, so it is fed in small pieces.
@@ -33,24 +42,37 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Source:
-    """One file, or stdin for `-`: `size` bytes in all (None: not known), `position` bytes read so far."""
+    """One file, address, or stdin for `-`: `size` bytes in all (None: not known), `position` bytes read so far."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name.encode("utf-8", "backslashreplace").decode()  # names of files may be any bytes
+    def __init__(self, name: str, mapper: Mapper | None = None, say: Say = silent) -> None:
+        # names of files may be any bytes, addresses may hold secrets
+        self.name = shown_address(name) if is_address(name) else name.encode("utf-8", "backslashreplace").decode()
         self.position = 0
         self.size: int | None = None
+        self._say = say
+        self._mapper = mapper
         self._head = b""
         self._opened = ExitStack()
         try:
-            if name == "-":
-                self._raw: BinaryIO | BufferedReader = sys.stdin.buffer
-                return
-            self._raw = self._opened.enter_context(BufferedReader(FileIO(name)))
-            if Path(name).is_file():
-                self.size = Path(name).stat().st_size
+            self._raw = self._open(name)
         except OSError as error:
-            message = f"{name}: cannot be read: {error.strerror}"
+            message = f"{self.name}: cannot be read: {error.strerror}"
             raise SourceError(message) from error
+        except SourceError as error:
+            message = f"{self.name}: {error}"
+            raise SourceError(message) from error
+
+    def _open(self, name: str) -> "BinaryIO | BufferedReader | WebFile":
+        if name == "-":
+            return sys.stdin.buffer
+        if is_address(name):
+            web = self._opened.enter_context(WebFile(name, self._say))
+            self.size = web.size
+            return web
+        raw = self._opened.enter_context(BufferedReader(FileIO(name)))
+        if Path(name).is_file():
+            self.size = Path(name).stat().st_size
+        return raw
 
     def __enter__(self) -> "Source":
         return self
@@ -70,9 +92,8 @@ class Source:
     def records(self) -> Iterator[Record]:
         """Every item in order; raises SourceError where the source breaks off or is no readable format."""
         try:
-            chunks = _without_mark(self._plain())
-            first, chunks = _first_byte(chunks)
-            yield from self._parsed(first, chunks)
+            found = self._found()
+            yield from found if self._mapper is None else map(self._mapper.mapped, found)
         except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
             message = f"{self.name}: cannot be read to its end, is it complete? ({error})"
             raise SourceError(message) from error
@@ -80,19 +101,46 @@ class Source:
             message = f"{self.name}: {error}"
             raise SourceError(message) from error
 
+    def explained(self, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+        """Faults of an item of this source, with the source's own names for the fields where a map gives them."""
+        return faults if self._mapper is None else self._mapper.explained(faults)
+
+    def _found(self) -> Iterator[Record]:
+        self._head = self._raw.read(len(_ZSTD))
+        self.position = len(self._head)
+        if self._head == MAGIC:
+            return self._rows()
+        first, chunks = _first_byte(_without_mark(self._plain()))
+        return self._parsed(first, chunks)
+
     def _parsed(self, first: bytes, chunks: Iterator[bytes]) -> Iterator[Record]:
-        plain_name = self.name.lower().removesuffix(".gz").removesuffix(".zst")
+        plain_name = self.name.lower().removesuffix("?…").removesuffix(".gz").removesuffix(".zst")
         is_table = plain_name.endswith(".csv")
+        if self._mapper is not None and not is_table:
+            place = self._mapper.item_map.source
+            if place.items or place.key is not None:
+                return nested_items(chunks, place.items, place.key)
         if first == b"[" and not is_table:
             return array_items(chunks)
         if plain_name.endswith((".ndjson", ".jsonl", ".json")) or (first == b"{" and not is_table):
             return _json_lines(chunks)
-        return table_rows(chunks)
+        return table_rows(chunks, ours=self._mapper is None)
+
+    def _rows(self) -> Iterator[Record]:
+        """The rows of Parquet, which must be read here and there: what is no file becomes one first."""
+        ours = self._mapper is None
+        if self.size is not None and isinstance(self._raw, BufferedReader):
+            for record in parquet_rows(self._raw, ours=ours):
+                self.position = self._raw.tell()
+                yield record
+            return
+        with tempfile.TemporaryFile() as kept:
+            self._say(f"{self.name}: is Parquet, which is kept in {tempfile.gettempdir()} while it is read")
+            shutil.copyfileobj(self, kept, CHUNK_BYTES)
+            yield from parquet_rows(cast(BinaryIO, kept), ours=ours)
 
     def _plain(self) -> Iterator[bytes]:
-        self._head = self._raw.read(len(_ZSTD))
-        self.position = len(self._head)
-        name = self.name.lower()
+        name = self.name.lower().removesuffix("?…")
         if self._head.startswith(_GZIP):
             return _gunzipped(self)
         if self._head == _ZSTD:
@@ -125,7 +173,7 @@ def _unzstandarded(source: Source) -> Iterator[bytes]:
 
 
 def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Drops a byte order mark of UTF-8; refuses UTF-16."""
+    """Drops a byte order mark of UTF-8; refuses UTF-16, and Parquet that was compressed once more."""
     head = b""
     for chunk in chunks:
         head += chunk
@@ -133,6 +181,9 @@ def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
             break
     if head.startswith(_UTF_16_MARKS):
         message = "is UTF-16; convert it to UTF-8"
+        raise SourceError(message)
+    if head.startswith(MAGIC):
+        message = "is Parquet within another compression; unpack it, Parquet is compressed in itself"
         raise SourceError(message)
     yield head.removeprefix(_UTF_8_MARK)
     yield from chunks
@@ -164,8 +215,27 @@ def _json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
             yield Record(number, line)
 
 
-def total_size(names: Sequence[str]) -> int | None:
-    """The bytes of all files, None where one is a stream; raises SourceError for one that cannot be opened."""
+def expanded(names: Sequence[str]) -> tuple[str, ...]:
+    """The names with each pattern (`part-*.ndjson.gz`, `**` for any folders) replaced by its files in order.
+
+    A file of that very name is meant where there is one. Raises SourceError for a pattern that matches nothing.
+    """
+    found: list[str] = []
+    for name in names:
+        if name == "-" or is_address(name) or not glob.has_magic(name) or Path(name).exists():
+            found.append(name)
+            continue
+        matched = glob.glob(name, recursive=True)  # noqa: PTH207  # Path.glob takes no pattern from the root on
+        matches = sorted(match for match in matched if not Path(match).is_dir())
+        if not matches:
+            message = f"{name}: no file matches this pattern"
+            raise SourceError(message)
+        found += matches
+    return tuple(found)
+
+
+def total_size(names: Sequence[str], say: Say = silent) -> int | None:
+    """The bytes of all sources, None where one does not tell; raises SourceError for one that cannot be opened."""
     if names.count("-") > 1:
         message = "stdin (-) can be read once only"
         raise SourceError(message)
@@ -176,6 +246,9 @@ def total_size(names: Sequence[str]) -> int | None:
         if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
             known = False  # a pipe must not be opened twice
             continue
-        with Source(name) as source:
+        with Source(name, say=say) as source:
+            if is_address(name):
+                say(f"{source.name}: {'size not told' if source.size is None else f'{source.size:,} bytes'}")
+            known = known and source.size is not None
             total += source.size or 0
     return total if known else None

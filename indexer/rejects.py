@@ -3,12 +3,28 @@
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import orjson
 
 from indexer.document import Fault
 from indexer.failures import CommandError
+
+
+def reject_row(source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> dict[str, Any]:
+    """One refused item: its first fault in full, the fields of the others below `more`."""
+    first, *others = faults
+    row: dict[str, Any] = {
+        "file": source,
+        "line": line,
+        "id": number,
+        "field": first.field,
+        "value": first.value,
+        "reason": first.reason,
+    }
+    if others:
+        row["more"] = [{"field": fault.field, "reason": fault.reason} for fault in others]
+    return row
 
 
 class RejectsFile:
@@ -28,18 +44,8 @@ class RejectsFile:
             self.close()
 
     def write(self, source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> None:
-        """One refused item: its first fault in full, the fields of the others below `more`."""
-        first, *others = faults
-        row = {
-            "file": source,
-            "line": line,
-            "id": number,
-            "field": first.field,
-            "value": first.value,
-            "reason": first.reason,
-        }
-        if others:
-            row["more"] = [{"field": fault.field, "reason": fault.reason} for fault in others]
+        """Writes one refused item."""
+        row = reject_row(source, line, number, faults)
         with self._lock:
             try:
                 if self._file is None:

@@ -1,0 +1,115 @@
+"""A dry run on a real engine: says what a load would do, does nothing, and fails where a load would."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from indexer.definition_changes import field_changes
+from mappings.definition import read_definition
+from mappings.names import generation_name, parse_generation
+from tests.real.indexer.conftest import Place, items, lines
+
+DRY = ("--platform", "730", "--quiet", "--dry-run")
+
+
+def test_what_a_load_would_do_is_said_and_nothing_is_done(place: Place) -> None:
+    index = place.load(items(3))["index"]
+    before = place.indices()
+    report = place.json("load", "-", *DRY, stdin=lines([*items(5), *items(1)]))
+    assert (report["read"], report["accepted"], report["rejected"], report["duplicates"]) == (6, 5, 0, 1)
+    assert (report["serving"], report["items"]) == (index, 3)
+    assert (report["definition"], report["changes"], report["refusals"]) == ("equal", {}, [])
+    assert (report["dryRun"], report["wouldSwap"]) == (True, True)
+    assert place.indices() == before
+    assert place.served() == [1, 2, 3]
+    assert list(Path().glob("*.rejects.ndjson")) == []
+
+
+def test_a_first_load_can_be_tried_too(place: Place) -> None:
+    result = place.run("load", "-", *DRY, stdin=lines(items(2)))
+    assert result.exit_code == 0
+    assert "2 read, 2 accepted, 0 rejected, 0 duplicates; nothing serves now" in result.stdout
+    assert place.indices() == []
+
+
+def test_rejects_are_counted_by_reason_and_the_first_ten_are_shown(place: Place) -> None:
+    broken = [{"id": number, "name": "a", "price": number + 0.001} for number in range(101, 121)]
+    stickers: list[dict[str, Any]] = [
+        {"id": number, "name": "a", "attachments": [{}] * (number - 200)} for number in (201, 202)
+    ]
+    source = lines([*items(10), *broken, *stickers]) + b'\n{"id": 5,\n'
+    result = place.run("load", "-", *DRY, "--json", stdin=source)
+    assert result.exit_code == 1
+    report = orjson.loads(result.stdout)
+    assert (report["read"], report["rejected"], report["accepted"]) == (33, 23, 10)
+    assert report["reasons"]["price: has more than 2 decimals"] == 20
+    assert report["reasons"]["attachments.*.name: Field required"] == 2
+    assert sum(report["reasons"].values()) == 23
+    assert "23 of 33 items are rejected, more than 1 % (--max-rejects)" in report["error"]
+    assert report["wouldSwap"] is False
+    shown = [line for line in result.stderr.splitlines() if line.startswith("-, line ")]
+    assert len(shown) == 10
+    assert shown[0] == "-, line 11: id 101 | price | 101.001 | has more than 2 decimals"
+
+
+def test_the_rejects_file_is_written_where_it_is_named(place: Place) -> None:
+    place.run("load", "-", *DRY, "--rejects", "mine.ndjson", stdin=lines([{"id": 1}]))
+    row = orjson.loads(Path("mine.ndjson").read_bytes())
+    assert (row["line"], row["id"], row["field"]) == (1, 1, "name")
+
+
+def test_what_would_be_refused_is_an_error(place: Place) -> None:
+    place.load(items(2))
+    empty = place.json("load", "-", *DRY, stdin=b"", code=1)
+    assert "--allow-empty" in empty["error"]
+    assert place.json("load", "-", *DRY, "--allow-empty", stdin=b"")["wouldSwap"] is True
+    Path("cut.json").write_bytes(orjson.dumps(items(3))[:-4])
+    cut = place.json("load", "cut.json", *DRY, code=1)
+    assert "breaks off" in cut["error"]
+    assert (cut["read"], cut["wouldSwap"]) == (2, False)
+
+
+def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None:
+    """What serves was made by another version: a field more, one less, one of another type."""
+    made = parse_generation(place.alias, place.load(items(1))["index"])
+    assert made is not None
+    body = deepcopy(read_definition().create_body())
+    fields = body["mappings"]["properties"]
+    del fields["seed"]
+    fields["wear"] = {"type": "keyword"}
+    fields["price"] = {"type": "double"}
+    body["mappings"]["_meta"]["fingerprint"] = "00000000"
+    old = generation_name(place.alias, made.created_at.replace(year=2025), "00000000")
+    place.client.indices.create(index=old, body=body)
+    place.client.indices.update_aliases(
+        body={
+            "actions": [
+                {"remove": {"index": made.index, "alias": place.alias}},
+                {"add": {"index": old, "alias": place.alias}},
+            ]
+        }
+    )
+    report = place.json("load", "-", *DRY, stdin=lines(items(1)))
+    assert report["definition"] == "differs"
+    assert report["changes"] == {
+        "added": ["seed"],
+        "removed": ["wear"],
+        "changed": ["price (type double -> long)"],
+    }
+    text = place.run("load", "-", *DRY, stdin=lines(items(1))).stdout
+    assert "the definition differs: added seed; removed wear; changed price (type double -> long)" in text
+
+
+def test_an_index_of_this_version_has_no_changes(place: Place) -> None:
+    index = place.load(items(1))["index"]
+    found = place.client.indices.get_mapping(index=index)[index]["mappings"]
+    changes = field_changes(found, read_definition().body["mappings"])
+    assert changes == {"added": [], "removed": [], "changed": []}
+
+
+@pytest.mark.parametrize("name", ["absent.ndjson", "absent-*.ndjson"])
+def test_a_source_that_is_not_there_is_named(name: str, place: Place) -> None:
+    assert name in place.json("load", name, *DRY, code=1)["error"]
