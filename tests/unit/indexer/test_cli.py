@@ -35,6 +35,8 @@ def test_every_command_explains_itself_with_an_example(command: str) -> None:
     "arguments",
     [
         ["load", "items.ndjson", "--platform", "730"],
+        ["load", "items.ndjson", "--platform", "730", "--dry-run"],
+        ["export", "--platform", "730", "--output", "out.ndjson"],
         ["status"],
         ["rollback", "--platform", "730"],
         ["prune", "--platform", "730"],
