@@ -29,7 +29,7 @@ SHOWN_REJECTS = 10
 MOST_KINDS = 100
 OTHER_KINDS = "others"
 # What differs between two faults of one kind: the place within the text, the number of an attachment.
-_WITHIN_TEXT = re.compile(r" at line \d+ column \d+")
+_WITHIN_TEXT = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 
 

@@ -12,10 +12,12 @@ from typing import Any
 import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
+from pydantic import BaseModel
 
-from indexer.document import EPOCH
+from indexer.document import EPOCH, LoadedItem
 from indexer.failures import CommandError
 from indexer.patience import Patience
+from mappings.item import Attachment, Details, Paint
 
 PAGE_ITEMS = 500
 KEEP_ALIVE = "5m"  # for the next page
@@ -40,7 +42,7 @@ class Export:
         try:
             after: int | None = None
             while hits := self._page(pit, after):
-                yield b"".join(_line(hit["_source"]) for hit in hits)
+                yield b"".join(line_of(hit["_source"]) for hit in hits)
                 self.items += len(hits)
                 after = hits[-1]["sort"][0]
         finally:
@@ -94,10 +96,28 @@ class Export:
             raise CommandError(message)
 
 
-def _line(source: dict[str, Any]) -> bytes:
+def line_of(source: dict[str, Any]) -> bytes:
+    """The line of a document; the engine gives keys back in an order of its own, here they have the item's."""
     listed = source.get("listedAt")
     row = {**source["item"], "listedAt": None if listed is None else moment(listed)}
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    for name in _INNER.keys() & row.keys():
+        row[name] = _ordered(row[name], _INNER[name])
+    row["attachments"] = [_ordered(one, _ATTACHMENT) for one in row.get("attachments", ())]
+    return orjson.dumps(_ordered(row, _ITEM), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _names(shape: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in shape.model_fields.items())
+
+
+_ITEM = _names(LoadedItem)
+_INNER = {"details": _names(Details), "paint": _names(Paint)}
+_ATTACHMENT = _names(Attachment)
+
+
+def _ordered(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The same keys: those of `names` first, then what another version of this program may have added."""
+    return {name: values[name] for name in (*names, *sorted(values.keys() - set(names))) if name in values}
 
 
 def moment(nanoseconds: int) -> str:

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -32,6 +33,10 @@ class FileServer:
             def do_GET(self) -> None:
                 place.asked.append({name.lower(): value for name, value in self.headers.items()})
                 place.answer(self)
+
+            def handle(self) -> None:
+                with suppress(ConnectionError):  # a reader may leave when it has seen enough
+                    super().handle()
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's name
                 return

@@ -55,6 +55,7 @@ def test_load_and_export_go_round_without_a_byte_of_difference(place: Place) -> 
     assert [orjson.loads(line)["id"] for line in first.splitlines()] == sorted(
         [*range(100, 1300), *(item["id"] for item in ODD)]
     )
+    assert first.startswith(b'{"id":-9223372036854775808,"name":"two')
     shown = {row["id"]: row for row in map(orjson.loads, first.splitlines())}
     for item in ODD:
         assert LoadedItem.model_validate(shown[item["id"]]) == LoadedItem.model_validate(item)
