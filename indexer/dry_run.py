@@ -13,8 +13,8 @@ import orjson
 from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
-from indexer.definition_changes import field_changes
 from indexer.document import Fault, ItemRefusedError, index_document, item_from_json, item_from_values, readable_id
+from indexer.drift import field_differences
 from indexer.generations import Generations
 from indexer.load import SHOW_EVERY, LoadJob
 from indexer.patience import Patience
@@ -117,7 +117,13 @@ class DryRun:
                 report.definition = "equal" if state.fingerprint == self._definition.fingerprint else "differs"
         if report.definition == "differs":
             found = self._client.indices.get_mapping(index=report.serving)
-            report.changes = field_changes(found[report.serving]["mappings"], self._definition.body["mappings"])
+            differing = field_differences(self._definition, found[report.serving]["mappings"])
+            # seen from the index that serves: what only the definition has is what a load adds
+            report.changes = {
+                "added": list(differing.removed),
+                "removed": list(differing.added),
+                "changed": list(differing.changed),
+            }
 
     def _take(self, source: Source, record: Record, show: Callable[[str], None]) -> None:
         line, content = record
