@@ -22,6 +22,26 @@ def loaded(place: Place) -> Place:
     return place
 
 
+def _transient(place: Place, settings: dict[str, str]) -> Iterator[None]:
+    """The cluster has these settings, whatever the engine of this run was started with."""
+    place.client.cluster.put_settings(body={"transient": settings})
+    yield
+    place.client.cluster.put_settings(body={"transient": dict.fromkeys(settings)})
+
+
+@pytest.fixture
+def marks_in_percent(place: Place) -> Iterator[None]:
+    """The engine's own default watermarks."""
+    disk = "cluster.routing.allocation.disk.watermark"
+    yield from _transient(place, {f"{disk}.low": "85%", f"{disk}.high": "90%", f"{disk}.flood_stage": "95%"})
+
+
+@pytest.fixture
+def indices_by_themselves(place: Place) -> Iterator[None]:
+    """A write makes the index that it names, which is the engine's own default."""
+    yield from _transient(place, {"action.auto_create_index": "true"})
+
+
 @pytest.fixture
 def template(place: Place) -> Iterator[str]:
     """An index template that catches the names of this test alone."""
@@ -60,6 +80,7 @@ def _nearly_full(used: float) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+@pytest.mark.usefixtures("indices_by_themselves")
 def test_a_stray_write_could_take_the_name_before_the_first_load(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     found = stays(place, "auto-create", place.alias)
@@ -115,6 +136,7 @@ def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place
     assert (found["code"], found["severity"]) == ("not-checked", "error")
 
 
+@pytest.mark.usefixtures("marks_in_percent")
 def test_a_disk_past_the_flood_stage_is_an_error_and_no_block_is_lifted(loaded: Place, wire: Wire) -> None:
     _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(0.97))
     (found,) = _of_the_engine(loaded, "disk-full")
@@ -128,6 +150,7 @@ def test_a_disk_past_the_flood_stage_is_an_error_and_no_block_is_lifted(loaded: 
     assert snapshot(loaded) == before
 
 
+@pytest.mark.usefixtures("marks_in_percent")
 @pytest.mark.parametrize(("used", "mark"), [(0.92, "high watermark"), (0.87, "low watermark")])
 def test_a_disk_that_fills_up_is_told_in_numbers(loaded: Place, wire: Wire, used: float, mark: str) -> None:
     _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(used))
