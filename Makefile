@@ -1,5 +1,5 @@
-# `make help` lists what there is. Everything lives in .venv/ (environment) and var/ (state); downloads are cached
-# below the user's cache folder, so that a second time works offline.
+# `make help` lists what there is. The environment is in .venv/, state in var/, and the node's data below the user's data
+# folder, one node for all checkouts. Downloads are cached below the user's cache folder: a second time works offline.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -18,15 +18,18 @@ help: ## what there is
 
 # Wheels are kept by the lock's and the interpreter's identity; with them the environment is made without a network.
 $(VENV)/.complete: $(LOCK) pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@echo "making the environment in $(VENV)/ (about a minute the first time)" >&2
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
 	@wheels="$(CACHE)/wheels/$$($(BIN)/python -c 'import hashlib, sysconfig, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest()[:16], sysconfig.get_python_version(), sysconfig.get_platform(), sep="-")' $(LOCK))"; \
-	if [ ! -e "$$wheels/.complete" ]; then \
-		mkdir -p "$$wheels" && $(BIN)/pip download -q --only-binary :all: --require-hashes -r $(LOCK) -d "$$wheels" && touch "$$wheels/.complete"; \
-	fi; \
-	$(BIN)/pip install -q --no-index --find-links "$$wheels" --require-hashes -r $(LOCK)
+	mkdir -p "$$wheels"; \
+	[ -e "$$wheels/.complete" ] || $(BIN)/pip download -q --only-binary :all: --require-hashes -r $(LOCK) -d "$$wheels" \
+		|| { echo "the packages could not be downloaded: is there a network, and room below $(CACHE)?" >&2; exit 1; }; \
+	touch "$$wheels/.complete"; \
+	$(BIN)/pip install -q --no-index --find-links "$$wheels" --require-hashes -r $(LOCK) \
+		|| { rm -f "$$wheels/.complete"; echo "the packages could not be installed; another try downloads the damaged ones again" >&2; exit 1; }
 	@$(BIN)/pip install -q --no-index --no-build-isolation --no-deps -e .
 	@touch $@
 
@@ -39,11 +42,13 @@ demo: environment ## a real OpenSearch, the real catalogue, the API, a token, a 
 
 .PHONY: stop
 stop: ## stops what `make demo` started; data stays
-	@if [ -x $(BIN)/python ]; then $(BIN)/python demo.py stop; fi
+	@[ -e $(VENV)/.complete ] || { echo "nothing was stopped, the environment is missing: make environment stop" >&2; exit 1; }
+	@$(BIN)/python demo.py stop
 
 .PHONY: clean
 clean: ## stops and removes everything that make made here; downloads stay cached
-	@if [ -x $(BIN)/gear-node ]; then $(BIN)/python demo.py stop; $(BIN)/gear-node reset --yes; fi
+	@if [ -e $(VENV)/.complete ]; then $(BIN)/python demo.py stop; $(BIN)/gear-node reset --yes; \
+	else echo "no server was looked for, the environment is missing: make environment clean stops and removes all" >&2; fi
 	@rm -rf $(VENV) var build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .coverage
 
 .PHONY: test
@@ -51,7 +56,12 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
-	@$(BIN)/python -m coverage run -m pytest -m "not docker"
+	@$(BIN)/python -m pytest -m "not docker"
+
+.PHONY: coverage
+coverage: environment ## which branches the tests without a network take; the pure modules must have all
+	@mkdir -p var
+	@$(BIN)/python -m coverage run -m pytest tests/unit
 	@$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 .PHONY: test-compose

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -41,7 +42,6 @@ class DemoSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="GEAR_", env_file=".env", extra="ignore")
 
     opensearch_url: str | None = None
-    node_port: int = 9200
     api_port: int = 8000
 
 
@@ -76,8 +76,7 @@ def start_engine(settings: DemoSettings) -> None:
     if settings.opensearch_url is not None:
         say(f"using the OpenSearch at {settings.opensearch_url} (GEAR_OPENSEARCH_URL)")
         return
-    must("gear-node", "start")
-    os.environ["GEAR_OPENSEARCH_URL"] = f"http://127.0.0.1:{settings.node_port}"
+    os.environ["GEAR_OPENSEARCH_URL"] = must("gear-node", "start").split()[-1]
 
 
 def load_catalogue() -> None:
@@ -115,9 +114,19 @@ def stop_api() -> None:
     API_PID.unlink(missing_ok=True)
 
 
+def check_port(port: int) -> None:
+    """Ends with a message where something else listens on the API's port."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            fail(
+                f"something else listens on port {port}, perhaps the API of another checkout or of a deleted {VAR}/: "
+                "stop it, or choose another port, such as GEAR_API_PORT=8001"
+            )
+
+
 def start_api(base: str) -> None:
     """Starts the API in the background and waits until it is ready."""
-    with API_LOG.open("ab") as log:
+    with API_LOG.open("wb") as log:
         api = subprocess.Popen([str(BIN / "gear-api"), "serve"], stdout=log, stderr=log, start_new_session=True)
     API_PID.write_text(str(api.pid))
     until = time.monotonic() + READY_SECONDS
@@ -215,18 +224,23 @@ def start() -> None:
     settings = DemoSettings()
     base = f"http://127.0.0.1:{settings.api_port}"
     os.environ.setdefault("GEAR_PUBLIC_URL", base)
+    stop_api()
+    check_port(settings.api_port)
     start_engine(settings)
     must("gear-api", "migrate")
     load_catalogue()
-    stop_api()
     start_api(base)
     secret = token()
+    say("\nIn your shell, so that the commands below can be repeated:\n")
+    say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')
     hits = first_search(base, secret)
     if not hits:
-        fail("the first search found nothing")
+        fail(
+            "the first search found nothing: another catalogue than the demo's serves. "
+            ".venv/bin/gear-indexer rollback --platform 730 may bring it back, make clean begins anew"
+        )
     first_order(base, secret, hits[0])
-    say(f"\nThe service runs at {base} (documentation at {base}/docs); `make stop` ends it. In your shell:\n")
-    say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')
+    say(f"\nThe service runs at {base} (documentation at {base}/docs); `make stop` ends it.")
 
 
 def stop() -> None:
@@ -237,4 +251,7 @@ def stop() -> None:
 
 
 if __name__ == "__main__":
-    {"start": start, "stop": stop}[sys.argv[1]]()
+    try:
+        {"start": start, "stop": stop}[sys.argv[1]]()
+    except KeyboardInterrupt:
+        fail("interrupted; another `make demo` goes on from here")

@@ -1,7 +1,9 @@
 """What every test may ask for: a real engine, a name of its own in it, and golden files."""
 
 import json
+import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,11 @@ from mappings.connection import SearchSettings, connect
 from tests.servers import opensearch_url as a_real_engine
 
 GOLDEN = Path(__file__).parent / "golden"
+
+# The tests' PostgreSQL keeps a lock file here; without a folder of one's own it is one for all users of the machine.
+_RUNTIME = Path(tempfile.gettempdir()) / f"gear-tests-{os.getuid()}"
+_RUNTIME.mkdir(mode=0o700, exist_ok=True)
+os.environ.setdefault("XDG_RUNTIME_DIR", str(_RUNTIME))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
