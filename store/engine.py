@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import text
@@ -12,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from store.address import database_address
 from store.drivers import Waits, make_engine
 from store.errors import StoreUnavailable
-from store.faults import NOT_MIGRATED, TOO_SLOW, explain
+from store.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explain
 from store.schema import REVISION
 
 TRANSACTION_SECONDS: Final = 30.0
@@ -37,7 +38,10 @@ class Store:
         # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
         # order, so that only other processes are polled for.
         self._writer: asyncio.Lock | None = None
+        self._file: Path | None = None
+        self._opened: int | None = None
         if address.get_backend_name() == "sqlite":
+            self._file = Path(address.database or "")
             self._writer = asyncio.Lock()
             self._writing = self._engine.execution_options(begin="BEGIN IMMEDIATE")
             self._reading = self._engine
@@ -72,6 +76,21 @@ class Store:
     async def close(self) -> None:
         """Closes every connection; the store is not to be used afterwards."""
         await self._engine.dispose()
+
+    def _check_file(self) -> None:
+        """Raises StoreUnavailable where the SQLite file was removed or replaced since it was opened.
+
+        The open one still takes writes then, and all of them are lost when this process ends.
+        """
+        if self._file is None:
+            return
+        try:
+            found = self._file.stat().st_ino
+        except FileNotFoundError:
+            raise StoreUnavailable(FILE_GONE) from None
+        self._opened = self._opened or found
+        if found != self._opened:
+            raise StoreUnavailable(FILE_GONE)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:

@@ -182,3 +182,23 @@ async def test_the_folder_of_the_file_is_made(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir("/")
     await write(store)
     await store.close()
+
+
+async def test_a_file_that_is_removed_or_replaced_takes_no_more_writes(tmp_path: Path) -> None:
+    file, aside = tmp_path / "gear.db", tmp_path / "aside.db"
+    url = f"sqlite:///{file}"
+    await migrate.upgrade(url)
+    store = Store(url)
+    try:
+        assert await read(store) == 0
+        file.rename(aside)
+        for use in (read, write):
+            with pytest.raises(StoreUnavailable, match="removed or replaced"):
+                await use(store)
+        await migrate.upgrade(url)
+        with pytest.raises(StoreUnavailable, match="removed or replaced"):
+            await store.check()
+        aside.rename(file)
+        await store.check()
+    finally:
+        await store.close()
