@@ -119,7 +119,9 @@ class Store:
         deadline = asyncio.timeout(self._transaction_seconds)
         try:
             async with deadline, AsyncExitStack() as stack:
-                yield await _begin(stack, engine, failures)
+                connection = await _begin(stack, engine, failures)
+                self._check_file()
+                yield connection
                 if failures:
                     raise failures[0]
         except TimeoutError:
