@@ -133,6 +133,14 @@ async def touch(connection: AsyncConnection, platform: int, items: Sequence[int]
     await connection.execute(statement, [{**fresh, "item": item} for item in sorted(set(items))])
 
 
+async def touch_known(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
+    """Has those of these items, at most LEASE_ROWS, told again that were ever ordered; returns how many."""
+    statement = select(masks.c.item).where(masks.c.platform == platform, masks.c.item.in_(items))
+    known = list((await connection.execute(statement)).scalars())
+    await touch(connection, platform, known, now)
+    return len(known)
+
+
 async def changed_since(
     connection: AsyncConnection, platform: int, since: datetime, after: int | None, limit: int
 ) -> list[int]:

@@ -167,6 +167,12 @@ async def bound_items(connection: AsyncConnection, platform: int, after: int | N
     return list(rows.scalars())
 
 
+async def bound_among(connection: AsyncConnection, platform: int, items: Collection[int]) -> set[int]:
+    """Those of these items, at most 10,000, that active orders hold."""
+    statement = select(orders.c.item).where(orders.c.platform == platform, orders.c.item.in_(items), ACTIVE)
+    return set((await connection.execute(statement)).scalars())
+
+
 async def _one(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
     row = (await connection.execute(select(orders).where(condition))).one_or_none()
     return None if row is None else Order(**row._mapping)

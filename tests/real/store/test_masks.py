@@ -178,3 +178,14 @@ async def test_an_order_during_the_telling_is_told_too(store: Store, new_order: 
     await (applied(store, work) if outcome == "applied" else failed(store, work, retry_after=0))
     (told,) = await lease(store)
     assert (told.version, told.bound) == (2, True)
+
+
+async def test_of_some_items_those_that_were_ever_ordered_are_told_again(store: Store) -> None:
+    await touch(store, 1, 2, 3)
+    for work in await lease(store):
+        await applied(store, work)
+    async with store.transaction() as connection:
+        assert await masks.touch_known(connection, 730, [4, 3, 1], later(1)) == 2
+        assert await masks.touch_known(connection, 730, [4], later(1)) == 0
+        assert await masks.touch_known(connection, 440, [1], later(1)) == 0
+    assert [(work.item, work.version) for work in await lease(store)] == [(1, 2), (3, 2)]

@@ -235,3 +235,15 @@ async def test_the_buyers_data_is_not_in_the_repr_of_an_order(store: Store, new_
     shown = repr(await place(store, new_order(5)))
     for secret in ("buyer@example.com", "token=abcdefgh", "76561198000000001", "shop.example", "status_key"):
         assert secret not in shown
+
+
+async def test_of_some_items_those_that_active_orders_hold_are_told_apart(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        for item in (1, 2, -3):
+            placed = await orders.place(connection, new_order(item), NOW)
+        await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
+    async with store.reading() as connection:
+        assert await orders.bound_among(connection, 730, [1, 2, -3, 4]) == {1, 2}
+        assert await orders.bound_among(connection, 730, [4]) == set()
+        assert await orders.bound_among(connection, 440, [1, 2]) == set()
+        assert await orders.bound_among(connection, 730, range(1, 10_001)) == {1, 2}
