@@ -1,7 +1,7 @@
 """Bulk: documents as bytes in, acknowledged items in the new index out, and every other one with its reason.
 
-Memory is bounded: at most `senders` chunks are on their way, one waits and one is being filled. Ids are fixed, so a
-chunk whose answer was lost is simply sent again.
+Memory is bounded: at most `senders` chunks are on their way, one waits and one is being filled. Ids and versions are
+fixed, so a chunk whose answer was lost is simply sent again, and an item changed live meanwhile stays as it is.
 """
 
 import threading
@@ -23,11 +23,12 @@ FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,ite
 
 
 class Entry(NamedTuple):
-    """One item on its way: its line in the source, its id, its two lines of the request."""
+    """One item on its way: its line in the source, its id, its two lines of the request, its content's hash."""
 
     line: int
     id: int
     data: bytes
+    digest: int
 
 
 Refused = Callable[[str, Entry, str], None]  # source, item, the engine's reason
@@ -50,8 +51,11 @@ class BulkWriter:
         self._source = ""
         self._entries: list[Entry] = []
         self._bytes = 0
-        self.acknowledged = 0
+        self.acknowledged = 0  # what was superseded is among them
+        self.superseded = 0
         self.refused = 0
+        self.retries = 0  # requests sent again, whole or in part
+        self.bytes = 0  # sent, those of retries too
 
     def write(self, source: str, entry: Entry) -> None:
         """Takes one item; blocks while enough is on its way; raises what a sender raised."""
@@ -97,40 +101,36 @@ class BulkWriter:
                     waits.progress()
                 entries = left
                 if entries:
+                    with self._lock:
+                        self.retries += 1
                     waits.wait(reason)
         finally:
             self._slots.release()
 
     def _attempt(self, source: str, entries: list[Entry]) -> tuple[list[Entry], str]:
         """Sends once; returns what is to be sent again, and why."""
+        data = b"".join([entry.data for entry in entries])
+        with self._lock:
+            self.bytes += len(data)
         try:
-            answer = self._client.transport.perform_request(
-                "POST",
-                f"/{self._alias}/_bulk",
-                params={"filter_path": FILTER_PATH, "require_alias": "true"},
-                body=b"".join([entry.data for entry in entries]),
-                headers={"content-type": "application/x-ndjson"},
-            )
+            results = post(self._client, self._alias, data, len(entries))
         except OpenSearchException as error:
             if may_pass(error):
                 return entries, cause(error)
             raise
-        results = answer.get("items") if isinstance(answer, dict) else None
-        if not isinstance(results, list) or len(results) != len(entries):
-            found = len(results) if isinstance(results, list) else "no list of"
-            message = f"the engine answered {len(entries)} items with {found} results"
-            raise CommandError(message)
         return self._sorted_out(source, entries, results)
 
-    def _sorted_out(self, source: str, entries: list[Entry], results: list[Any]) -> tuple[list[Entry], str]:
+    def _sorted_out(self, source: str, entries: list[Entry], results: list[dict[str, Any]]) -> tuple[list[Entry], str]:
         again: list[Entry] = []
         reason = ""
-        written = refused = 0
-        for entry, wrapped in zip(entries, results, strict=True):
-            (result,) = wrapped.values()
+        written = superseded = refused = 0
+        for entry, result in zip(entries, results, strict=True):
             status = result["status"]
             if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                 written += 1
+                continue
+            if status == HTTPStatus.CONFLICT:  # with external versions: a later change is there already
+                superseded += 1
                 continue
             why = reason_of(result)
             if is_disk_full(why):
@@ -145,9 +145,36 @@ class BulkWriter:
                 message = f"the engine refused item {entry.id} ({source}, line {entry.line}): {status} {why}"
                 raise CommandError(message)
         with self._lock:
-            self.acknowledged += written
+            self.acknowledged += written + superseded
+            self.superseded += superseded
             self.refused += refused
         return again, reason
+
+
+def index_lines(number: int, version: int, document: bytes) -> bytes:
+    """The two lines that put an item's document into an index, unless there is a later one."""
+    # `gte`, so that the same lines may be sent again
+    return b'{"index":{"_id":"%d","version":%d,"version_type":"external_gte"}}\n%b\n' % (number, version, document)
+
+
+def post(client: OpenSearch, alias: str, data: bytes, count: int) -> list[dict[str, Any]]:
+    """Sends a bulk request of `count` changes through an alias that must exist; each one's result.
+
+    Raises the client's error, and CommandError where there is not one result for each change.
+    """
+    answer = client.transport.perform_request(
+        "POST",
+        f"/{alias}/_bulk",
+        params={"filter_path": FILTER_PATH, "require_alias": "true"},
+        body=data,
+        headers={"content-type": "application/x-ndjson"},
+    )
+    results = answer.get("items") if isinstance(answer, dict) else None
+    if not isinstance(results, list) or len(results) != count:
+        found = len(results) if isinstance(results, list) else "no list of"
+        message = f"the engine answered {count} items with {found} results"
+        raise CommandError(message)
+    return [result for wrapped in results for result in wrapped.values()]
 
 
 def reason_of(result: dict[str, Any]) -> str:

@@ -55,6 +55,51 @@ class Claims:
             )
             raise CommandError(message) from error
 
+    def bound_among(self, items: list[int]) -> set[int]:
+        """Those of these items that active orders hold; raises CommandError where the database cannot be asked."""
+        from store.orders import bound_among
+
+        async def read() -> set[int]:
+            found: set[int] = set()
+            async with self._store() as store:
+                if store is not None:
+                    async with store.reading() as connection:
+                        for page in _pieces(items):
+                            found |= await bound_among(connection, self._platform, page)
+            return found
+
+        try:
+            return self._patiently(read)
+        except OrdersUnavailableError as error:
+            message = (
+                f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "
+                "but then items that are sold already are offered"
+            )
+            raise CommandError(message) from error
+
+    def tell_known_again(self, items: list[int]) -> int:
+        """Has those of these items that were ever ordered told to the index again; returns how many."""
+        from store.masks import touch_known
+
+        async def write() -> int:
+            told = 0
+            async with self._store() as store:
+                if store is None:
+                    return told
+                for page in _pieces(items):
+                    async with store.transaction() as connection:
+                        told += await touch_known(connection, self._platform, page, datetime.now(UTC))
+            return told
+
+        try:
+            return self._patiently(write)
+        except OrdersUnavailableError as error:
+            message = (
+                f"the items are written, but what was ordered of them meanwhile could not be noted "
+                f"(GEAR_DATABASE_URL): {error}; send them again, until then sold items may be offered"
+            )
+            raise CommandError(message) from error
+
     def tell_again(self, items: Iterable[int], since: datetime) -> int:
         """Has these items, and all that changed from `since` on, told to the index again; returns how many."""
         from store.masks import changed_since

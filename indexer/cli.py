@@ -5,14 +5,8 @@ from typing import Any
 
 import click
 
-_AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
-_QUIET = click.option("--quiet", is_flag=True, help="No progress on stderr; errors still are.")
-_PLATFORM = click.option("--platform", required=True, metavar="ID", help="The platform's id or slug: 730 or cs2.")
-_WITHOUT_ORDERS = click.option(
-    "--without-orders",
-    is_flag=True,
-    help="Go on without the orders' database: items that are sold already may be offered.",
-)
+from indexer.change_cli import delete, upsert
+from indexer.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, WITHOUT_ORDERS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -28,7 +22,7 @@ def main() -> None:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@_PLATFORM
+@PLATFORM
 @click.option(
     "--rejects",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -42,8 +36,16 @@ def main() -> None:
     metavar="PERCENT",
     help="Swap nothing in when more than this share of the items is refused.",
 )
+@click.option(
+    "--min-share",
+    type=click.FloatRange(0, 100),
+    default=50.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Swap nothing in that has less than this share of the items that serve now.",
+)
 @click.option("--allow-empty", is_flag=True, help="Swap in an index without items, too.")
-@_WITHOUT_ORDERS
+@WITHOUT_ORDERS
 @click.option(
     "--keep",
     type=click.IntRange(min=1),
@@ -54,27 +56,15 @@ def main() -> None:
 @click.option(
     "--senders", type=click.IntRange(1, 16), default=2, show_default=True, help="Requests on their way at once."
 )
-@click.option(
-    "--give-up-after",
-    type=click.FloatRange(0, min_open=True),
-    default=300.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to go on trying while the engine is away or overloaded.",
-)
-@click.option(
-    "--map",
-    "map_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A TOML file that says which of the source's columns gives which field (docs/sources.md).",
-)
+@GIVE_UP_AFTER
+@MAP
 @click.option(
     "--dry-run",
     is_flag=True,
     help="Validate everything and say what a load would do; write nothing but the file of --rejects.",
 )
-@_QUIET
-@_AS_JSON
+@QUIET
+@AS_JSON
 def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     """Rebuilds a platform's index from the whole catalogue and swaps it in.
 
@@ -99,14 +89,14 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
 
 
 @main.command()
-@_PLATFORM
+@PLATFORM
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file instead of stdout; compressed when named .gz or .zst.",
 )
-@_QUIET
-@_AS_JSON
+@QUIET
+@AS_JSON
 def export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
     """Writes a platform's items as NDJSON that can be loaded again, by ascending id.
 
@@ -127,7 +117,7 @@ def export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) ->
 
 @main.command()
 @click.option("--platform", metavar="ID", help="One platform only, by id or slug.")
-@_AS_JSON
+@AS_JSON
 def status(platform: str | None, *, as_json: bool) -> None:
     """Shows what serves: items, definition, settings, and the other generations.
 
@@ -144,10 +134,10 @@ def status(platform: str | None, *, as_json: bool) -> None:
 
 
 @main.command()
-@_PLATFORM
+@PLATFORM
 @click.option("--to", metavar="INDEX", help="This generation.  [default: the one before the serving one]")
-@_WITHOUT_ORDERS
-@_AS_JSON
+@WITHOUT_ORDERS
+@AS_JSON
 def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
     """Has the previous generation serve again.
 
@@ -163,7 +153,7 @@ def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bo
 
 
 @main.command()
-@_PLATFORM
+@PLATFORM
 @click.option(
     "--keep",
     type=click.IntRange(min=1),
@@ -171,7 +161,7 @@ def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bo
     show_default=True,
     help="How many finished generations to keep, the serving one included.",
 )
-@_AS_JSON
+@AS_JSON
 def prune(platform: str, keep: int, *, as_json: bool) -> None:
     """Removes old generations and what loads that died have left behind; never the serving one.
 
@@ -204,7 +194,7 @@ def prune(platform: str, keep: int, *, as_json: bool) -> None:
     help="How many finished generations are meant to be kept, the serving one included.",
 )
 @click.option("--without-orders", is_flag=True, help="Leave out the orders' database and what is compared with it.")
-@_AS_JSON
+@AS_JSON
 def doctor(
     platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
 ) -> None:
@@ -241,7 +231,7 @@ def doctor(
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file instead of stdout; compressed when named .gz or .zst.",
 )
-@_AS_JSON
+@AS_JSON
 def sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
     """Makes listings of single items from the catalogue, as NDJSON.
 
@@ -259,6 +249,9 @@ def sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Pat
         raise click.UsageError(message)
     run_sample(count, seed, catalogue=catalogue, platform=platform, output=output, as_json=as_json)
 
+
+main.add_command(upsert)
+main.add_command(delete)
 
 if __name__ == "__main__":
     main()

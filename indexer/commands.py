@@ -1,95 +1,31 @@
 """The commands: checked arguments in, the work done, its result printed for people or machines, an exit code out."""
 
-import logging
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import OpenSearchException
-from pydantic import ValidationError
 
-from indexer.claims import Claims
+from indexer.command import answered, claims_of, connected, platform_of
 from indexer.dry_run import DryRun, DryRunReport
 from indexer.export import Export
-from indexer.failures import CommandError, address_of, explained
+from indexer.failures import CommandError
 from indexer.interruption import Interruption
 from indexer.item_map import read_item_map
-from indexer.lines import SourceError
 from indexer.load import SHORT_PATIENCE, Load, LoadJob
 from indexer.mapped import Mapper
-from indexer.patience import Patience
 from indexer.progress import LoadProgress
 from indexer.read import expanded, total_size
 from indexer.report import LoadReport
 from indexer.upkeep import Upkeep
 from indexer.web import silent
-from mappings.connection import SearchSettings, connect
+from mappings.connection import SearchSettings
 from mappings.definition import read_definition
-from mappings.platforms import Platform, PlatformFileError, Platforms, read_platforms
+from mappings.platforms import Platform, read_platforms
 
 ROLLBACK_PATIENCE = 3.0  # seconds: somebody waits for it
-INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
-
-
-@contextmanager
-def _answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
-    """Runs a command: prints `answer` as JSON, with its `error` where it failed, and sets the exit code."""
-    code = 0
-    # The client logs every failed try with its traceback; what matters is said once, by us.
-    logging.getLogger("opensearch").setLevel(logging.CRITICAL)
-    try:
-        yield
-    except (CommandError, SourceError, PlatformFileError) as error:
-        answer["error"] = str(error)
-    except ValidationError as error:
-        answer["error"] = "; ".join(_setting_fault(one["loc"], one["msg"]) for one in error.errors())
-    except OpenSearchException as error:
-        answer["error"] = explained(error, address_of(SearchSettings()))
-    except KeyboardInterrupt:
-        answer["error"] = "interrupted"
-        code = INTERRUPTED
-    if answer.get("error") is not None:
-        click.echo(f"Error: {answer['error']}", err=True)
-        code = code or 1
-    if as_json:
-        click.echo(orjson.dumps(answer))
-    if code:
-        sys.exit(code)
-
-
-def _setting_fault(location: tuple[int | str, ...], message: str) -> str:
-    sentence = message.removeprefix("Value error, ")
-    setting = f"GEAR_{'_'.join(str(part) for part in location).upper()}"
-    return sentence if sentence.startswith(setting) else f"{setting} {sentence}"
-
-
-def _platform(platforms: Platforms, reference: str) -> Platform:
-    platform = platforms.by_reference(reference)
-    if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.known()}"
-        raise CommandError(message)
-    return platform
-
-
-def _connected(settings: SearchSettings, senders: int = 1) -> OpenSearch:
-    """A client that has reached the engine once; trying again is for the callers, who know how long."""
-    client = connect(settings, retries=0, connections=senders + 1)
-    client.info()
-    return client
-
-
-def _claims(platform: Platform, seconds: float, *, without_orders: bool) -> Claims | None:
-    if without_orders:
-        return None
-    from store.settings import StoreSettings
-
-    return Claims(platform.id, StoreSettings().database_url, Patience(seconds))
 
 
 def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
@@ -108,9 +44,9 @@ def run_load(
 ) -> None:
     """`gear-indexer load`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         settings = SearchSettings()
-        found = _platform(read_platforms(settings.platform_files), platform)
+        found = platform_of(read_platforms(settings.platform_files), platform)
         report = LoadReport(found.id, settings.alias(found.id))
         answer.update(report.as_json())
         began = time.monotonic()
@@ -118,13 +54,15 @@ def run_load(
         try:
             job = _job(files, found, map_file, options)
             with interruption.watched(), _progress(job, quiet=quiet) as progress:
-                claims = _claims(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
-                client = _connected(settings, job.senders)
+                claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
+                client = connected(settings, job.senders)
                 Load(job, client, read_definition(), claims, report).run(progress, interruption)
                 _tell_never_found(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:
             report.seconds = time.monotonic() - began
+            if report.phases and not quiet:
+                click.echo(report.table(), err=True)
             answer.update(report.as_json())
 
 
@@ -151,8 +89,8 @@ def run_dry_load(
 ) -> None:
     """`gear-indexer load --dry-run`."""
     answer: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
-    with _answered(answer, as_json=as_json):
-        found = _platform(read_platforms(), platform)
+    with answered(answer, as_json=as_json):
+        found = platform_of(read_platforms(), platform)
         settings = SearchSettings()
         report = DryRunReport(found.id, settings.alias(found.id))
         answer.update(report.as_json())
@@ -160,7 +98,7 @@ def run_dry_load(
         try:
             job = _job(files, found, map_file, options)
             with _progress(job, quiet=quiet) as progress:
-                DryRun(job, _connected(settings), read_definition(), report).run(progress, _say)
+                DryRun(job, connected(settings), read_definition(), report).run(progress, _say)
                 _tell_never_found(job, progress)
         finally:
             answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
@@ -175,11 +113,11 @@ def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool
     from indexer.sample_files import written
 
     answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
-    with _answered(answer, as_json=as_json):
-        found = _platform(read_platforms(), platform)
+    with answered(answer, as_json=as_json):
+        found = platform_of(read_platforms(), platform)
         settings = SearchSettings()
         answer.update({"platform": found.id, "alias": settings.alias(found.id), "complete": False})
-        export = Export(_connected(settings), settings.alias(found.id))
+        export = Export(connected(settings), settings.alias(found.id))
         began = time.monotonic()
         try:
             answer["bytes"] = written(export.pieces(), output)
@@ -194,11 +132,11 @@ def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool
 def run_status(platform: str | None, *, as_json: bool) -> None:
     """`gear-indexer status`."""
     answer: dict[str, Any] = {}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         settings = SearchSettings()
         platforms = read_platforms(settings.platform_files)
-        client = _connected(settings)
-        asked = list(platforms) if platform is None else [_platform(platforms, platform)]
+        client = connected(settings)
+        asked = list(platforms) if platform is None else [platform_of(platforms, platform)]
         states = [_upkeep(one, settings, client).status() for one in asked]
         answer.update({"platforms": states} if platform is None else states[0])
         if not as_json:
@@ -226,12 +164,12 @@ def _readable(state: dict[str, Any]) -> str:
 def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
     """`gear-indexer rollback`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         settings = SearchSettings()
-        found = _platform(read_platforms(settings.platform_files), platform)
+        found = platform_of(read_platforms(settings.platform_files), platform)
         answer["platform"] = found.id
-        claims = _claims(found, ROLLBACK_PATIENCE, without_orders=without_orders)
-        upkeep = _upkeep(found, settings, _connected(settings))
+        claims = claims_of(found, ROLLBACK_PATIENCE, without_orders=without_orders)
+        upkeep = _upkeep(found, settings, connected(settings))
         answer.update(upkeep.rollback(to, claims, lambda text: click.echo(text, err=True)))
         click.echo(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items", err=True)
 
@@ -239,11 +177,11 @@ def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
     """`gear-indexer prune`."""
     answer: dict[str, Any] = {"platform": platform}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         settings = SearchSettings()
-        found = _platform(read_platforms(settings.platform_files), platform)
+        found = platform_of(read_platforms(settings.platform_files), platform)
         answer["platform"] = found.id
-        answer.update(_upkeep(found, settings, _connected(settings)).prune(keep))
+        answer.update(_upkeep(found, settings, connected(settings)).prune(keep))
         removed = ", ".join(answer["removed"]) or "nothing"
         click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
 
@@ -255,9 +193,9 @@ def run_doctor(
     from indexer.diagnosis import diagnosed, readable_findings
 
     answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         platforms = read_platforms(SearchSettings().platform_files)
-        asked = list(platforms) if platform is None else [_platform(platforms, platform)]
+        asked = list(platforms) if platform is None else [platform_of(platforms, platform)]
         answer["platforms"] = [one.id for one in asked]
         answer.update(diagnosed(asked, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
         if not as_json:
@@ -272,10 +210,10 @@ def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output:
     from indexer.sample_files import read_catalogue, written
 
     answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
-    with _answered(answer, as_json=as_json):
+    with answered(answer, as_json=as_json):
         began = time.monotonic()
         sampler = Sampler(
-            read_catalogue(catalogue), _platform(read_platforms(SearchSettings().platform_files), platform), seed
+            read_catalogue(catalogue), platform_of(read_platforms(SearchSettings().platform_files), platform), seed
         )
         answer["bytes"] = written(sampler.batches(count), output)
         answer["seconds"] = round(time.monotonic() - began, 3)

@@ -3,7 +3,6 @@
 Every item is validated as a load does it; nothing is written, to the engine or beside it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,16 +20,11 @@ from indexer.patience import Patience
 from indexer.progress import LoadProgress
 from indexer.read import Source
 from indexer.record import Record
-from indexer.rejects import RejectsFile, reject_row
+from indexer.rejects import MOST_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
 from mappings.definition import Definition
 from mappings.item import LEAST_INTEGER
 
 SHOWN_REJECTS = 10
-MOST_KINDS = 100
-OTHER_KINDS = "others"
-# What differs between two faults of one kind: the place within the text, the number of an attachment.
-_WITHIN_TEXT = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
-_NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 
 
 @dataclass
@@ -148,10 +142,9 @@ class DryRun:
         self._report.accepted += 1
 
     def _count(self, fault: Fault) -> None:
-        reason = _WITHIN_TEXT.sub("", fault.reason)
-        kind = reason if fault.field is None else f"{_NUMBERED.sub('.*', fault.field)}: {reason}"
+        kind = kind_of(fault)
         reasons = self._report.reasons
-        reasons[kind if kind in reasons or len(reasons) < MOST_KINDS else OTHER_KINDS] += 1
+        reasons[kind if kind in reasons or len(reasons) < MOST_REASONS else OTHER_REASONS] += 1
 
     def _show(
         self, name: str, line: int, number: int | None, faults: tuple[Fault, ...], show: Callable[[str], None]
@@ -174,4 +167,10 @@ class DryRun:
             )
         if report.accepted == 0 and not job.allow_empty:
             found.append("the source has no items, so the old ones would stay (--allow-empty)")
+        serving = report.items or 0
+        if report.accepted and report.accepted * 100 < job.min_share * serving:
+            found.append(
+                f"the new index would have {report.accepted:,} items where {serving:,} serve, less than "
+                f"{job.min_share:g} % (--min-share)"
+            )
         return found

@@ -30,6 +30,7 @@ class IndexState:
     serving: bool
     loading: bool
     fingerprint: str | None  # of the definition that it was made with, from its mapping
+    remembers: bool  # deletes are recorded beside it: see indexer/deletes.py
     settings: dict[str, str]  # flat, below `index`
 
     @property
@@ -41,6 +42,11 @@ class IndexState:
 def loading_alias(index: str) -> str:
     """The alias that a generation has until it is finished."""
     return f"{index}-loading"
+
+
+def deletes_index(index: str) -> str:
+    """The index beside a generation that is being filled, for what is deleted meanwhile."""
+    return f"{index}-deletes"
 
 
 class Generations:
@@ -72,10 +78,10 @@ class Generations:
                 "remove that index (DELETE) and load again"
             )
             raise CommandError(message)
-        states = [self._state(name, body) for name, body in found.items()]
+        states = [self._state(name, body, deletes_index(name) in found) for name, body in found.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
-    def _state(self, name: str, body: dict[str, Any]) -> IndexState | None:
+    def _state(self, name: str, body: dict[str, Any], remembers: bool) -> IndexState | None:
         aliases = body.get("aliases", {})
         generation = parse_generation(self.alias, name)
         if generation is None:
@@ -88,6 +94,7 @@ class Generations:
             serving=self.alias in aliases,
             loading=loading_alias(name) in aliases,
             fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
+            remembers=remembers,
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
         )
 
@@ -110,17 +117,19 @@ class Generations:
         """Makes everything written so far visible to searches."""
         self._patience.call(lambda: self._client.indices.refresh(index=index))
 
-    def check(self, index: str, items: int) -> None:
-        """Puts the settings of service back and reads everything back; raises CommandError where anything differs."""
-        self.refresh(index)
-        counted = self.count(index)
-        if counted != items:
-            message = f"{index} has {counted} items after {items} were acknowledged"
-            raise CommandError(message)
+    def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
+        """Puts the settings of service back and reads everything back; raises CommandError where anything differs.
+
+        Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
+        """
         wanted = self._definition.index_settings()
         changeable = {key: value for key, value in wanted.items() if key not in _FIXED_SETTINGS}
         self._patience.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
         self._patience.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
+        # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
+        # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
+        waiting = f"/_cluster/health/{index}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
+        health = self._patience.call(lambda: self._client.transport.perform_request("GET", waiting, {"ignore": 408}))
         state = self.one(index)
         differing = [
             f"{key} is {state.settings.get(key)} instead of {value}"
@@ -132,6 +141,13 @@ class Generations:
         if differing:
             message = f"{index} is not as it was set up: {'; '.join(differing)}"
             raise CommandError(message)
+        total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]
+        return {"wanted": total, "allocated": health["active_shards"]}
+
+    def serving_items(self) -> int | None:
+        """How many items serve now; None where nothing does."""
+        serving = [state.index for state in self.all() if state.serving]
+        return sum(self.count(index) for index in serving) if serving else None
 
     def one(self, index: str) -> IndexState:
         """The generation of this name; raises CommandError where there is none."""
@@ -178,7 +194,8 @@ class Generations:
 
         def once() -> None:
             try:
-                self._client.indices.delete(index=index)
+                names = f"{index},{deletes_index(index)}"
+                self._client.indices.delete(index=names, params={"ignore_unavailable": "true"})
             except NotFoundError:  # a lost answer, or somebody else was faster
                 return
 

@@ -1,21 +1,23 @@
 """A load: sources in, a checked new generation behind the alias and a report out; or the old one as it was.
 
-read = indexed + rejected + duplicates, the engine's own count, the settings and the definition are checked before the
-swap. Whatever fails until then leaves the alias alone and removes what was filled.
+read = indexed + rejected + duplicates, the settings and the definition are checked before the swap, and the index must
+prove that it holds what was read. Whatever fails until then leaves the alias alone and removes what was filled.
 """
 
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 from pyroaring import BitMap64
 
-from indexer.bulk import BulkWriter, Entry
+from indexer.bulk import BulkWriter, Entry, index_lines
 from indexer.claims import Claims, carry
+from indexer.deletes import Deletes
+from indexer.digest import stated
 from indexer.document import (
     Fault,
     ItemRefusedError,
@@ -24,24 +26,27 @@ from indexer.document import (
     item_from_values,
     readable_id,
 )
+from indexer.expected import Expected, key_of
 from indexer.failures import CommandError, cause
 from indexer.generations import Generations, loading_alias
 from indexer.interruption import Interruption
 from indexer.mapped import Mapper
 from indexer.patience import GivenUpError, Patience
 from indexer.progress import LoadProgress
+from indexer.proof import prove
 from indexer.read import Source
 from indexer.record import Record
 from indexer.rejects import RejectsFile
 from indexer.report import LoadReport
+from indexer.warm import warm
 from mappings.definition import Definition
-from mappings.item import LEAST_INTEGER
 from mappings.names import generation_name
 from mappings.platforms import Platform
 
 SHOW_EVERY = 256  # items between two looks at the clock
 # Seconds for the calls that must not be left half-done: the swap, and removing what a failed load has filled.
 SHORT_PATIENCE = 30.0
+COPIES_SECONDS = 60.0  # for the copies of the new index; a swap before they are there is safe, only slower at first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,7 @@ class LoadJob:
     platform: Platform
     rejects: Path | None = None  # None: `<index>.rejects.ndjson` in the working directory
     max_rejects: float = 1.0  # percent of what was read
+    min_share: float = 50.0  # percent of the items that serve now
     allow_empty: bool = False
     keep: int = 2  # generations in all, the serving one included
     senders: int = 2
@@ -73,6 +79,7 @@ class Load:
         self._patience = Patience(job.give_up_after)
         self._generations = Generations(client, report.alias, definition, self._patience)
         self._seen = BitMap64()
+        self._version = 0
 
     def run(self, progress: LoadProgress, interruption: Interruption) -> None:
         """Loads, checks and swaps; raises CommandError, SourceError or the client's error where it could not."""
@@ -84,13 +91,18 @@ class Load:
         index = generation_name(self._report.alias, began, self._definition.fingerprint)
         self._report.index = index
         removable = True
+        deletes = Deletes(self._client, index, self._patience)
         try:
-            self._generations.create(index)
-            self._fill(index, progress)
-            progress.say(f"{self._report.counts()}; checking {index}")
-            self._check(index)
-            bound = self._carry_claims(index)
-            with interruption.held():
+            with Expected() as expected:
+                with self._report.phase("fill"):
+                    self._begin(index, deletes)
+                    self._fill(index, expected, progress)
+                progress.say(f"{self._report.counts()}; checking {index}")
+                self._check()
+                bound = self._finish(index, deletes)
+                with self._report.phase("proof"):
+                    self._prove(index, expected)
+            with interruption.held(), self._report.phase("swap"):
                 try:
                     self._swap(index)
                 except GivenUpError as error:
@@ -101,14 +113,41 @@ class Load:
         finally:
             if removable and not self._report.swapped:
                 self._remove_unfinished(index, progress)
+        deletes.remove()
         self._prune(index)
 
-    def _fill(self, index: str, progress: LoadProgress) -> None:
+    def _begin(self, index: str, deletes: Deletes) -> None:
+        """Makes the index, then takes the time: whoever changes an item later than that sees the index."""
+        deletes.create()
+        self._generations.create(index)
+        self._version = self._report.version = time.time_ns() // 1000
+
+    def _finish(self, index: str, deletes: Deletes) -> set[int]:
+        """Makes a filled index fit for service; returns the items that active orders hold."""
+        report = self._report
+        with report.phase("deletes"):
+            deletes.apply(self._version)
+        with report.phase("settings"):
+            report.copies = self._generations.prepare(index, min(self._job.give_up_after, COPIES_SECONDS))
+        with report.phase("claims"):
+            bound = self._carry_claims(index)
+        with report.phase("warm-up"):
+            warm(self._client, index, self._patience)
+        return bound
+
+    def _prove(self, index: str, expected: Expected) -> None:
+        proof = prove(self._client, index, self._version, expected, self._patience)
+        self._report.proof = proof.as_json()
+        if not proof.agrees:
+            raise CommandError(proof.disagreement(index))
+
+    def _fill(self, index: str, expected: Expected, progress: LoadProgress) -> None:
         rejects_path = self._job.rejects or Path(f"{index}.rejects.ndjson")
         with ExitStack() as stack:
             rejects = stack.enter_context(RejectsFile(rejects_path))
 
             def refused(source: str, entry: Entry, reason: str) -> None:
+                expected.refuse(entry.id, entry.digest)
                 rejects.write(source, entry.line, entry.id, (Fault(None, None, f"the engine: {reason}"),))
 
             writer = BulkWriter(
@@ -119,26 +158,32 @@ class Load:
                 senders=self._job.senders,
             )
             try:
-                self._read_all(writer, rejects, progress)
+                self._read_all(writer, rejects, expected, progress)
                 writer.finish()
             finally:
                 writer.stop()
                 self._report.indexed = writer.acknowledged
+                self._report.superseded = writer.superseded
+                self._report.retries = writer.retries
+                self._report.bytes = writer.bytes
+                self._report.reasons = rejects.reasons()
                 self._report.rejected += writer.refused
                 self._report.rejects = None if rejects.path is None else str(rejects.path)
             rejects.close()
 
-    def _read_all(self, writer: BulkWriter, rejects: RejectsFile, progress: LoadProgress) -> None:
+    def _read_all(self, writer: BulkWriter, rejects: RejectsFile, expected: Expected, progress: LoadProgress) -> None:
         done = 0
         for name in self._job.files:
             with Source(name, self._job.mapper, progress.say) as source:
                 for record in source.records():
-                    self._take(source, record, writer, rejects)
+                    self._take(source, record, writer, rejects, expected)
                     if self._report.read % SHOW_EVERY == 0:
                         progress.show(done + source.position, self._report.read)
                 done += source.position
 
-    def _take(self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile) -> None:
+    def _take(
+        self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile, expected: Expected
+    ) -> None:
         line, content = record
         self._report.read += 1
         try:
@@ -150,7 +195,7 @@ class Load:
             self._report.rejected += 1
             rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
             return
-        key = item.id - LEAST_INTEGER  # the set takes no negative numbers
+        key = key_of(item.id)
         if key in self._seen:
             self._report.duplicates += 1
             rejects.write(
@@ -158,10 +203,11 @@ class Load:
             )
             return
         self._seen.add(key)
-        data = b'{"index":{"_id":"%d"}}\n%b\n' % (item.id, orjson.dumps(document))
-        writer.write(source.name, Entry(line, item.id, data))
+        text, digest = stated(document, self._version)
+        expected.add(item.id, digest)
+        writer.write(source.name, Entry(line, item.id, index_lines(item.id, self._version, text), digest))
 
-    def _check(self, index: str) -> None:
+    def _check(self) -> None:
         report = self._report
         if report.read != report.indexed + report.rejected + report.duplicates:
             message = f"the numbers do not add up, nothing is swapped in: {report.counts()}"
@@ -175,7 +221,13 @@ class Load:
         if report.indexed == 0 and not self._job.allow_empty:
             message = "the source has no items, so the old ones stay; --allow-empty swaps in an empty index"
             raise CommandError(message)
-        self._generations.check(index, report.indexed)
+        serving = self._generations.serving_items() or 0
+        if report.indexed and report.indexed * 100 < self._job.min_share * serving:
+            message = (
+                f"the new index would have {report.indexed:,} items where {serving:,} serve, less than "
+                f"{self._job.min_share:g} % (--min-share): is the source complete? --min-share 0 swaps it in"
+            )
+            raise CommandError(message)
 
     def _carry_claims(self, index: str) -> set[int]:
         if self._claims is None:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
@@ -91,9 +91,20 @@ class Source:
 
     def records(self) -> Iterator[Record]:
         """Every item in order; raises SourceError where the source breaks off or is no readable format."""
-        try:
+        with self._explained():
             found = self._found()
             yield from found if self._mapper is None else map(self._mapper.mapped, found)
+
+    def lines(self) -> Iterator[Record]:
+        """Every line that is not blank, whatever is in it; raises SourceError where the source breaks off."""
+        with self._explained():
+            self._begin()
+            yield from _json_lines(_without_mark(self._plain()))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
             message = f"{self.name}: cannot be read to its end, is it complete? ({error})"
             raise SourceError(message) from error
@@ -105,9 +116,12 @@ class Source:
         """Faults of an item of this source, with the source's own names for the fields where a map gives them."""
         return faults if self._mapper is None else self._mapper.explained(faults)
 
-    def _found(self) -> Iterator[Record]:
+    def _begin(self) -> None:
         self._head = self._raw.read(len(_ZSTD))
         self.position = len(self._head)
+
+    def _found(self) -> Iterator[Record]:
+        self._begin()
         if self._head == MAGIC:
             return self._rows()
         first, chunks = _first_byte(_without_mark(self._plain()))

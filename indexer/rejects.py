@@ -1,6 +1,8 @@
 """Rejects: refused items in, one JSON line each in the rejects file out: file, line, id, field, value, reason."""
 
+import re
 import threading
+from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -9,6 +11,19 @@ import orjson
 
 from indexer.document import Fault
 from indexer.failures import CommandError
+
+# Nearly all rules are fixed sentences; a few quote what they found, and may be as many as the items.
+MOST_REASONS = 100
+OTHER_REASONS = "others"
+# What differs between two faults of one kind: the place within the text, the number of an attachment.
+_WITHIN_TEXT = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
+_NUMBERED = re.compile(r"\.\d+(?=\.|$)")
+
+
+def kind_of(fault: Fault) -> str:
+    """A fault's field and rule, without what differs between two faults of one kind."""
+    reason = _WITHIN_TEXT.sub("", fault.reason)
+    return reason if fault.field is None else f"{_NUMBERED.sub('.*', fault.field)}: {reason}"
 
 
 def reject_row(source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> dict[str, Any]:
@@ -34,7 +49,13 @@ class RejectsFile:
         self._target = target
         self._file: BinaryIO | None = None
         self._lock = threading.Lock()
+        self._reasons: Counter[str] = Counter()
         self.path: Path | None = None
+
+    def reasons(self) -> dict[str, int]:
+        """How many items each first fault has refused, by field and rule, the most frequent first."""
+        with self._lock:
+            return dict(self._reasons.most_common())
 
     def __enter__(self) -> "RejectsFile":
         return self
@@ -46,7 +67,9 @@ class RejectsFile:
     def write(self, source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> None:
         """Writes one refused item."""
         row = reject_row(source, line, number, faults)
+        kind = kind_of(faults[0])
         with self._lock:
+            self._reasons[kind if kind in self._reasons or len(self._reasons) < MOST_REASONS else OTHER_REASONS] += 1
             try:
                 if self._file is None:
                     self._file = self._target.open("wb")

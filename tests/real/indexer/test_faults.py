@@ -184,7 +184,8 @@ def test_an_item_that_the_engine_lost_stops_the_swap(place: Place, wire: Wire) -
     results = [{"index": {"status": 201}}] * 20
     wire.rule = _some_bulks(Fault("answer", 200, orjson.dumps({"errors": False, "items": results})), {3})
     report = place.load(items(MANY), code=1)
-    assert f"has {MANY - 20} items after {MANY} were acknowledged" in report["error"]
+    assert f"has {MANY - 20} items of this load" in report["error"]
+    assert report["proof"]["expected"]["items"] == MANY
     assert place.indices() == []
 
 

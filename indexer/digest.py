@@ -1,0 +1,74 @@
+"""The digest: a document's content in, its 64-bit hash and its bytes for the engine out; hashes in, exact sums out.
+
+A hash is kept in the document as four numbers of 16 bits. The engine sums in doubles, which are exact to 2^53, so the
+sums of up to 2^37 documents are exact, whatever their order: they can be compared with sums computed from the source.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import orjson
+
+PARTS = ("a", "b", "c", "d")  # from the highest 16 bits to the lowest
+
+
+class Stated(NamedTuple):
+    """A document as it is sent, and the hash of its content."""
+
+    data: bytes
+    digest: int
+
+
+def stated(document: dict[str, Any], version: int) -> Stated:
+    """The document with its version (microseconds since 1970) and the digest of what it says.
+
+    What counts is what is stored of the item: its id, its answer's shape, when it was listed. Whether it is bound and
+    when it was written do not.
+    """
+    item = orjson.dumps(document["item"])  # has the id, and its keys always in the same order
+    listed = document.get("listedAt")
+    content = item if listed is None else b"%b\n%d" % (item, listed)
+    number = int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
+    digest = dict(zip(PARTS, parts_of(number), strict=True))
+    whole = {**document, "item": orjson.Fragment(item), "version": version, "digest": digest}
+    return Stated(orjson.dumps(whole), number)
+
+
+def parts_of(number: int) -> tuple[int, int, int, int]:
+    """A hash of 64 bits as four numbers of 16."""
+    return number >> 48, number >> 32 & 0xFFFF, number >> 16 & 0xFFFF, number & 0xFFFF
+
+
+@dataclass
+class Sums:
+    """How many items, and the sums of their hashes' parts; equal for equal items in whatever order."""
+
+    items: int = 0
+    parts: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+
+    def add(self, number: int) -> None:
+        """Counts one item by its hash."""
+        parts = self.parts
+        self.items += 1
+        parts[0] += number >> 48
+        parts[1] += number >> 32 & 0xFFFF
+        parts[2] += number >> 16 & 0xFFFF
+        parts[3] += number & 0xFFFF
+
+    def without(self, other: "Sums") -> "Sums":
+        """These items but for the others."""
+        return Sums(self.items - other.items, [mine - its for mine, its in zip(self.parts, other.parts, strict=True)])
+
+    def digest(self) -> str:
+        """The four sums in hexadecimal."""
+        return "-".join(f"{part:x}" for part in self.parts)
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> "Sums":
+        """The sums of these hashes."""
+        sums = cls()
+        for number in numbers:
+            sums.add(number)
+        return sums

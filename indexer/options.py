@@ -1,0 +1,33 @@
+"""The options that several commands have: nothing goes in, decorators for commands come out."""
+
+from pathlib import Path
+
+import click
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
+QUIET = click.option("--quiet", is_flag=True, help="No progress on stderr; errors still are.")
+PLATFORM = click.option("--platform", required=True, metavar="ID", help="The platform's id or slug: 730 or cs2.")
+WITHOUT_ORDERS = click.option(
+    "--without-orders",
+    is_flag=True,
+    help="Go on without the orders' database: items that are sold already may be offered.",
+)
+REJECTS_OF_CHANGES = click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where refused lines go, in the place of an older file.  [default: <alias>-<time>.rejects.ndjson]",
+)
+GIVE_UP_AFTER = click.option(
+    "--give-up-after",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to go on trying while the engine is away or overloaded.",
+)
+MAP = click.option(
+    "--map",
+    "map_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A TOML file that says which of the source's columns gives which field (docs/sources.md).",
+)
