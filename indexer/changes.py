@@ -147,6 +147,7 @@ class Changes:
 
     def _send(self, batch: dict[int, _Read], rejects: RejectsFile) -> None:
         self._time = max(time.time_ns() // 1000, self._time + 1)  # a later batch is later on any clock
+        self._report.version = self._time
         changes = [one.change for one in batch.values()]
         written = [change.id for change in changes if change.document is not None]
         bound = self._claims.bound_among(written) if self._claims is not None and written else set()

@@ -30,6 +30,7 @@ class IndexState:
     serving: bool
     loading: bool
     fingerprint: str | None  # of the definition that it was made with, from its mapping
+    version: int | None  # its load's start in microseconds since 1970; None where that has just made it
     remembers: bool  # deletes are recorded beside it: see indexer/deletes.py
     settings: dict[str, str]  # flat, below `index`
 
@@ -94,6 +95,7 @@ class Generations:
             serving=self.alias in aliases,
             loading=loading_alias(name) in aliases,
             fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
+            version=body.get("mappings", {}).get("_meta", {}).get("version"),
             remembers=remembers,
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
         )
@@ -104,6 +106,11 @@ class Generations:
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
         aliases: dict[str, Any] = {loading_alias(index): {}}
         self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
+
+    def begin(self, index: str, version: int) -> None:
+        """Notes its load's start in the index, where live changes see which of them are older."""
+        meta = {"_meta": {"fingerprint": self._definition.fingerprint, "version": version}}
+        self._patience.call(lambda: self._client.indices.put_mapping(index=index, body=meta))
 
     def count(self, index: str) -> int:
         """How many items a search finds in it."""

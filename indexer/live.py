@@ -28,6 +28,7 @@ class Target:
 
     index: str
     alias: str
+    since: int | None  # changes that are older than this are none of its: its load's source is newer
     deletes: str | None  # the alias of where its deletes are recorded
 
 
@@ -61,7 +62,7 @@ class LiveIndices:
                 )
                 raise CommandError(message)
         loading = [_loading(state) for state in states if not state.serving]
-        return [*loading, *(Target(state.index, alias, None) for state in states if state.serving)]
+        return [*loading, *(Target(state.index, alias, None, None) for state in states if state.serving)]
 
     def send(self, changes: list[Change], version: int) -> tuple[list[str], Results]:
         """Makes the changes in every index, as of `version`; their names, and what the serving one made of each.
@@ -71,7 +72,7 @@ class LiveIndices:
         """
         waits = self._patience.waits()
         while True:
-            targets = self.targets()
+            targets = [target for target in self.targets() if target.since is None or target.since <= version]
             refused: Results = {}
             try:
                 for target in targets:
@@ -114,7 +115,7 @@ class LiveIndices:
 
 def _loading(state: IndexState) -> Target:
     deletes = loading_alias(deletes_index(state.index)) if state.remembers else None
-    return Target(state.index, loading_alias(state.index), deletes)
+    return Target(state.index, loading_alias(state.index), state.version, deletes)
 
 
 def _lines(change: Change, version: int) -> bytes:

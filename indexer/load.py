@@ -46,6 +46,8 @@ from mappings.platforms import Platform
 SHOW_EVERY = 256  # items between two looks at the clock
 # Seconds for the calls that must not be left half-done: the swap, and removing what a failed load has filled.
 SHORT_PATIENCE = 30.0
+# A change that is a little older than the load may arrive late in its index: how often such are removed again.
+LATE_CHANGES = 3
 COPIES_SECONDS = 60.0  # for the copies of the new index; a swap before they are there is safe, only slower at first
 
 
@@ -101,7 +103,7 @@ class Load:
                 self._check()
                 bound = self._finish(index, deletes)
                 with self._report.phase("proof"):
-                    self._prove(index, expected)
+                    self._prove(index, expected, deletes)
             with interruption.held(), self._report.phase("swap"):
                 try:
                     self._swap(index)
@@ -117,10 +119,11 @@ class Load:
         self._prune(index)
 
     def _begin(self, index: str, deletes: Deletes) -> None:
-        """Makes the index, then takes the time: whoever changes an item later than that sees the index."""
+        """Makes the index, then takes the time: whoever changes an item later than that finds the index."""
         deletes.create()
         self._generations.create(index)
         self._version = self._report.version = time.time_ns() // 1000
+        self._generations.begin(index, self._version)
 
     def _finish(self, index: str, deletes: Deletes) -> set[int]:
         """Makes a filled index fit for service; returns the items that active orders hold."""
@@ -135,8 +138,13 @@ class Load:
             warm(self._client, index, self._patience)
         return bound
 
-    def _prove(self, index: str, expected: Expected) -> None:
+    def _prove(self, index: str, expected: Expected, deletes: Deletes) -> None:
         proof = prove(self._client, index, self._version, expected, self._patience)
+        for _ in range(LATE_CHANGES):
+            if not proof.strangers:
+                break
+            deletes.apply(self._version)
+            proof = prove(self._client, index, self._version, expected, self._patience)
         self._report.proof = proof.as_json()
         if not proof.agrees:
             raise CommandError(proof.disagreement(index))

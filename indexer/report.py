@@ -20,6 +20,7 @@ class ChangeReport:
 
     platform: int
     alias: str
+    version: int | None = None  # the time of the last request's changes, microseconds since 1970
     read: int = 0
     written: int = 0
     deleted: int = 0

@@ -7,7 +7,7 @@ import pytest
 
 from indexer.document import Fault
 from indexer.failures import CommandError
-from indexer.rejects import RejectsFile
+from indexer.rejects import MOST_REASONS, OTHER_REASONS, RejectsFile
 
 PRICE = Fault("price", "-1", "must not be negative")
 NAME = Fault("name", None, "Field required")
@@ -52,3 +52,16 @@ def test_a_disk_that_is_full_is_told() -> None:
     rejects.write("a", 1, 1, (NAME,))
     with pytest.raises(CommandError, match="No space left"):
         rejects.close()
+
+
+def test_reasons_are_counted_by_field_and_rule_and_do_not_grow_without_end(tmp_path: Path) -> None:
+    with RejectsFile(tmp_path / "r.ndjson") as rejects:
+        for line in range(3):
+            rejects.write("s", line, None, (Fault("name", None, "Field required"),))
+        for line in range(MOST_REASONS + 5):
+            rejects.write("s", line, None, (Fault(None, None, f"Invalid JSON at {line}"),))
+    reasons = rejects.reasons()
+    assert next(iter(reasons.items())) in {("name: Field required", 3), (OTHER_REASONS, 6)}
+    assert reasons["name: Field required"] == 3
+    assert reasons[OTHER_REASONS] == 6
+    assert len(reasons) == MOST_REASONS + 1
