@@ -105,3 +105,10 @@ def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None
 @pytest.mark.parametrize("name", ["absent.ndjson", "absent-*.ndjson"])
 def test_a_source_that_is_not_there_is_named(name: str, place: Place) -> None:
     assert name in place.json("load", name, *DRY, code=1)["error"]
+
+
+def test_far_fewer_items_than_serve_would_be_refused(place: Place) -> None:
+    place.load(items(20))
+    report = place.load(items(9), "--dry-run", code=1)
+    assert (report["wouldSwap"], "--min-share" in report["error"]) == (False, True)
+    assert place.load(items(9), "--dry-run", "--min-share", "45")["wouldSwap"] is True

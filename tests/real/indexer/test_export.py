@@ -90,7 +90,7 @@ def test_what_is_loaded_meanwhile_is_not_in_it(place: Place) -> None:
     place.load(items(10))
     pieces = Export(place.client, place.alias, page_items=4).pieces()
     first = next(pieces)
-    place.load(items(3, first=500), "--keep", "2")
+    place.load(items(3, first=500), "--keep", "2", "--min-share", "0")
     found = [orjson.loads(line)["id"] for line in (first + b"".join(pieces)).splitlines()]
     assert found == list(range(1, 11))
 
