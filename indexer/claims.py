@@ -39,6 +39,24 @@ class Claims:
         self._url = database_url
         self._patience = patience
 
+    def check_file(self, client: OpenSearch, alias: str) -> None:
+        """Raises CommandError where the orders' file does not exist although the serving index hides ordered items.
+
+        A file that is not there yet means no orders; with ordered items it means another working directory.
+        """
+        if not self._is_no_file_yet():
+            return
+        body = {"query": {"term": {"bound": True}}}
+        params = {"ignore_unavailable": "true"}
+        hidden = self._patience.call(lambda: client.count(index=alias, body=body, params=params))["count"]
+        if hidden:
+            message = (
+                f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
+                "ordered items: run this where the API runs, or name the database; --without-orders goes on without it, "
+                "but then items that are sold already are offered"
+            )
+            raise CommandError(message)
+
     def bound(self) -> set[int]:
         """The items that active orders hold; raises CommandError where the database cannot be asked."""
         from store.orders import bound_items

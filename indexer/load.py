@@ -88,6 +88,7 @@ class Load:
         # What would stop the swap in the end is found before any work is done.
         self._generations.all()
         if self._claims is not None:
+            self._claims.check_file(self._client, self._report.alias)
             self._claims.bound()
         began = datetime.now(UTC)
         index = generation_name(self._report.alias, began, self._definition.fingerprint)

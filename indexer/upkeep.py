@@ -83,6 +83,8 @@ class Upkeep:
                 )
                 raise CommandError(message)
             say(f"{target.index} has another definition than this version's: searches may not find everything")
+        if claims is not None:
+            claims.check_file(self.client, generations.alias)
         began = datetime.now(UTC)
         bound = set() if claims is None else claims.bound()
         marked = 0 if claims is None else carry(self.client, target.index, bound, Patience(PATIENCE_SECONDS))

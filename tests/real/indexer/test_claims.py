@@ -205,3 +205,18 @@ def test_a_database_that_is_busy_for_a_moment_is_waited_for(place: Place, shop: 
 def test_without_a_database_there_are_no_orders_and_none_is_made(place: Place) -> None:
     assert place.load(items(2))["bound"] == 0
     assert not Path("orders.db").exists()
+
+
+def test_a_load_in_another_folder_does_not_offer_what_is_sold(place: Place, shop: Shop) -> None:
+    shop.sell(1)
+    old = place.load(items(3))["index"]
+    Path("orders.db").rename("elsewhere.db")
+    for file in Path().glob("orders.db-*"):
+        file.unlink()
+    report = place.load(items(3), code=1)
+    assert "hides 1 ordered items" in report["error"]
+    assert "--without-orders" in report["error"]
+    assert place.indices() == [old]
+    assert _bound(place, old) == [1]
+    assert not Path("orders.db").exists()
+    assert place.load(items(3), "--without-orders")["swapped"] is True
