@@ -52,7 +52,7 @@ class Claims:
         if hidden:
             message = (
                 f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
-                "ordered items: run this where the API runs, or name the database; --without-orders goes on without it, "
+                "ordered items: run this where the API runs, or name the database; --without-orders goes on, "
                 "but then items that are sold already are offered"
             )
             raise CommandError(message)
