@@ -77,8 +77,8 @@ def test_all_end_by_themselves_when_stopped(deployment: Deployment) -> None:
 def test_a_catalogue_of_ones_own_takes_the_place_of_the_sample(deployment: Deployment) -> None:
     items = deployment.search(platform=730, query="ak-47 redline", limit=3)["gear"]
     own = "".join(json.dumps({**item, "id": number}) + "\n" for number, item in enumerate(items, start=1))
-    load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", "--max-rejects", "50")
-    load += ("--min-share", "0")  # three items in the place of thousands are meant
+    refusals = ("--max-rejects", "50", "--min-share", "0")  # three items in the place of thousands are meant
+    load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", *refusals)
     rejects = deployment.compose("run", "--rm", "--no-TTY", "index", *load, given=own + '{"id": 4}\n')
     found = deployment.search(platform=730)
     assert sorted(item["id"] for item in found["gear"]) == [1, 2, 3]
