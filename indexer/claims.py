@@ -64,14 +64,7 @@ class Claims:
         async def read(connection: "AsyncConnection", after: int | None) -> list[int]:
             return await bound_items(connection, self._platform, after, PAGE)
 
-        try:
-            return self._patiently(lambda: self._pages(read))
-        except OrdersUnavailableError as error:
-            message = (
-                f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "
-                "but then items that are sold already are offered"
-            )
-            raise CommandError(message) from error
+        return self._read(lambda: self._pages(read))
 
     def bound_among(self, items: list[int]) -> set[int]:
         """Those of these items that active orders hold; raises CommandError where the database cannot be asked."""
@@ -86,8 +79,11 @@ class Claims:
                             found |= await bound_among(connection, self._platform, page)
             return found
 
+        return self._read(read)
+
+    def _read(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         try:
-            return self._patiently(read)
+            return self._patiently(work)
         except OrdersUnavailableError as error:
             message = (
                 f"the orders cannot be read (GEAR_DATABASE_URL): {error}; --without-orders goes on without them, "

@@ -66,7 +66,7 @@ async def search_gear(
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
     platforms = platforms_of(body, services.platforms)
     check_window(body)
-    if asks_for_price(body) and len({platform.currency for platform in platforms}) > 1:
+    if len({platform.currency for platform in platforms}) > 1 and asks_for_price(body):
         raise invalid("platform", "the platforms have different currencies: name one to filter or sort by price")
     question = Question(body, platforms[0].minor_digits)
     return json_response(search_answer(await services.engine.search(platforms, search_request(question))))

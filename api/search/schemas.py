@@ -27,34 +27,30 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def _ordered(low: Decimal | None, high: Decimal | None) -> None:
-    if low is not None and high is not None and low > high:
-        message = f"min {low} is more than max {high}"
-        raise ValueError(message)
+class _Range(_Strict):
+    min: Decimal | None = None
+    max: Decimal | None = None
+
+    @model_validator(mode="after")
+    def _min_before_max(self) -> Self:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            message = f"min {self.min} is more than max {self.max}"
+            raise ValueError(message)
+        return self
 
 
-class PriceRange(_Strict):
+class PriceRange(_Range):
     """Inclusive bounds in the platform's currency, main unit; compared exactly at any number of decimals."""
 
     min: Price | None = None
     max: Price | None = None
 
-    @model_validator(mode="after")
-    def _min_before_max(self) -> Self:
-        _ordered(self.min, self.max)
-        return self
 
-
-class FloatRange(_Strict):
+class FloatRange(_Range):
     """Inclusive bounds of `paint.float`, 0 to 1."""
 
     min: Share | None = None
     max: Share | None = None
-
-    @model_validator(mode="after")
-    def _min_before_max(self) -> Self:
-        _ordered(self.min, self.max)
-        return self
 
 
 Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
