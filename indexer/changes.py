@@ -20,8 +20,7 @@ from indexer.document import (
     Fault,
     ItemRefusedError,
     index_document,
-    item_from_json,
-    item_from_values,
+    item_of,
     readable_id,
     shortened,
 )
@@ -135,9 +134,7 @@ class Changes:
             raise CommandError(message)
 
     def _item(self, content: Any) -> Change:
-        if isinstance(content, ItemRefusedError):
-            raise content
-        item = item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
+        item = item_of(content)
         return Change(item.id, index_document(item, self._job.platform))
 
     def _deleted(self, content: Any) -> Change:

@@ -89,6 +89,13 @@ def item_from_values(values: Mapping[str, Any]) -> LoadedItem:
         raise ItemRefusedError(_faults(error)) from error
 
 
+def item_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> LoadedItem:
+    """Validates one item as a reader gives it, in whichever form; raises ItemRefusedError, the reader's own too."""
+    if isinstance(content, ItemRefusedError):
+        raise content
+    return item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
+
+
 def readable_id(content: bytes | Mapping[str, Any] | ItemRefusedError) -> int | None:
     """The id of something that was refused, where one can be made out."""
     if isinstance(content, ItemRefusedError):

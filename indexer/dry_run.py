@@ -12,7 +12,7 @@ import orjson
 from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
-from indexer.document import Fault, ItemRefusedError, index_document, item_from_json, item_from_values, readable_id
+from indexer.document import Fault, ItemRefusedError, index_document, item_of, readable_id
 from indexer.drift import field_differences
 from indexer.generations import Generations
 from indexer.load import SHOW_EVERY, LoadJob
@@ -123,9 +123,7 @@ class DryRun:
         line, content = record
         self._report.read += 1
         try:
-            if isinstance(content, ItemRefusedError):
-                raise content
-            item = item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
+            item = item_of(content)
             orjson.dumps(index_document(item, self._job.platform))
         except ItemRefusedError as error:
             self._report.rejected += 1

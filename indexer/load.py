@@ -22,8 +22,7 @@ from indexer.document import (
     Fault,
     ItemRefusedError,
     index_document,
-    item_from_json,
-    item_from_values,
+    item_of,
     readable_id,
 )
 from indexer.expected import Expected, key_of
@@ -196,9 +195,7 @@ class Load:
         line, content = record
         self._report.read += 1
         try:
-            if isinstance(content, ItemRefusedError):
-                raise content
-            item = item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
+            item = item_of(content)
             document = index_document(item, self._job.platform)
         except ItemRefusedError as error:
             self._report.rejected += 1
