@@ -20,7 +20,9 @@ from mappings.platforms import Platform
 log = structlog.get_logger("gear.api")
 
 # Whatever is not named here is not sent back: hits, their exact number, and what tells a whole answer from a partial.
-_WANTED = "timed_out,_shards.total,_shards.failed,hits.total,hits.hits._source,aggregations"
+_WHOLE = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
+_WANTED = ",".join(_WHOLE)
+_WANTED_OF_EACH = ",".join(f"responses.{part}" for part in (*_WHOLE, "status", "error"))
 
 # What the engine answers with a 400 while the request is a good one.
 _CANNOT_NOW = ("index_closed_exception",)
@@ -81,16 +83,29 @@ class Engine:
         try:
             answer = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
         except _NotLoadedError as error:
-            # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
-            loaded = [platform for platform in platforms if self.alias(platform) != error.index]
-            if not 0 < len(loaded) < len(platforms):
-                raise
-            return await self.search(loaded, body)
-        shards = answer.get("_shards", {})
-        if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
-            log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
-            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-        return answer
+            return await self.search(self._loaded(platforms, error), body)
+        return _whole(answer)
+
+    async def search_all(self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The whole answers to several search bodies, asked in one round trip; raises as `search` does."""
+        if len(bodies) == 1:
+            return [await self.search(platforms, bodies[0])]
+        names = [self.alias(platform) for platform in platforms]
+        head = orjson.dumps({"index": names, "allow_partial_search_results": False})
+        lines = b"".join(b"%b\n%b\n" % (head, orjson.dumps(body)) for body in bodies)
+        try:
+            answer = await self._ask(self._client.msearch(body=lines, params={"filter_path": _WANTED_OF_EACH}))
+            return _each(answer, len(bodies))
+        except _NotLoadedError as error:
+            return await self.search_all(self._loaded(platforms, error), bodies)
+
+    def _loaded(self, platforms: Sequence[Platform], error: "_NotLoadedError") -> list[Platform]:
+        """Those of several platforms that the engine has; raises the error where nothing is left or was left out."""
+        # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
+        loaded = [platform for platform in platforms if self.alias(platform) != error.index]
+        if not 0 < len(loaded) < len(platforms):
+            raise error
+        return loaded
 
     async def item(self, platform: Platform, number: int) -> StoredItem | None:
         """The item with this id as it is now, bound or not; None where the platform has none."""
@@ -163,6 +178,27 @@ class Engine:
             log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(answer)[:100])
             raise ApiError("search_unavailable")
         return answer
+
+
+def _whole(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer as it is; raises ApiError `search_unavailable` where it is only a part."""
+    shards = answer.get("_shards", {})
+    if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
+        log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
+        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+    return answer
+
+
+def _each(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The answers to `count` searches of one request, each of them whole; raises what one of them was refused with."""
+    answers = answer.get("responses", [])
+    for one in answers:
+        if "error" in one:
+            raise _told(TransportError(one.get("status", 500), str(one["error"].get("type")), one))
+    if len(answers) != count:
+        log.error("partial answer of the engine", searches=count, answers=len(answers))
+        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+    return [_whole(one) for one in answers]
 
 
 def _told(error: TransportError) -> Exception:

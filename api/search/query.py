@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from api.search.schemas import SearchBody
-from api.search.understand import Understood, understand
+from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.money import at_least, at_most
 
@@ -22,24 +22,30 @@ OFFERED: Clause = {"term": {"bound": False}}
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the engine, apart from where."""
+    """What is asked of the engine, apart from where: the body, its text as it is read, the currency's digits."""
 
     body: SearchBody
+    understood: Understood
     minor_digits: int
 
 
-def search_request(question: Question) -> dict[str, Any]:
+def page_request(question: Question) -> dict[str, Any]:
     """The engine's search body: hits of one page, the exact total, the items as they are answered."""
     body = question.body
-    understood = understand(body.query)
     return {
-        "query": {"bool": {**_text(understood), "filter": [OFFERED, *filter_clauses(question)]}},
-        "sort": sort_clauses(sort_name(body, understood)),
+        "query": offered_query(question),
+        "sort": sort_clauses(sort_name(body, question.understood)),
         "from": (body.page - 1) * body.limit,
         "size": body.limit,
         "track_total_hits": True,
         "_source": ["item"],
     }
+
+
+def offered_query(question: Question, without: str | None = None) -> Clause:
+    """What an item must be to be found: on offer, with the text, inside all filters but the one named `without`."""
+    filters = [OFFERED, *filter_clauses(question, without)]
+    return {"bool": {**_text(question.understood), "filter": filters}}
 
 
 def sort_name(body: SearchBody, understood: Understood) -> str:
@@ -48,11 +54,11 @@ def sort_name(body: SearchBody, understood: Understood) -> str:
     return "price_asc" if name == "relevance" and understood.everything else name
 
 
-def asks_for_price(body: SearchBody) -> bool:
+def asks_for_price(body: SearchBody, understood: Understood) -> bool:
     """Whether the answer depends on comparing prices, by filter or by sort."""
     price = getattr(body.filters, "price", None)
     filtered = price is not None and (price.min is not None or price.max is not None)
-    return filtered or sort_name(body, understand(body.query)).startswith("price_")
+    return filtered or sort_name(body, understood).startswith("price_")
 
 
 def sort_clauses(name: str) -> list[Clause]:
@@ -65,12 +71,12 @@ def sort_clauses(name: str) -> list[Clause]:
     return [first, *_TIES]
 
 
-def filter_clauses(question: Question) -> list[Clause]:
-    """One clause a filter that narrows, in the order of the table."""
+def filter_clauses(question: Question, without: str | None = None) -> list[Clause]:
+    """One clause a filter that narrows, in the order of the table; the filter named `without` is left out."""
     filters = question.body.filters
     if filters is None:
         return []
-    clauses = (_clause(row, filters, question.minor_digits) for row in FILTERS)
+    clauses = (_clause(row, filters, question.minor_digits) for row in FILTERS if row.name != without)
     return [clause for clause in clauses if clause is not None]
 
 

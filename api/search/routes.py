@@ -13,16 +13,13 @@ from api.openapi import answers
 from api.queries import only_query
 from api.search import examples
 from api.search.limits import limits, platform_entry
-from api.search.query import Question, asks_for_price, search_request
-from api.search.results import search_answer
 from api.search.schemas import (
     ItemAnswer,
     PlatformsAnswer,
     SearchAnswer,
     SearchBody,
-    check_window,
-    platforms_of,
 )
+from api.search.service import search
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
 from store import orders
@@ -64,12 +61,7 @@ async def search_gear(
     services: Held,
 ) -> Response:
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
-    platforms = platforms_of(body, services.platforms)
-    check_window(body)
-    if len({platform.currency for platform in platforms}) > 1 and asks_for_price(body):
-        raise invalid("platform", "the platforms have different currencies: name one to filter or sort by price")
-    question = Question(body, platforms[0].minor_digits)
-    return json_response(search_answer(await services.engine.search(platforms, search_request(question))))
+    return json_response(await search(services, body))
 
 
 @router.get(

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from api.json_body import parse
-from api.search.query import Question, asks_for_price, search_request
+from api.search.query import Question, asks_for_price, page_request
 from api.search.schemas import SearchBody
+from api.search.understand import understand
 from mappings.fields import FILTERS, SORTS
 from tests.conftest import GOLDEN, Golden
 
@@ -51,12 +52,13 @@ CASES: dict[str, str] = {
 
 
 def question(text: str) -> Question:
-    return Question(SearchBody.model_validate(parse(text.encode())), minor_digits=2)
+    body = SearchBody.model_validate(parse(text.encode()))
+    return Question(body, understand(body.query), minor_digits=2)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_search_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
-    golden(f"queries/{name}", {"body": json.loads(CASES[name]), "request": search_request(question(CASES[name]))})
+    golden(f"queries/{name}", {"body": json.loads(CASES[name]), "request": page_request(question(CASES[name]))})
 
 
 def test_every_filter_and_sort_has_a_case_and_every_golden_file_is_used() -> None:
@@ -79,4 +81,5 @@ def test_every_filter_and_sort_has_a_case_and_every_golden_file_is_used() -> Non
 def test_an_answer_depends_on_prices_by_filter_or_by_sort(
     body: dict[str, Any], expected: bool
 ) -> None:  # a table's column
-    assert asks_for_price(SearchBody.model_validate(body)) is expected
+    asked = SearchBody.model_validate(body)
+    assert asks_for_price(asked, understand(asked.query)) is expected
