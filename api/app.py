@@ -8,12 +8,14 @@ from fastapi import FastAPI
 
 import api.errors
 import api.health
+import api.metrics
 import api.openapi
 import api.orders.routes
 import api.pages
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
+from api.metrics import Meter
 from api.orders.masking import masking
 from api.orders.schemas import OrderBody
 from api.request_id import RequestIdMiddleware
@@ -59,10 +61,11 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         openapi_url=None,  # api.pages has the routes, which refuse unknown query parameters like all others
     )
-    app.add_middleware(RequestIdMiddleware)
+    app.state.meter = Meter(settings)
+    app.add_middleware(RequestIdMiddleware, answered=app.state.meter.answered)
     api.errors.install(app)
-    for router in (api.search.routes.router, api.orders.routes.router, api.health.router, api.pages.router):
-        app.include_router(router)
+    for part in (api.search.routes, api.orders.routes, api.metrics, api.health, api.pages):
+        app.include_router(part.router)
     api.openapi.install(app, [SearchBody, OrderBody])
     return app
 

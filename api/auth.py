@@ -83,4 +83,5 @@ def needs(*scopes: str) -> Callable[..., Awaitable[Token]]:
 
 SearchToken = Annotated[Token, Depends(needs("search"))]
 OrderToken = Annotated[Token, Depends(needs("order"))]
+MetricsToken = Annotated[Token, Depends(needs("metrics"))]
 OrderOrFulfilToken = Annotated[Token, Depends(needs("order", "fulfil"))]

@@ -5,8 +5,9 @@ import json
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -51,20 +52,23 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = _checked(Settings)
     _checked(lambda: read_platforms(settings.platform_files))
-    uvicorn.run(
-        "api.app:serve",
-        factory=True,
-        host=settings.api_host,
-        port=settings.api_port,
-        workers=workers,
-        access_log=False,
-        server_header=False,
-        http=GearProtocol,
-        # longer than a proxy before us keeps an idle connection, so that the proxy is the one that closes it
-        timeout_keep_alive=75,
-        log_config=None,
-        timeout_graceful_shutdown=10,
-    )
+    with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as counted:
+        if counted is not None:  # where all workers count, so that each of them can tell for all
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", counted)
+        uvicorn.run(
+            "api.app:serve",
+            factory=True,
+            host=settings.api_host,
+            port=settings.api_port,
+            workers=workers,
+            access_log=False,
+            server_header=False,
+            http=GearProtocol,
+            # longer than a proxy before us keeps an idle connection, so that the proxy is the one that closes it
+            timeout_keep_alive=75,
+            log_config=None,
+            timeout_graceful_shutdown=10,
+        )
 
 
 @main.command()

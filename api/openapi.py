@@ -54,6 +54,18 @@ def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200
             "headers": _headers(status),
         }
     }
+    return found | _errors(codes)
+
+
+def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation that answers plain text, and each error that it can give."""
+    content = {"schema": {"type": "string"}, "example": example}
+    whole = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
+    return {200: whole, **_errors(codes)}
+
+
+def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
+    found: dict[int | str, dict[str, Any]] = {}
     for code in (*codes, "internal"):
         number, text = ERRORS[code]
         entry = found.setdefault(

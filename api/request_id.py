@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from collections.abc import Callable
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,6 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 REQUEST_ID_HEADER = "X-Request-Id"
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
+
+Answered = Callable[[str, str | None, int, float], None]  # method, the route's template, status, seconds
 
 log = structlog.get_logger("gear.api")
 
@@ -25,14 +28,15 @@ def request_id(scope: Scope) -> str:
 
 
 class RequestIdMiddleware:
-    """Gives every answer its `X-Request-Id` and writes one log line for it.
+    """Gives every answer its `X-Request-Id`, counts it and writes one log line for it.
 
     A client's own id is kept when it is 1 to 64 letters, digits, dots, dashes and underscores. The log names the
     route's template and not the path, because the path of a buyer's page is a secret.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, answered: Answered) -> None:
         self.app = app
+        self._answered = answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,11 +56,14 @@ class RequestIdMiddleware:
         try:
             await self.app(scope, receive, send_with_id)
         finally:
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", None)
+            self._answered(scope["method"], route, status, seconds)
             log.info(
                 "request",
                 requestId=identity,
                 method=scope["method"],
-                route=getattr(scope.get("route"), "path", None),
+                route=route,
                 status=status,
-                milliseconds=round((time.perf_counter() - began) * 1000, 1),
+                milliseconds=round(seconds * 1000, 1),
             )

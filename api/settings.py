@@ -1,6 +1,7 @@
 """The API's settings: `GEAR_…` variables and `.env` in, one checked object a process out."""
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -27,6 +28,12 @@ class Settings(SearchSettings, StoreSettings):
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
     allow_insecure_callbacks: bool = Field(
         default=False, description="accept http and private addresses in an order's URLs, for development"
+    )
+
+    prometheus_multiproc_dir: Path | None = Field(
+        default=None,
+        validation_alias="PROMETHEUS_MULTIPROC_DIR",
+        description="where several workers keep what they count; `gear-api serve --workers` makes a folder itself",
     )
 
     @field_validator("rate_limit")

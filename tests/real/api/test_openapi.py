@@ -31,6 +31,7 @@ OPERATIONS = [
     ("get", "/v1/platforms"),
     ("post", "/v1/gear"),
     ("get", "/v1/orders/{id}"),
+    ("get", "/metrics"),
     ("get", "/health/live"),
     ("get", "/health/ready"),
 ]
@@ -115,7 +116,7 @@ def examples_of(content: dict[str, Any]) -> list[Any]:
 @every_operation
 def test_every_example_is_valid_against_its_schema(document: Document, method: str, path: str) -> None:
     operation = document["paths"][path][method]
-    contents = [answer["content"]["application/json"] for answer in operation["responses"].values()]
+    contents = [content for answer in operation["responses"].values() for content in answer["content"].values()]
     if method == "post":
         contents.append(operation["requestBody"]["content"]["application/json"])
     for content in contents:
@@ -171,7 +172,8 @@ def codes_of(operation: dict[str, Any]) -> set[str]:
     return {
         code
         for answer in operation["responses"].values()
-        for code in answer["content"]["application/json"].get("examples", {})
+        for content in answer["content"].values()
+        for code in content.get("examples", {})
     }
 
 

@@ -30,6 +30,10 @@ def test_a_request_has_one_id_and_two_requests_have_two() -> None:
     assert request_id(scope) != request_id(scope_with(None))
 
 
+def uncounted(method: str, route: str | None, status: int, seconds: float) -> None:
+    """Counts nothing."""
+
+
 async def run(app: RequestIdMiddleware, scope: Scope) -> list[Message]:
     sent: list[Message] = []
 
@@ -49,7 +53,7 @@ async def test_every_answer_has_its_id_once_and_a_log_line_without_the_path() ->
         await send({"type": "http.response.body", "body": b""})
 
     with capture_logs() as lines:
-        sent = await run(RequestIdMiddleware(answer), scope_with("mine"))
+        sent = await run(RequestIdMiddleware(answer, uncounted), scope_with("mine"))
     assert sent[0]["headers"] == [(b"x-request-id", b"mine")]
     (line,) = lines
     assert (line["requestId"], line["status"], line["method"], line["route"]) == ("mine", 204, "GET", None)
@@ -61,7 +65,7 @@ async def test_a_fault_is_logged_as_500_and_goes_on() -> None:
         raise LookupError
 
     with capture_logs() as lines, pytest.raises(LookupError):
-        await run(RequestIdMiddleware(fail), scope_with("mine"))
+        await run(RequestIdMiddleware(fail, uncounted), scope_with("mine"))
     assert [(line["requestId"], line["status"]) for line in lines] == [("mine", 500)]
 
 
@@ -71,5 +75,5 @@ async def test_what_is_not_http_passes_untouched() -> None:
     async def note(scope: Scope, receive: Receive, send: Send) -> None:
         seen.append(scope)
 
-    await run(RequestIdMiddleware(note), {"type": "lifespan"})
+    await run(RequestIdMiddleware(note, uncounted), {"type": "lifespan"})
     assert seen == [{"type": "lifespan"}]
