@@ -56,7 +56,7 @@ def test_commands_in_documents_exist(file: Path) -> None:
 
 def test_every_setting_is_documented() -> None:
     text = (DOCS / "operations.md").read_text(encoding="utf-8")
-    names = {f"GEAR_{field.upper()}" for field in Settings.model_fields}
+    names = {str(about.validation_alias or f"GEAR_{name.upper()}") for name, about in Settings.model_fields.items()}
     names |= {f"GEAR_NODE_{field.upper()}" for field in NodeSettings.model_fields}
     assert {name for name in names if f"`{name}`" not in text} == set()
 
