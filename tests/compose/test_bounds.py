@@ -14,7 +14,13 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 SERVICES = (*LONG_RUNNING, *ONE_SHOT)
 PACKAGES = ("api", "indexer", "mappings", "store")
 # What the compose file decides by itself: the engine of its network has no login, the platforms are in the image.
-NOT_SETTABLE = {"opensearch_username", "opensearch_password", "opensearch_ca_certs", "platform_files"}
+NOT_SETTABLE = {
+    "opensearch_username",
+    "opensearch_password",
+    "opensearch_ca_certs",
+    "platform_files",
+    "prometheus_multiproc_dir",  # one worker a container
+}
 
 
 def test_nothing_is_published_but_the_api_on_loopback(deployment: Deployment) -> None:
