@@ -7,6 +7,7 @@ fixed, so a chunk whose answer was lost is simply sent again, and an item change
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.failures import CommandError, cause, disk_full, is_disk_full, may_pass
+from indexer.low_water import LowWater
 from indexer.patience import Patience
 
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -34,16 +36,35 @@ class Entry(NamedTuple):
 Refused = Callable[[str, Entry, str], None]  # source, item, the engine's reason
 
 
+@dataclass
+class _Chunk:
+    """The items of one request, and what became of those that are not in it any more."""
+
+    number: int
+    source: str
+    entries: list[Entry]
+    superseded: int = 0
+    refused: int = 0
+
+
 class BulkWriter:
     """Writes through an alias that must exist, so that no index is ever made by a late request."""
 
     def __init__(
-        self, client: OpenSearch, alias: str, *, refused: Refused, patience: Patience, senders: int = 2
+        self,
+        client: OpenSearch,
+        alias: str,
+        *,
+        refused: Refused,
+        patience: Patience,
+        low_water: LowWater,
+        senders: int = 2,
     ) -> None:
         self._client = client
         self._alias = alias
         self._refused = refused
         self._patience = patience
+        self._low_water = low_water
         self._pool = ThreadPoolExecutor(senders, "bulk")
         self._slots = threading.Semaphore(senders + 1)
         self._running: set[Future[None]] = set()
@@ -57,11 +78,13 @@ class BulkWriter:
         self.retries = 0  # requests sent again, whole or in part
         self.bytes = 0  # sent, those of retries too
 
-    def write(self, source: str, entry: Entry) -> None:
+    def begin(self, source: str) -> None:
+        """What is written from now on is of this source; raises what a sender raised."""
+        self._send_off()
+        self._source = source
+
+    def write(self, entry: Entry) -> None:
         """Takes one item; blocks while enough is on its way; raises what a sender raised."""
-        if source != self._source:
-            self._send_off()
-            self._source = source
         self._entries.append(entry)
         self._bytes += len(entry.data)
         if self._bytes >= CHUNK_BYTES or len(self._entries) >= CHUNK_ITEMS:
@@ -90,25 +113,29 @@ class BulkWriter:
         self._running -= done
         for future in done:
             future.result()
-        self._running.add(self._pool.submit(self._send, self._source, entries))
+        chunk = _Chunk(self._low_water.sent(), self._source, entries)
+        self._running.add(self._pool.submit(self._send, chunk))
 
-    def _send(self, source: str, entries: list[Entry]) -> None:
+    def _send(self, chunk: _Chunk) -> None:
         try:
             waits = self._patience.waits()
-            while entries:
-                left, reason = self._attempt(source, entries)
-                if len(left) < len(entries):
+            while chunk.entries:
+                left, reason = self._attempt(chunk)
+                if len(left) < len(chunk.entries):
                     waits.progress()
-                entries = left
-                if entries:
+                chunk.entries = left
+                if left:
                     with self._lock:
                         self.retries += 1
                     waits.wait(reason)
+            if not chunk.refused:
+                self._low_water.acknowledged(chunk.number, chunk.superseded)
         finally:
             self._slots.release()
 
-    def _attempt(self, source: str, entries: list[Entry]) -> tuple[list[Entry], str]:
+    def _attempt(self, chunk: _Chunk) -> tuple[list[Entry], str]:
         """Sends once; returns what is to be sent again, and why."""
+        entries = chunk.entries
         data = b"".join([entry.data for entry in entries])
         with self._lock:
             self.bytes += len(data)
@@ -118,13 +145,13 @@ class BulkWriter:
             if may_pass(error):
                 return entries, cause(error)
             raise
-        return self._sorted_out(source, entries, results)
+        return self._sorted_out(chunk, results)
 
-    def _sorted_out(self, source: str, entries: list[Entry], results: list[dict[str, Any]]) -> tuple[list[Entry], str]:
+    def _sorted_out(self, chunk: _Chunk, results: list[dict[str, Any]]) -> tuple[list[Entry], str]:
         again: list[Entry] = []
         reason = ""
         written = superseded = refused = 0
-        for entry, result in zip(entries, results, strict=True):
+        for entry, result in zip(chunk.entries, results, strict=True):
             status = result["status"]
             if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                 written += 1
@@ -140,10 +167,12 @@ class BulkWriter:
                 reason = f"{status} {why}"
             elif status == HTTPStatus.BAD_REQUEST:
                 refused += 1
-                self._refused(source, entry, why)
+                self._refused(chunk.source, entry, why)
             else:
-                message = f"the engine refused item {entry.id} ({source}, line {entry.line}): {status} {why}"
+                message = f"the engine refused item {entry.id} ({chunk.source}, line {entry.line}): {status} {why}"
                 raise CommandError(message)
+        chunk.superseded += superseded
+        chunk.refused += refused
         with self._lock:
             self.acknowledged += written + superseded
             self.superseded += superseded

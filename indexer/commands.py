@@ -14,7 +14,8 @@ from indexer.export import Export
 from indexer.failures import CommandError
 from indexer.interruption import Interruption
 from indexer.item_map import read_item_map
-from indexer.load import SHORT_PATIENCE, Load, LoadJob
+from indexer.job import LoadJob
+from indexer.load import SHORT_PATIENCE, Load
 from indexer.mapped import Mapper
 from indexer.progress import LoadProgress
 from indexer.read import expanded, total_size

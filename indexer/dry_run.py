@@ -15,7 +15,7 @@ from pyroaring import BitMap64
 from indexer.document import Fault, ItemRefusedError, index_document, item_of, readable_id
 from indexer.drift import field_differences
 from indexer.generations import Generations
-from indexer.load import SHOW_EVERY, LoadJob
+from indexer.job import SHOW_EVERY, LoadJob
 from indexer.patience import Patience
 from indexer.progress import LoadProgress
 from indexer.read import Source

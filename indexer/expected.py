@@ -53,6 +53,10 @@ class Expected:
             self._refused.add(digest)
             self._refused_keys.add(key_of(number))
 
+    def accepted(self) -> Sums:
+        """The sums of what was added so far, the refused ones too."""
+        return self._accepted.without(Sums())
+
     def sums(self, without: BitMap64) -> Sums:
         """The sums of all accepted items, but for those with these keys; call it when all were acknowledged."""
         accepted = self._accepted.without(self._refused)

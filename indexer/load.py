@@ -5,65 +5,32 @@ prove that it holds what was read. Whatever fails until then leaves the alias al
 """
 
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
-from pyroaring import BitMap64
 
-from indexer.bulk import BulkWriter, Entry, index_lines
 from indexer.claims import Claims, carry
 from indexer.deletes import Deletes
-from indexer.digest import stated
-from indexer.document import (
-    Fault,
-    ItemRefusedError,
-    index_document,
-    item_of,
-    readable_id,
-)
-from indexer.expected import Expected, key_of
+from indexer.expected import Expected
 from indexer.failures import CommandError, cause
-from indexer.generations import Generations, loading_alias
+from indexer.fill import Filling
+from indexer.generations import Generations
 from indexer.interruption import Interruption
-from indexer.mapped import Mapper
+from indexer.job import LoadJob
 from indexer.patience import GivenUpError, Patience
 from indexer.progress import LoadProgress
 from indexer.proof import prove
-from indexer.read import Source
-from indexer.record import Record
-from indexer.rejects import RejectsFile
 from indexer.report import LoadReport
 from indexer.warm import warm
 from mappings.definition import Definition
 from mappings.names import generation_name
-from mappings.platforms import Platform
 
-SHOW_EVERY = 256  # items between two looks at the clock
 # Seconds for the calls that must not be left half-done: the swap, and removing what a failed load has filled.
 SHORT_PATIENCE = 30.0
 # A change that is a little older than the load may arrive late in its index: how often such are removed again.
 LATE_CHANGES = 3
 COPIES_SECONDS = 60.0  # for the copies of the new index; a swap before they are there is safe, only slower at first
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadJob:
-    """What is to be loaded, and how much trouble is tolerated."""
-
-    files: tuple[str, ...]
-    platform: Platform
-    rejects: Path | None = None  # None: `<index>.rejects.ndjson` in the working directory
-    max_rejects: float = 1.0  # percent of what was read
-    min_share: float = 50.0  # percent of the items that serve now
-    allow_empty: bool = False
-    keep: int = 2  # generations in all, the serving one included
-    senders: int = 2
-    give_up_after: float = 300.0  # seconds without progress
-    mapper: Mapper | None = None  # None: the sources have items in our shape
 
 
 class Load:
@@ -79,7 +46,6 @@ class Load:
         self._report = report
         self._patience = Patience(job.give_up_after)
         self._generations = Generations(client, report.alias, definition, self._patience)
-        self._seen = BitMap64()
         self._version = 0
 
     def run(self, progress: LoadProgress, interruption: Interruption) -> None:
@@ -98,7 +64,7 @@ class Load:
             with Expected() as expected:
                 with self._report.phase("fill"):
                     self._begin(index, deletes)
-                    self._fill(index, expected, progress)
+                    Filling(self._job, self._client, self._report, index, self._version, expected).run(progress)
                 progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
                 bound = self._finish(index, deletes)
@@ -148,70 +114,6 @@ class Load:
         self._report.proof = proof.as_json()
         if not proof.agrees:
             raise CommandError(proof.disagreement(index))
-
-    def _fill(self, index: str, expected: Expected, progress: LoadProgress) -> None:
-        rejects_path = self._job.rejects or Path(f"{index}.rejects.ndjson")
-        with ExitStack() as stack:
-            rejects = stack.enter_context(RejectsFile(rejects_path))
-
-            def refused(source: str, entry: Entry, reason: str) -> None:
-                expected.refuse(entry.id, entry.digest)
-                rejects.write(source, entry.line, entry.id, (Fault(None, None, f"the engine: {reason}"),))
-
-            writer = BulkWriter(
-                self._client,
-                loading_alias(index),
-                refused=refused,
-                patience=Patience(self._job.give_up_after),  # its own: it ends when the writer is stopped
-                senders=self._job.senders,
-            )
-            try:
-                self._read_all(writer, rejects, expected, progress)
-                writer.finish()
-            finally:
-                writer.stop()
-                self._report.indexed = writer.acknowledged
-                self._report.superseded = writer.superseded
-                self._report.retries = writer.retries
-                self._report.bytes = writer.bytes
-                self._report.reasons = rejects.reasons()
-                self._report.rejected += writer.refused
-                self._report.rejects = None if rejects.path is None else str(rejects.path)
-            rejects.close()
-
-    def _read_all(self, writer: BulkWriter, rejects: RejectsFile, expected: Expected, progress: LoadProgress) -> None:
-        done = 0
-        for name in self._job.files:
-            with Source(name, self._job.mapper, progress.say) as source:
-                for record in source.records():
-                    self._take(source, record, writer, rejects, expected)
-                    if self._report.read % SHOW_EVERY == 0:
-                        progress.show(done + source.position, self._report.read)
-                done += source.position
-
-    def _take(
-        self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile, expected: Expected
-    ) -> None:
-        line, content = record
-        self._report.read += 1
-        try:
-            item = item_of(content)
-            document = index_document(item, self._job.platform)
-        except ItemRefusedError as error:
-            self._report.rejected += 1
-            rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
-            return
-        key = key_of(item.id)
-        if key in self._seen:
-            self._report.duplicates += 1
-            rejects.write(
-                source.name, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),)
-            )
-            return
-        self._seen.add(key)
-        text, digest = stated(document, self._version)
-        expected.add(item.id, digest)
-        writer.write(source.name, Entry(line, item.id, index_lines(item.id, self._version, text), digest))
 
     def _check(self) -> None:
         report = self._report

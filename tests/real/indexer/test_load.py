@@ -80,7 +80,7 @@ def test_what_only_the_engine_refuses_is_a_reject_too(place: Place, monkeypatch:
     def with_a_stranger(item: LoadedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
-    monkeypatch.setattr("indexer.load.index_document", with_a_stranger)
+    monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)
     report = place.load(items(3), "--max-rejects", "40", "--rejects", "mine.ndjson")
     assert (report["indexed"], report["rejected"], report["rejects"]) == (2, 1, "mine.ndjson")
     row = orjson.loads(Path("mine.ndjson").read_bytes())

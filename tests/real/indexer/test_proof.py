@@ -48,7 +48,7 @@ def test_items_that_the_engine_refused_are_not_expected(place: Place, monkeypatc
     def with_a_stranger(item: LoadedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
-    monkeypatch.setattr("indexer.load.index_document", with_a_stranger)
+    monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)
     report = place.load(items(3), "--max-rejects", "40")
     assert (report["proof"]["agrees"], report["proof"]["expected"]["items"]) == (True, 2)
     assert sum(report["reasons"].values()) == 1

@@ -1,0 +1,110 @@
+"""Filling: a job's sources in; every item in the new index, or in the rejects file with its reason, and counted out."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from opensearchpy import OpenSearch
+from pyroaring import BitMap64
+
+from indexer.bulk import BulkWriter, Entry, index_lines
+from indexer.digest import stated
+from indexer.document import (
+    Fault,
+    ItemRefusedError,
+    index_document,
+    item_of,
+    readable_id,
+)
+from indexer.expected import Expected, key_of
+from indexer.generations import loading_alias
+from indexer.job import SHOW_EVERY, LoadJob
+from indexer.low_water import LowWater, Mark
+from indexer.patience import Patience
+from indexer.progress import LoadProgress
+from indexer.read import Source
+from indexer.record import Record
+from indexer.rejects import RejectsFile
+from indexer.report import LoadReport
+
+
+class Filling:
+    """Fills one index; `report` is true at every moment, also after a failure."""
+
+    def __init__(
+        self, job: LoadJob, client: OpenSearch, report: LoadReport, index: str, version: int, expected: Expected
+    ) -> None:
+        self._job = job
+        self._client = client
+        self._report = report
+        self._index = index
+        self._version = version
+        self._expected = expected
+        self._seen = BitMap64()
+
+    def run(self, progress: LoadProgress) -> None:
+        """Reads all sources and has every item acknowledged; raises what stopped that."""
+        rejects_path = self._job.rejects or Path(f"{self._index}.rejects.ndjson")
+        with ExitStack() as stack:
+            rejects = stack.enter_context(RejectsFile(rejects_path))
+
+            def refused(source: str, entry: Entry, reason: str) -> None:
+                self._expected.refuse(entry.id, entry.digest)
+                rejects.write(source, entry.line, entry.id, (Fault(None, None, f"the engine: {reason}"),))
+
+            writer = BulkWriter(
+                self._client,
+                loading_alias(self._index),
+                refused=refused,
+                patience=Patience(self._job.give_up_after),  # its own: it ends when the writer is stopped
+                low_water=LowWater(self._mark),
+                senders=self._job.senders,
+            )
+            try:
+                self._read_all(writer, rejects, progress)
+                writer.finish()
+            finally:
+                writer.stop()
+                self._report.indexed = writer.acknowledged
+                self._report.superseded = writer.superseded
+                self._report.retries = writer.retries
+                self._report.bytes = writer.bytes
+                self._report.reasons = rejects.reasons()
+                self._report.rejected += writer.refused
+                self._report.rejects = None if rejects.path is None else str(rejects.path)
+            rejects.close()
+
+    def _mark(self) -> Mark:
+        return Mark(self._report.read, self._expected.accepted())
+
+    def _read_all(self, writer: BulkWriter, rejects: RejectsFile, progress: LoadProgress) -> None:
+        done = 0
+        for name in self._job.files:
+            with Source(name, self._job.mapper, progress.say) as source:
+                writer.begin(source.name)
+                for record in source.records():
+                    self._take(source, record, writer, rejects)
+                    if self._report.read % SHOW_EVERY == 0:
+                        progress.show(done + source.position, self._report.read)
+                done += source.position
+
+    def _take(self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile) -> None:
+        line, content = record
+        self._report.read += 1
+        try:
+            item = item_of(content)
+            document = index_document(item, self._job.platform)
+        except ItemRefusedError as error:
+            self._report.rejected += 1
+            rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
+            return
+        key = key_of(item.id)
+        if key in self._seen:
+            self._report.duplicates += 1
+            rejects.write(
+                source.name, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),)
+            )
+            return
+        self._seen.add(key)
+        text, digest = stated(document, self._version)
+        self._expected.add(item.id, digest)
+        writer.write(Entry(line, item.id, index_lines(item.id, self._version, text), digest))

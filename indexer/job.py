@@ -1,0 +1,25 @@
+"""A job: what a command was asked to load and how much trouble it tolerates in, one value for whoever does it out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.mapped import Mapper
+from mappings.platforms import Platform
+
+SHOW_EVERY = 256  # items between two looks at the clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadJob:
+    """What is to be loaded, and how much trouble is tolerated."""
+
+    files: tuple[str, ...]
+    platform: Platform
+    rejects: Path | None = None  # None: `<index>.rejects.ndjson` in the working directory
+    max_rejects: float = 1.0  # percent of what was read
+    min_share: float = 50.0  # percent of the items that serve now
+    allow_empty: bool = False
+    keep: int = 2  # generations in all, the serving one included
+    senders: int = 2
+    give_up_after: float = 300.0  # seconds without progress
+    mapper: Mapper | None = None  # None: the sources have items in our shape
