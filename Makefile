@@ -58,6 +58,11 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -m "not docker"
 
+.PHONY: bench
+bench: environment ## searches of this service and its peers side by side; BENCH="--items 100000 --workload hot"
+	@$(BIN)/gear-node start
+	@$(BIN)/python -m bench search $(BENCH)
+
 .PHONY: coverage
 coverage: environment ## which branches the tests without a network take; the pure modules must have all
 	@mkdir -p var

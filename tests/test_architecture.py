@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("api", "indexer", "mappings", "node", "store")
+PACKAGES = ("api", "bench", "indexer", "mappings", "node", "store")
 MOST_LINES = 300
 MOST_FUNCTION_LINES = 60
 USUAL_FUNCTION_LINES = 33
@@ -21,6 +21,10 @@ MAY_IMPORT = {
     "store": (set(), "it is SQL alone: what an order means is decided where it is called, so a rule has one place"),
     "node": (set(), "it runs a server that others only meet over HTTP: any OpenSearch must do in its place"),
     "indexer": ({"mappings", "store"}, "it writes the index; knowing the reader would make the index's shape a secret"),
+    "bench": (
+        {"indexer", "mappings"},
+        "it measures the services from outside, as their users meet them; only loading is measured by its parts too",
+    ),
     "api": (
         {"mappings", "store"},
         "it reads the index by its alias alone, so that a rebuild needs no API",
@@ -28,6 +32,8 @@ MAY_IMPORT = {
 }
 # file: why it reads the environment although it is no settings class
 READS_ENVIRONMENT: dict[str, str] = {
+    "bench/data.py": "it starts commands in an environment like its own but for what is measured",
+    "bench/services.py": "it starts services in an environment like its own but for what is measured",
     "api/cli.py": "it hands --host and --port to the worker processes, whose settings are built from the environment",
 }
 SUPPRESSION = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")

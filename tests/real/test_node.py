@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil  # type: ignore[import-untyped]  # ships no types
+import psutil
 import pytest
 
 from node.account import running_as_root

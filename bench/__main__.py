@@ -1,0 +1,58 @@
+"""`python -m bench`: sizes and durations in, measured tables and JSON files out."""
+
+from pathlib import Path
+
+import click
+
+from bench import data, results
+from bench.search import Plan, measure, peers
+from bench.workloads import workloads
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Measure this service and its peers side by side in one run."""
+
+
+@main.command()
+@click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
+@click.option("--workload", "names", multiple=True, help="A file of bench/workloads; all where left out.")
+@click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
+@click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
+@click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def search(
+    items: int,
+    names: tuple[str, ...],
+    clients: tuple[int, ...],
+    rounds: int,
+    seconds: float,
+    opensearch_url: str,
+    folder: Path,
+) -> None:
+    """Searches: this service, a plain service and the engine as everyone asks it."""
+    known = workloads()
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    file = data.listings(items, folder)
+    prefix, index = f"bench-{items}", f"bench-plain-{items}"
+    data.load_ours(file, items, opensearch_url, prefix, folder)
+    data.load_plain(file, items, opensearch_url, index)
+    plan = Plan(
+        workloads=tuple(known[name] for name in names or known), clients=clients, rounds=rounds, seconds=seconds
+    )
+    with peers(opensearch_url, prefix, index, folder) as (asked, ours):
+        before = ours.resident()
+        measured = []
+        for series in measure(plan, asked, folder):
+            measured.append(series)
+            click.echo(f"{series.workload} {series.clients} {series.peer}: {series.median('rate'):,.0f}/s", err=True)
+        memory = {"before": before, "after": ours.resident()}
+    about = results.circumstances(items=items, data=data.digest(file), memory=memory)
+    results.write(folder / f"search-{items}.json", about, measured)
+    results.show(measured)
+
+
+if __name__ == "__main__":
+    main()

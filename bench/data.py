@@ -1,0 +1,81 @@
+"""The measured items: how many in; one seeded file of listings, in this project's index and the plain peer's, out."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import zstandard
+from opensearchpy import OpenSearch
+
+from bench import plain
+
+SEED = 1
+
+
+def listings(count: int, folder: Path) -> Path:
+    """The file of so many listings, the same bytes every time; made where it is not there yet."""
+    file = folder / f"listings-{count}-{SEED}.ndjson.zst"
+    if not file.exists():
+        part = file.with_name(f"part-{file.name}")
+        _indexer(["sample", "--count", str(count), "--seed", str(SEED), "--output", str(part)], {})
+        part.rename(file)
+    return file
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of a file, the first 16 digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+
+def items(file: Path) -> Iterator[dict[str, Any]]:
+    """The items of a compressed file of listings."""
+    with zstandard.open(file, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield orjson.loads(line)
+
+
+def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path) -> None:
+    """Loads the file by `gear-indexer load`, unless so many items serve already."""
+    client = OpenSearch(opensearch_url, timeout=600)
+    if _held(client, f"{prefix}-730") == count:
+        return
+    names = {"GEAR_OPENSEARCH_URL": opensearch_url, "GEAR_INDEX_PREFIX": prefix}
+    store = {"GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/bench.db"}
+    _api(["migrate"], names | store)
+    _indexer(["load", str(file), "--platform", "730", "--quiet"], names | store)
+
+
+def load_plain(file: Path, count: int, opensearch_url: str, index: str) -> None:
+    """Loads the file as the plain peer does, unless so many items are there already."""
+    client = OpenSearch(opensearch_url, timeout=600)
+    if _held(client, index) != count:
+        plain.load(client, index, items(file))
+
+
+def _held(client: OpenSearch, name: str) -> int:
+    if not client.indices.exists(index=name):
+        return 0
+    return int(client.count(index=name)["count"])
+
+
+def _indexer(arguments: list[str], environment: dict[str, str]) -> None:
+    _run("gear-indexer", arguments, environment)
+
+
+def _api(arguments: list[str], environment: dict[str, str]) -> None:
+    _run("gear-api", arguments, environment)
+
+
+def _run(program: str, arguments: list[str], environment: dict[str, str]) -> None:
+    command = [str(Path(sys.executable).with_name(program)), *arguments]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        message = f"{json.dumps(command)}: {done.stderr[-1000:]}"
+        raise RuntimeError(message)

@@ -1,0 +1,204 @@
+"""The plain peer: items in; an index and a FastAPI service over it, as most teams would write them, out.
+
+Everything here is done as tutorials and the libraries' own pages show it: `scaled_float` prices, nested attachments,
+one `_search` with `track_total_hits`, `parallel_bulk`, AsyncOpenSearch, a response model; nothing is slow on purpose.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from opensearchpy import AsyncOpenSearch, OpenSearch
+from opensearchpy.helpers import parallel_bulk
+from pydantic import BaseModel
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Json = dict[str, Any]
+
+DETAILS = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")
+_WORD: Json = {"type": "keyword"}
+INDEX: Json = {
+    "settings": {"number_of_shards": 1, "number_of_replicas": 0},
+    "mappings": {
+        "properties": {
+            "id": {"type": "long"},
+            "name": {"type": "text", "fields": {"keyword": {"type": "keyword"}}},
+            "price": {"type": "scaled_float", "scaling_factor": 100},
+            "image": {"type": "keyword", "index": False},
+            "inspectLink": {"type": "keyword", "index": False},
+            "description": {"type": "text"},
+            "listedAt": {"type": "date"},
+            "details": {"properties": dict.fromkeys(DETAILS, _WORD)},
+            "paint": {
+                "properties": {
+                    "float": {"type": "float"},
+                    "seed": {"type": "integer"},
+                    "index": {"type": "integer"},
+                    "pattern": {"type": "integer"},
+                }
+            },
+            "attachments": {
+                "type": "nested",
+                "properties": {
+                    "id": {"type": "integer"},
+                    "name": _WORD,
+                    "wear": {"type": "float"},
+                    "type": _WORD,
+                    "image": {"type": "keyword", "index": False},
+                },
+            },
+        }
+    },
+}
+_SORTS: dict[str, list[Json]] = {
+    "price_asc": [{"price": "asc"}, {"id": "asc"}],
+    "price_desc": [{"price": "desc"}, {"id": "asc"}],
+}
+
+
+def load(client: OpenSearch, index: str, items: Iterable[Json], threads: int = 2) -> int:
+    """Fills a new index with `parallel_bulk`; how many items."""
+    client.indices.delete(index=index, params={"ignore_unavailable": "true"})
+    client.indices.create(index=index, body=INDEX)
+
+    def actions() -> Iterator[Json]:
+        for item in items:
+            yield {"_index": index, "_id": item["id"], "_source": item}
+
+    count = sum(1 for done, _ in parallel_bulk(client, actions(), thread_count=threads) if done)
+    client.indices.refresh(index=index)
+    return count
+
+
+def query_of(body: Json) -> Json:
+    """The engine's request for a search body, as it is written by hand."""
+    filters: list[Json] = []
+    asked = body.get("filters") or {}
+    if "price" in asked:
+        price = {"gte": asked["price"].get("min"), "lte": asked["price"].get("max")}
+        filters.append({"range": {"price": {name: bound for name, bound in price.items() if bound is not None}}})
+    filters += [{"terms": {f"details.{name}": values}} for name, values in asked.items() if name != "price"]
+    query: Json = {"bool": {"filter": filters}}
+    if body.get("query"):
+        query["bool"]["must"] = [{"match": {"name": {"query": body["query"], "operator": "and"}}}]
+    limit, page = body.get("limit", 20), body.get("page", 1)
+    request: Json = {"query": query, "from": (page - 1) * limit, "size": limit, "track_total_hits": True}
+    sort = _SORTS.get(body.get("sort") or ("" if body.get("query") else "price_asc"))
+    if sort is not None:
+        request["sort"] = sort
+    if body.get("facets"):
+        request |= _facets(body["facets"], filters, query)
+    return request
+
+
+def _facets(names: list[str], filters: list[Json], query: Json) -> Json:
+    """Disjunctive counts by one aggregation request: a filter a facet, and the page by `post_filter`."""
+    counts: Json = {}
+    for name in names:
+        others = [one for one in filters if f"details.{name}" not in one.get("terms", {})]
+        terms = {"terms": {"field": f"details.{name}", "size": 500}}
+        counts[name] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": terms}}
+    return {
+        "aggs": counts,
+        "post_filter": {"bool": {"filter": filters}},
+        "query": {"bool": {**query["bool"], "filter": []}},
+    }
+
+
+class Settings(BaseSettings):
+    """Where the plain service finds its index."""
+
+    model_config = SettingsConfigDict(env_prefix="BENCH_PLAIN_")
+
+    opensearch_url: str = "http://127.0.0.1:9200"
+    index: str = "bench-plain"
+
+
+class Answer(BaseModel):
+    """One page and the total."""
+
+    status: str
+    gear: list["Item"]
+    total: int
+
+
+class Details(BaseModel):
+    """What an item is."""
+
+    type: str | None
+    weapon: str | None
+    set: str | None
+    quality: str | None
+    rarity: str | None
+    exterior: str | None
+    phase: str | None
+    tournament: str | None
+    color: str | None
+
+
+class Paint(BaseModel):
+    """How an item is painted."""
+
+    float: float | None
+    seed: int | None
+    index: int | None
+    pattern: int | None
+
+
+class Attachment(BaseModel):
+    """What is stuck on an item."""
+
+    id: int | None
+    name: str
+    wear: float | None
+    type: str | None
+    image: str | None
+
+
+class Item(BaseModel):
+    """One item."""
+
+    id: int
+    name: str
+    price: float | None
+    image: str | None
+    inspectLink: str | None  # noqa: N815  # the answer's own spelling, as plain services do it
+    description: str | None
+    details: Details
+    paint: Paint
+    attachments: list[Attachment]
+
+
+class Body(BaseModel):
+    """A search body."""
+
+    platform: int | None = None
+    query: str = ""
+    filters: Json | None = None
+    facets: list[str] = []
+    limit: int = 20
+    page: int = 1
+    sort: str | None = None
+
+
+def create_app() -> FastAPI:
+    """The plain service."""
+    settings = Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.client = AsyncOpenSearch(settings.opensearch_url)
+        yield
+        await app.state.client.close()
+
+    app = FastAPI(lifespan=lifespan)
+
+    @app.post("/v1/gear/search", response_model=Answer)
+    async def search(body: Body, request: Request) -> Json:
+        query = query_of(body.model_dump(exclude_none=True))
+        found = await request.app.state.client.search(index=settings.index, body=query)
+        gear = [hit["_source"] for hit in found["hits"]["hits"]]
+        return {"status": "success", "gear": gear, "total": found["hits"]["total"]["value"]}
+
+    return app

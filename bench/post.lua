@@ -1,0 +1,35 @@
+-- wrk's script: a file of bodies, one a line, sent one after the other from a given place; the result as one JSON line.
+-- wrk -s post.lua ADDRESS -- FILE FIRST PATH
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+function init(args)
+  bodies = {}
+  for line in io.lines(args[1]) do
+    bodies[#bodies + 1] = line
+  end
+  at = tonumber(args[2]) + number * math.floor(#bodies / 2)
+  path = args[3]
+  if bodies[1] == nil then
+    error("no bodies in " .. args[1])
+  end
+  wrk.method = "POST"
+end
+
+function request()
+  at = at + 1
+  return wrk.format("POST", path, nil, bodies[(at - 1) % #bodies + 1] .. "\n")
+end
+
+function done(summary, latency, requests)
+  local errors = summary.errors
+  io.stdout:write(string.format(
+    '{"requests":%d,"microseconds":%d,"p50":%d,"p90":%d,"p99":%d,"most":%d,"refused":%d,"broken":%d,"bytes":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(90), latency:percentile(99),
+    latency.max, errors.status, errors.connect + errors.read + errors.write + errors.timeout, summary.bytes
+  ))
+end

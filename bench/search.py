@@ -1,0 +1,123 @@
+"""Searches side by side: sizes, workloads and peers in; rates, medians and ratios of one interleaved run out."""
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench import plain, services
+from bench.services import Service
+from bench.workloads import Workload, bodies_of
+from bench.wrk import Run, run
+
+OURS, PLAIN, RAW = "gear-api", "plain service", "raw _search"
+# Peers that can be asked a workload: what is no part of a plain service is compared with nothing.
+_ONLY_OURS = {"groups", "typing"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is run: each workload with each number of clients, round after round, peer after peer."""
+
+    workloads: tuple[Workload, ...]
+    clients: tuple[int, ...]
+    rounds: int
+    seconds: float
+    seed: int = 1
+
+
+@dataclass
+class Series:
+    """The runs of one peer in one workload with so many clients."""
+
+    workload: str
+    clients: int
+    peer: str
+    runs: list[Run] = field(default_factory=list)
+
+    def median(self, name: str) -> float:
+        """The median over the rounds of one of a run's numbers."""
+        return float(statistics.median(getattr(run, name) for run in self.runs))
+
+    def as_json(self) -> dict[str, Any]:
+        """The medians, the spread of the rates, and every round."""
+        rates = [run.rate for run in self.runs]
+        return {
+            "workload": self.workload,
+            "clients": self.clients,
+            "peer": self.peer,
+            "rate": round(self.median("rate"), 1),
+            "spread": [round(min(rates), 1), round(max(rates), 1)],
+            "p50": self.median("p50"),
+            "p99": self.median("p99"),
+            "rounds": [asdict(run) for run in self.runs],
+        }
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who is asked, where, and how a body of ours is said to it."""
+
+    name: str
+    address: str
+    path: str
+    headers: Mapping[str, str]
+    raw: bool = False
+
+    def knows(self, workload: Workload) -> bool:
+        """Whether the peer can be asked this at all."""
+        return self.name == OURS or workload.name not in _ONLY_OURS
+
+    def written(self, workload: Workload, seed: int, folder: Path) -> Path:
+        """The workload's bodies as this peer reads them, one a line."""
+        file = folder / f"{workload.name}-{seed}-{'raw' if self.raw else 'api'}.ndjson"
+        if not file.exists():
+            bodies = bodies_of(workload, seed)
+            said = [plain.query_of(body) if self.raw else body for body in bodies]
+            file.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
+        return file
+
+
+@contextmanager
+def peers(opensearch_url: str, prefix: str, plain_index: str, folder: Path) -> Iterator[tuple[list[Peer], Service]]:
+    """All peers, started; and this project's service."""
+    with ExitStack() as stack:
+        ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder))
+        other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
+        json_type = {"Content-Type": "application/json"}
+        yield (
+            [
+                Peer(OURS, ours.address, "/v1/gear/search", ours.headers),
+                Peer(PLAIN, other.address, "/v1/gear/search", other.headers),
+                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, raw=True),
+            ],
+            ours,
+        )
+
+
+def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
+    """Warms each peer up, then runs them in turn, so that a noisy minute hits all of them."""
+    for workload in plan.workloads:
+        for clients in plan.clients:
+            known = [peer for peer in asked if peer.knows(workload)]
+            series = {peer.name: Series(workload.name, clients, peer.name) for peer in known}
+            for number in range(-1, plan.rounds):  # the first is the warm-up and not counted
+                for peer in known:
+                    file = peer.written(workload, plan.seed, folder)
+                    first = (number + 1) * workload.bodies // (plan.rounds + 1)
+                    seconds = plan.seconds if number >= 0 else max(1.0, plan.seconds / 2)
+                    found = run(
+                        peer.address,
+                        peer.path,
+                        file,
+                        first=first,
+                        clients=clients,
+                        seconds=seconds,
+                        headers=peer.headers,
+                    )
+                    if number >= 0:
+                        series[peer.name].runs.append(found)
+            yield from series.values()

@@ -1,0 +1,100 @@
+"""The measured services: what they are to serve in, processes that answer on a port of their own out."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import psutil
+
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running process, where it answers, and with which headers it is asked."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    headers: Mapping[str, str]
+
+    def resident(self) -> int:
+        """Bytes of memory that it and its workers hold."""
+        whole = psutil.Process(self.process.pid)
+        return sum(one.memory_info().rss for one in (whole, *whole.children(recursive=True)))
+
+
+@contextmanager
+def gear_api(opensearch_url: str, prefix: str, folder: Path, workers: int = 1) -> Iterator[Service]:
+    """This project's service with one token, no limit of requests and a database of its own."""
+    port = free_port()
+    settings = {
+        "GEAR_OPENSEARCH_URL": opensearch_url,
+        "GEAR_INDEX_PREFIX": prefix,
+        "GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/bench.db",
+        "GEAR_RATE_LIMIT": "",
+        "GEAR_SEARCH_TIMEOUT": "30",
+    }
+    environment = {**os.environ, **settings}
+    program = str(Path(sys.executable).with_name("gear-api"))
+    subprocess.run([program, "migrate"], env=environment, check=True, capture_output=True)  # noqa: S603
+    scopes = ["--scope", "search", "--scope", "order", "--scope", "fulfil"]
+    making = [program, "token", "create", "--name", "bench", *scopes, "--json"]
+    made = subprocess.run(making, env=environment, check=True, capture_output=True)  # noqa: S603
+    headers = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}", "Content-Type": "application/json"}
+    command = [program, "serve", "--port", str(port), "--workers", str(workers)]
+    with _running(command, environment, port, "/health/live", folder / "gear-api.log") as process:
+        yield Service(process, f"http://127.0.0.1:{port}", headers)
+
+
+@contextmanager
+def plain(opensearch_url: str, index: str, folder: Path) -> Iterator[Service]:
+    """The plain peer, by uvicorn as its page says."""
+    port = free_port()
+    environment = {**os.environ, "BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index}
+    command = [sys.executable, "-m", "uvicorn", "--factory", "bench.plain:create_app", "--port", str(port)]
+    command += ["--no-access-log"]
+    with _running(command, environment, port, "/openapi.json", folder / "plain.log") as process:
+        yield Service(process, f"http://127.0.0.1:{port}", {"Content-Type": "application/json"})
+
+
+@contextmanager
+def _running(
+    command: list[str], environment: Mapping[str, str], port: int, path: str, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, env=environment, stdout=written, stderr=written)  # noqa: S603
+    try:
+        until = time.monotonic() + START_SECONDS
+        while not _answers(f"http://127.0.0.1:{port}{path}"):
+            if process.poll() is not None or time.monotonic() > until:
+                message = f"{command[0]} does not answer; see {log}"
+                raise RuntimeError(message)
+            time.sleep(0.1)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urlopen(address, timeout=5) as answer:  # noqa: S310  # our own address
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,64 @@
+"""One run of the load generator: an address and bodies in, what wrk, a process of its own, counted out."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPT = Path(__file__).with_name("post.lua")
+NEEDED = "wrk is needed to make load: `apt-get install wrk`, or from your system's packages"
+
+
+class BrokenRunError(Exception):
+    """A run that measured nothing: no generator, or answers that are no answers."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run counted; times in microseconds."""
+
+    requests: int
+    microseconds: int
+    p50: int
+    p90: int
+    p99: int
+    most: int
+    refused: int
+    broken: int
+    bytes: int
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return self.requests / self.microseconds * 1e6
+
+
+def run(
+    address: str, path: str, bodies: Path, *, first: int, clients: int, seconds: float, headers: Mapping[str, str]
+) -> Run:
+    """Sends the bodies from the `first` on for so many seconds; raises BrokenRunError where any was not answered."""
+    program = shutil.which("wrk")
+    if program is None:
+        raise BrokenRunError(NEEDED)
+    command: list[str] = [program, "-s", str(SCRIPT), "-t", "1", "-c", str(clients), "-d", f"{max(1, round(seconds))}s"]
+    command += ["--timeout", "30s"]
+    for name, value in headers.items():
+        command += ["-H", f"{name}: {value}"]
+    command += [address, "--", str(bodies), str(first), path]
+    found = told_by(command)
+    if found.refused or found.broken or not found.requests:
+        message = f"{address}{path}: {found.refused} refused, {found.broken} broken of {found.requests} requests"
+        raise BrokenRunError(message)
+    return found
+
+
+def told_by(command: Sequence[str]) -> Run:
+    """Runs wrk and reads its last line; raises BrokenRunError where there is none."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own arguments
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        message = f"wrk failed: {(done.stderr or done.stdout)[-500:]}"
+        raise BrokenRunError(message)
+    return Run(**json.loads(lines[-1]))
