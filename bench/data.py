@@ -14,6 +14,7 @@ import zstandard
 from opensearchpy import OpenSearch
 
 from bench import plain
+from mappings.connection import SearchSettings, connect
 
 SEED = 1
 
@@ -43,7 +44,7 @@ def items(file: Path) -> Iterator[dict[str, Any]]:
 
 def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path) -> None:
     """Loads the file by `gear-indexer load`, unless so many items serve already."""
-    client = OpenSearch(opensearch_url, timeout=600)
+    client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
     if _held(client, f"{prefix}-730") == count:
         return
     names = {"GEAR_OPENSEARCH_URL": opensearch_url, "GEAR_INDEX_PREFIX": prefix}
@@ -54,7 +55,7 @@ def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: 
 
 def load_plain(file: Path, count: int, opensearch_url: str, index: str) -> None:
     """Loads the file as the plain peer does, unless so many items are there already."""
-    client = OpenSearch(opensearch_url, timeout=600)
+    client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
     if _held(client, index) != count:
         plain.load(client, index, items(file))
 
@@ -75,7 +76,7 @@ def _api(arguments: list[str], environment: dict[str, str]) -> None:
 
 def _run(program: str, arguments: list[str], environment: dict[str, str]) -> None:
     command = [str(Path(sys.executable).with_name(program)), *arguments]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if done.returncode:
         message = f"{json.dumps(command)}: {done.stderr[-1000:]}"
         raise RuntimeError(message)

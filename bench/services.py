@@ -45,10 +45,10 @@ def gear_api(opensearch_url: str, prefix: str, folder: Path, workers: int = 1) -
     }
     environment = {**os.environ, **settings}
     program = str(Path(sys.executable).with_name("gear-api"))
-    subprocess.run([program, "migrate"], env=environment, check=True, capture_output=True)  # noqa: S603
+    subprocess.run([program, "migrate"], env=environment, check=True, capture_output=True)
     scopes = ["--scope", "search", "--scope", "order", "--scope", "fulfil"]
     making = [program, "token", "create", "--name", "bench", *scopes, "--json"]
-    made = subprocess.run(making, env=environment, check=True, capture_output=True)  # noqa: S603
+    made = subprocess.run(making, env=environment, check=True, capture_output=True)
     headers = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}", "Content-Type": "application/json"}
     command = [program, "serve", "--port", str(port), "--workers", str(workers)]
     with _running(command, environment, port, "/health/live", folder / "gear-api.log") as process:
@@ -71,7 +71,7 @@ def _running(
     command: list[str], environment: Mapping[str, str], port: int, path: str, log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as written:
-        process = subprocess.Popen(command, env=environment, stdout=written, stderr=written)  # noqa: S603
+        process = subprocess.Popen(command, env=environment, stdout=written, stderr=written)
     try:
         until = time.monotonic() + START_SECONDS
         while not _answers(f"http://127.0.0.1:{port}{path}"):
@@ -87,7 +87,7 @@ def _running(
 
 def _answers(address: str) -> bool:
     try:
-        with urlopen(address, timeout=5) as answer:  # noqa: S310  # our own address
+        with urlopen(address, timeout=5) as answer:
             return bool(answer.status == 200)
     except (URLError, OSError):
         return False

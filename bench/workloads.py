@@ -55,8 +55,7 @@ def pools() -> dict[str, list[Any]]:
 
 def bodies_of(workload: Workload, seed: int) -> list[Json]:
     """The bodies of a workload, the same for the same seed."""
-    # the same draws every time are the point
-    chance = random.Random(f"{workload.name}-{seed}")  # noqa: S311
+    chance = random.Random(f"{workload.name}-{seed}")
     held = pools()
     if workload.draw == "zipf":
         kinds = [_filled(workload.template, held, chance) for _ in range(workload.combinations)]
