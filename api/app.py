@@ -17,7 +17,7 @@ from api import logs
 from api.auth import Authenticator
 from api.metrics import Meter
 from api.orders.masking import masking
-from api.orders.schemas import OrderBody
+from api.orders.schemas import OrderBody, TransitionBody
 from api.request_id import RequestIdMiddleware
 from api.search.engine import Engine
 from api.search.schemas import SearchBody
@@ -66,7 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.errors.install(app)
     for part in (api.search.routes, api.orders.routes, api.metrics, api.health, api.pages):
         app.include_router(part.router)
-    api.openapi.install(app, [SearchBody, OrderBody])
+    api.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
     return app
 
 

@@ -25,6 +25,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "method_not_allowed": (405, "this address does not take this method"),
     "item_unavailable": (409, "the item cannot be ordered: it is bound by another order or has no price"),
     "price_changed": (409, "the item's price is not the expected one; `error.price` is the present one"),
+    "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "body_too_large": (413, "the body is larger than 65,536 bytes"),
     "unsupported_media_type": (415, "the body must be sent as application/json"),
     "validation_failed": (422, "a field breaks a rule; `error.details` names each"),

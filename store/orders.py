@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, case, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import masks
 from store.conflict import insert_into
 from store.errors import ItemTaken
-from store.schema import ACTIVE, RELEASED, STATES, order_events, orders
+from store.schema import ACTIVE, RELEASED, STATES, TRIED, order_events, orders
 
 _ID_BYTES: Final = 18  # 144 random bits, 24 characters
 _STATUS_KEY_BYTES: Final = 24  # 192 random bits, 32 characters
@@ -45,6 +45,8 @@ class NewOrder:
     success_url: str | None = field(default=None, repr=False)
     failure_url: str | None = field(default=None, repr=False)
     callback_url: str | None = field(default=None, repr=False)
+    sandbox: bool = False
+    body_digest: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
     """Stores the order in state `created`, its first event, and that the index must hide the item.
 
     Raises ItemTaken where another active order holds the item; nothing is written then and the transaction stays
-    usable.
+    usable. A sandbox order holds no item, is told to no index, and rivals only with those of its own token.
     """
     order = Order(
         **asdict(new),
@@ -88,17 +90,19 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
         created_at=now,
         updated_at=now,
     )
+    claim, active = (["token_id", "platform", "item"], TRIED) if new.sandbox else (["platform", "item"], ACTIVE)
     statement = (
         insert_into(connection, orders)
         .values(asdict(order))
-        .on_conflict_do_nothing(index_elements=["platform", "item"], index_where=ACTIVE)
+        .on_conflict_do_nothing(index_elements=claim, index_where=active)
         .returning(orders)
     )
     row = (await connection.execute(statement)).one_or_none()
     if row is None:
         raise ItemTaken(new.platform, new.item)
     await _add_event(connection, order.id, "created", None, now)
-    await masks.touch(connection, new.platform, [new.item], now)
+    if not new.sandbox:
+        await masks.touch(connection, new.platform, [new.item], now)
     return Order(**row._mapping)
 
 
@@ -120,18 +124,20 @@ async def move(
         raise ValueError(f"unknown order states: {', '.join(sorted(unknown))}")
     if RELEASED & set(from_states):
         raise ValueError(f"no order leaves {', '.join(sorted(RELEASED & set(from_states)))}: place a new one")
+    # a clock that was put back does not turn the order's history around
+    not_before = case((orders.c.updated_at > now, orders.c.updated_at), else_=literal(now, orders.c.updated_at.type))
     statement = (
         update(orders)
         .where(orders.c.id == order_id, orders.c.state.in_(sorted(from_states)))
-        .values(state=to_state, updated_at=now)
+        .values(state=to_state, updated_at=not_before)
         .returning(orders)
     )
     row = (await connection.execute(statement)).one_or_none()
     if row is None:
         return None
     order = Order(**row._mapping)
-    await _add_event(connection, order_id, to_state, reason, now)
-    if to_state in RELEASED:
+    await _add_event(connection, order_id, to_state, reason, order.updated_at)
+    if to_state in RELEASED and not order.sandbox:
         await masks.touch(connection, order.platform, [order.item], now)
     return order
 

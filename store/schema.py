@@ -19,21 +19,30 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-REVISION: Final = "0001"
+REVISION: Final = "0003"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
 RELEASED: Final = frozenset({"failed", "cancelled", "reverted"})
 """States that let go of the item, for good: nothing leaves them."""
 
-ACTIVE_SQL: Final = "state NOT IN ('failed', 'cancelled', 'reverted')"
+ENDED: Final = frozenset({"completed", *RELEASED})
+"""States that nothing but a taken back trade leaves."""
+
+_HOLDS: Final = "state NOT IN ('failed', 'cancelled', 'reverted')"
+ACTIVE_SQL: Final = f"NOT sandbox AND {_HOLDS}"
 ACTIVE: Final = text(ACTIVE_SQL)
 """An order that binds its item. Literal text, because a partial index is only used by a query that says the same."""
+TRIED: Final = text(f"sandbox AND {_HOLDS}")
+"""A sandbox order that would bind its item; it keeps only its own token from ordering the same one twice."""
+PERSONAL: Final = text("email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')")
+"""An order at its end that still says who the buyer is (store.privacy)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -104,6 +113,8 @@ orders = Table(
     Column("status_key", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("sandbox", Boolean, nullable=False, server_default=false()),
+    Column("body_digest", Text),  # of the request's body: the same again is the same order
     PrimaryKeyConstraint("id", name="orders_pk"),
     UniqueConstraint("status_key", name="orders_status_key"),
     CheckConstraint(f"state IN {STATES}", name="orders_state"),
@@ -119,8 +130,23 @@ Index(
     sqlite_where=ACTIVE,
     postgresql_where=ACTIVE,
 )
-# Read backwards it is a token's orders, newest first.
+Index(
+    "orders_one_tried",
+    orders.c.token_id,
+    orders.c.platform,
+    orders.c.item,
+    unique=True,
+    sqlite_where=TRIED,
+    postgresql_where=TRIED,
+)
+# Read backwards they are lists of orders, newest first: a token's, and everybody's, whole or of one value.
 Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
+Index("orders_of_token_in_state", orders.c.token_id, orders.c.state, orders.c.created_at, orders.c.id)
+Index("orders_in_time", orders.c.created_at, orders.c.id)
+Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
+Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
+Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
+Index("orders_personal", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
 
 order_events = Table(
     "order_events",
@@ -133,6 +159,36 @@ order_events = Table(
     PrimaryKeyConstraint("order_id", "n", name="order_events_pk"),
     CheckConstraint(f"state IN {STATES}", name="order_events_state"),
 )
+
+# The answer to each order that was sent with an Idempotency-Key, as text, for its retries.
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("token_id", Text, ForeignKey("tokens.id", name="idempotency_keys_token"), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("body_digest", Text, nullable=False),
+    # null only within the transaction that makes the row
+    Column("order_id", Text, ForeignKey("orders.id", name="idempotency_keys_order")),
+    Column("answer", Text),
+    Column("created_at", Instant, nullable=False),
+    PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
+)
+Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
+Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
+
+# What sandbox orders are still to go through by themselves.
+sandbox_moves = Table(
+    "sandbox_moves",
+    metadata,
+    Column("order_id", Text, ForeignKey("orders.id", name="sandbox_moves_order"), nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("from_state", Text, nullable=False),
+    Column("to_state", Text, nullable=False),
+    Column("reason", Text),
+    Column("due_at", Instant, nullable=False),
+    PrimaryKeyConstraint("order_id", "n", name="sandbox_moves_pk"),
+)
+Index("sandbox_moves_due", sandbox_moves.c.due_at)
 
 # The outbox towards the search index: a row with applied_version < version is still to be told.
 # Whether the item is bound is not kept here; it is read from orders when the index is told.

@@ -42,3 +42,27 @@ ORDER_WITH_HISTORY_ANSWER: dict[str, Any] = {
     "status": "success",
     "order": {**ORDER, "history": [{"state": "created", "at": "2026-08-09T04:00:00.000Z", "reason": None}]},
 }
+
+TRANSITION_BODIES: dict[str, Any] = {
+    "begin": {"to": "processing"},
+    "cancel": {"to": "cancelled", "reason": "the buyer changed their mind"},
+}
+
+MOVED_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "order": {
+        **ORDER,
+        "state": "cancelled",
+        "updatedAt": "2026-08-09T04:01:07.250Z",
+        "history": [
+            {"state": "created", "at": "2026-08-09T04:00:00.000Z", "reason": None},
+            {"state": "cancelled", "at": "2026-08-09T04:01:07.250Z", "reason": "the buyer changed their mind"},
+        ],
+    },
+}
+
+ORDERS_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "orders": [ORDER],
+    "nextCursor": "MTc4NjI0ODAwMDAwMDAwMC9vcmRfWDNwOW5BcTBadDdMd0syc1ZiNlJjTTFk",
+}

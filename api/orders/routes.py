@@ -1,4 +1,4 @@
-"""Order routes: requests in, placed orders, orders with their history and the buyer's page out."""
+"""Order routes: requests in, placed, listed and moved orders and the buyer's page out."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -10,11 +10,12 @@ from api.auth import OrderOrFulfilToken, OrderToken
 from api.errors import ApiError
 from api.json_body import body_of, request_body
 from api.openapi import answers
-from api.orders import examples, page
+from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
 from api.orders.masking import Masking
-from api.orders.schemas import OrderAnswer, OrderBody, OrderWithHistoryAnswer
+from api.orders.schemas import OrderAnswer, OrderBody, OrdersAnswer, OrderWithHistoryAnswer, TransitionBody
 from api.orders.service import find_order, place_order, platform_of
+from api.orders.transitions import move_order
 from api.queries import only_query
 from api.services import Services, services_of
 from store import orders
@@ -89,6 +90,76 @@ async def get_order(
 ) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     order, events = await find_order(services, token, order_id)
+    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
+    return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
+
+
+@router.get(
+    "/v1/orders",
+    summary="Orders, newest first",
+    responses=answers(
+        OrdersAnswer,
+        examples.ORDERS_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+)
+async def get_orders(
+    token: OrderOrFulfilToken,
+    _: Annotated[None, Depends(only_query(*listing.PARAMETERS))],
+    services: Held,
+    state: listing.OfState = None,
+    account: listing.OfAccount = None,
+    item: listing.OfItem = None,
+    limit: listing.Limit = listing.DEFAULT_LIMIT,
+    cursor: listing.Cursor = None,
+) -> Response:
+    """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""
+    page, following = await listing.list_orders(
+        services, token, state=state, account=account, item=item, limit=limit, cursor=cursor
+    )
+    entries = [order_entry(order, platform_of(services, order), services.settings.public_url) for order in page]
+    return _json({"status": "success", "orders": entries, "nextCursor": following})
+
+
+@router.post(
+    "/v1/orders/{id}/transitions",
+    summary="Move an order to another state",
+    responses=answers(
+        OrderWithHistoryAnswer,
+        examples.MOVED_ANSWER,
+        "bad_request",
+        "invalid_json",
+        "unauthorized",
+        "forbidden",
+        "order_not_found",
+        "invalid_transition",
+        "body_too_large",
+        "unsupported_media_type",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+    openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
+)
+async def post_transition(
+    order_id: Annotated[str, Path(alias="id")],
+    token: OrderOrFulfilToken,
+    _: Annotated[None, Depends(only_query())],
+    body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
+    services: Held,
+    masking: Annotated[Masking, Depends(masking_of)],
+) -> Response:
+    """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
+
+    An order is never moved to the state that it is in: where the answer to a call was lost and the call is made
+    again, the 409 says that the order is there already.
+    """
+    order, events = await move_order(services, token, order_id, body)
+    masking.wake()
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
 

@@ -16,6 +16,7 @@ MOST_CODE_CHARACTERS = 64
 MOST_ATTRIBUTION_CHARACTERS = 256
 MOST_PLATFORM_ID_CHARACTERS = 256
 MOST_URL_CHARACTERS = 2048
+MOST_REASON_CHARACTERS = 256
 
 State = Literal["created", "processing", "delivered", "completed", "failed", "cancelled", "reverted"]
 
@@ -91,6 +92,15 @@ class OrderBody(_Shape):
     )
 
 
+class TransitionBody(_Shape):
+    """`POST /v1/orders/{id}/transitions`: null for a field means absent."""
+
+    to: State = Field(description="the state to go to")
+    reason: Annotated[Text, Field(max_length=MOST_REASON_CHARACTERS)] | None = Field(
+        default=None, description="why, for the order's history; nothing personal"
+    )
+
+
 class AmountsAnswer(_Shape):
     """Fixed when the order was placed; main unit, two decimals."""
 
@@ -142,3 +152,11 @@ class OrderWithHistoryAnswer(_Shape):
 
     status: Literal["success"]
     order: OrderWithHistory
+
+
+class OrdersAnswer(_Shape):
+    """A page of orders, newest first."""
+
+    status: Literal["success"]
+    orders: list[OrderEntry]
+    next_cursor: str | None = Field(description="continues the list; null at its end")

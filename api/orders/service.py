@@ -10,6 +10,7 @@ from api.orders.additional_fields import broken_rules
 from api.orders.addresses import url_problem
 from api.orders.amounts import amounts_of, json_number
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody
+from api.orders.transitions import visible
 from api.search.engine import StoredItem
 from api.services import Services
 from mappings.money import from_minor
@@ -56,11 +57,7 @@ async def place_order(services: Services, token: Token, body: OrderBody, wake: C
 async def find_order(services: Services, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
     """The order and its history; raises ApiError `order_not_found` for orders that this token must not see."""
     async with services.store.reading() as connection:
-        # an id of another form is nobody's, and PostgreSQL could not even compare one with U+0000
-        order = await orders.get(connection, order_id) if order_id.isprintable() else None
-        visible = order is not None and (order.token_id == token.id or "fulfil" in token.scopes)
-        if order is None or not visible:
-            raise ApiError("order_not_found")
+        order = await visible(connection, token, order_id)
         return order, await orders.events(connection, order.id)
 
 

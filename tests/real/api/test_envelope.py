@@ -20,6 +20,8 @@ ROUTES = [
     ("POST", "/v1/gear", "order"),
     ("GET", "/v1/orders/x", "order"),
     ("GET", "/metrics", "metrics"),
+    ("GET", "/v1/orders", "order"),
+    ("POST", "/v1/orders/x/transitions", "fulfil"),
 ]
 BODIES = [(method, path) for method, path, _ in ROUTES if method == "POST"]
 OPEN = ["/health/live", "/health/ready"]

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from store import migrate, tokens
 from store.engine import Store
 from store.orders import NewOrder
+from store.schema import metadata
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
@@ -85,7 +86,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 async def url(kind: str, migrated: dict[str, str], postgres: PostgresServer, tmp_path: Path) -> str:
     """A migrated database without rows."""
     if kind == "postgresql":
-        await postgres.execute("TRUNCATE tokens, orders, order_events, masks", "store_tests")
+        await postgres.execute(f"TRUNCATE {', '.join(metadata.tables)}", "store_tests")
         return migrated[kind]
     copy = tmp_path / "gear.db"
     shutil.copyfile(migrated[kind].removeprefix("sqlite:///"), copy)

@@ -1,0 +1,94 @@
+"""Lists of orders: a token and a query in, a page of its orders and the cursor of the next one out."""
+
+import base64
+import binascii
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from fastapi import Query
+
+from api.errors import invalid
+from api.numbers import item_number
+from api.orders.schemas import MOST_ACCOUNT_CHARACTERS, State
+from api.services import Services
+from store import order_lists
+from store.order_lists import Place, Wanted
+from store.orders import Order
+from store.tokens import Token
+
+DEFAULT_LIMIT: Final = 20
+MOST_LIMIT: Final = 100
+MOST_CURSOR_CHARACTERS: Final = 100
+PARAMETERS: Final = ("state", "account", "item", "limit", "cursor")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CURSOR: Final = re.compile(r"([0-9]{1,17})/(ord_[A-Za-z0-9_-]{24})")
+
+OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
+OfAccount = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=MOST_ACCOUNT_CHARACTERS,
+        pattern=r"^[^\x00]*$",
+        description="only orders of this reference",
+    ),
+]
+OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="only orders of the item with this id")]
+Limit = Annotated[int, Query(ge=1, le=MOST_LIMIT, description="orders a page")]
+Cursor = Annotated[
+    str | None, Query(max_length=MOST_CURSOR_CHARACTERS, description="`nextCursor` of the page before, as it came")
+]
+
+
+async def list_orders(
+    services: Services,
+    token: Token,
+    *,
+    state: State | None,
+    account: str | None,
+    item: str | None,
+    limit: int,
+    cursor: str | None,
+) -> tuple[list[Order], str | None]:
+    """The page after the cursor, newest first, and the cursor of the next page, None at the end.
+
+    `fulfil` lists every real order; other tokens, and those of a sandbox, list their own.
+    """
+    after = None if cursor is None else place_of(cursor)
+    number = None if item is None else item_number(item)
+    if item is not None and number is None:
+        return [], None  # digits that are no item's id in canonical form: no order is of such an item
+    everybody = "fulfil" in token.scopes and not token.sandbox
+    wanted = Wanted(
+        sandbox=token.sandbox,
+        token_id=None if everybody else token.id,
+        state=state,
+        account=account,
+        item=number,
+    )
+    async with services.store.reading() as connection:
+        found = await order_lists.newest(connection, wanted, after, limit + 1)
+    page = found[:limit]
+    return page, cursor_of(page[-1]) if len(found) > limit else None
+
+
+def cursor_of(order: Order) -> str:
+    """The cursor that continues after this order. It says nothing but the order's id and time, and grants nothing:
+    a list shows what its token may see wherever it begins.
+    """
+    microseconds = (order.created_at - _EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(f"{microseconds}/{order.id}".encode()).decode().rstrip("=")
+
+
+def place_of(cursor: str) -> Place:
+    """The place that `cursor_of` wrote; raises ApiError `validation_failed` for any other text."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        text = ""
+    found = _CURSOR.fullmatch(text)
+    if found is None:
+        raise invalid("cursor", "is none of ours: leave it out to begin, and send nextCursor as it came")
+    return Place(_EPOCH + timedelta(microseconds=int(found[1])), found[2])

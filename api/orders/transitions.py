@@ -1,0 +1,78 @@
+"""Transitions: a token, an order and a state in, the moved order out, or the error that says why it cannot move there.
+
+Which move happens is decided by the statement that makes it, never by a read before it.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.errors import ApiError, Detail
+from api.orders.schemas import State, TransitionBody
+from api.services import Services
+from store import orders
+from store.orders import Order, OrderEvent
+from store.tokens import Token
+
+# state: the states that it is reached from; nothing else happens to an order
+REACHED_FROM: Final[dict[State, frozenset[State]]] = {
+    "created": frozenset(),
+    "processing": frozenset({"created"}),
+    "delivered": frozenset({"processing"}),
+    "completed": frozenset({"delivered"}),
+    "failed": frozenset({"created", "processing"}),
+    "cancelled": frozenset({"created", "processing"}),
+    "reverted": frozenset({"delivered", "completed"}),
+}
+OWN_MOVE: Final[tuple[State, State]] = ("created", "cancelled")
+"""The one move that an order's own token may make without the scope `fulfil`."""
+
+
+def sees(token: Token, order: Order) -> bool:
+    """Whether the token may see the order: its own; with `fulfil` every real one. A sandbox has no visitors."""
+    fulfils = "fulfil" in token.scopes and not token.sandbox and not order.sandbox
+    return order.token_id == token.id or fulfils
+
+
+async def visible(connection: AsyncConnection, token: Token, order_id: str) -> Order:
+    """The order of this id; raises ApiError `order_not_found` where the token must not see it."""
+    # an id of another form is nobody's, and PostgreSQL could not even compare one with U+0000
+    order = await orders.get(connection, order_id) if order_id.isprintable() else None
+    if order is None or not sees(token, order):
+        raise ApiError("order_not_found")
+    return order
+
+
+async def move_order(
+    services: Services, token: Token, order_id: str, body: TransitionBody
+) -> tuple[Order, list[OrderEvent]]:
+    """Moves the order and gives it with its history.
+
+    Raises ApiError: 404 for orders that the token must not see, 403 for moves that are not its own, 409 for moves
+    that do not exist from the order's present state, staying where it is among them.
+    """
+    async with services.store.transaction() as connection:
+        await visible(connection, token, order_id)  # whose an order is never changes
+        fulfils = "fulfil" in token.scopes
+        if not fulfils and body.to != OWN_MOVE[1]:
+            raise _not_yours()
+        allowed = REACHED_FROM[body.to] if fulfils else {OWN_MOVE[0]}
+        now = datetime.now(UTC)
+        moved = await orders.move(connection, order_id, allowed, body.to, body.reason, now) if allowed else None
+        if moved is None:
+            raise _refusal(await visible(connection, token, order_id), body.to)
+        return moved, await orders.events(connection, order_id)
+
+
+def _refusal(order: Order, to: State) -> ApiError:
+    """Why the order was not moved, seen from the state that it is in."""
+    if order.state in REACHED_FROM[to]:
+        return _not_yours()
+    message = f"the order is {order.state}" + (" already" if order.state == to else f" and cannot become {to}")
+    return ApiError("invalid_transition", message, [Detail("to", message)])
+
+
+def _not_yours() -> ApiError:
+    before, after = OWN_MOVE
+    return ApiError("forbidden", f"without the scope 'fulfil' an order can only go from {before} to {after}")
