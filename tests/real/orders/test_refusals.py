@@ -129,7 +129,7 @@ class Sent:
         Sent("body_too_large", content=b" " * 65_537),
         Sent("method_not_allowed", method="PUT"),
         Sent("not_found", path="/v1/gear/"),
-        Sent("not_found", path="/v1/orders"),
+        Sent("method_not_allowed", path="/v1/orders"),
         Sent("method_not_allowed", path="/v1/orders/ord_1", method="DELETE"),
         Sent("order_not_found", path="/v1/orders/ord_1", method="GET"),
         Sent("order_not_found", path="/v1/orders/%00", method="GET"),
