@@ -19,6 +19,7 @@ from api.metrics import Meter
 from api.orders.masking import masking
 from api.orders.schemas import OrderBody, TransitionBody
 from api.request_id import RequestIdMiddleware
+from api.search.cursors import Cursors
 from api.search.engine import Engine
 from api.search.schemas import SearchBody
 from api.services import Services
@@ -42,7 +43,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         store = Store(settings.database_url)
         engine = Engine(settings, settings.search_timeout)
-        services = Services(settings, platforms, engine, store)
+        services = Services(settings, platforms, engine, store, Cursors(engine, store))
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
+from api.search.cursors import Cursors
 from api.search.engine import Engine
 from api.settings import Settings
 from mappings.platforms import Platforms
@@ -18,6 +19,7 @@ class Services:
     platforms: Platforms
     engine: Engine
     store: Store
+    cursors: Cursors
 
 
 def services_of(request: Request) -> Services:

@@ -207,3 +207,13 @@ masks = Table(
     PrimaryKeyConstraint("platform", "item", name="masks_pk"),
 )
 Index("masks_behind", masks.c.updated_at, sqlite_where=BEHIND, postgresql_where=BEHIND)
+
+# What the service signs its cursors with, base64; made by whichever process first needs it.
+signing_keys = Table(
+    "signing_keys",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    PrimaryKeyConstraint("name", name="signing_keys_pk"),
+)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -9,9 +10,10 @@ from typing import Any, Protocol
 import orjson
 import structlog
 from opensearchpy import AsyncOpenSearch
-from opensearchpy.exceptions import NotFoundError, SerializationError, TransportError
+from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.errors import ApiError
+from api.search.engine_answers import MissingError, NotLoadedError, ViewGoneError, each, told, whole
 from api.search.query import OFFERED
 from mappings.connection import SearchSettings, connect_async
 from mappings.names import parse_generation
@@ -22,10 +24,8 @@ log = structlog.get_logger("gear.api")
 # Whatever is not named here is not sent back: hits, their exact number, and what tells a whole answer from a partial.
 _WHOLE = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
 _WANTED = ",".join(_WHOLE)
+_WANTED_OF_VIEW = f"{_WANTED},hits.hits.sort"
 _WANTED_OF_EACH = ",".join(f"responses.{part}" for part in (*_WHOLE, "status", "error"))
-
-# What the engine answers with a 400 while the request is a good one.
-_CANNOT_NOW = ("index_closed_exception",)
 
 _NO_DOCUMENT = "document_missing_exception"
 
@@ -82,9 +82,9 @@ class Engine:
         names = [self.alias(platform) for platform in platforms]
         try:
             answer = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
-        except _NotLoadedError as error:
+        except NotLoadedError as error:
             return await self.search(self._loaded(platforms, error), body)
-        return _whole(answer)
+        return whole(answer)
 
     async def search_all(self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The whole answers to several search bodies, asked in one round trip; raises as `search` does."""
@@ -95,11 +95,37 @@ class Engine:
         lines = b"".join(b"%b\n%b\n" % (head, orjson.dumps(body)) for body in bodies)
         try:
             answer = await self._ask(self._client.msearch(body=lines, params={"filter_path": _WANTED_OF_EACH}))
-            return _each(answer, len(bodies))
-        except _NotLoadedError as error:
+            return each(answer, len(bodies))
+        except NotLoadedError as error:
             return await self.search_all(self._loaded(platforms, error), bodies)
 
-    def _loaded(self, platforms: Sequence[Platform], error: "_NotLoadedError") -> list[Platform]:
+    async def open_view(self, platforms: Sequence[Platform], keep_seconds: float) -> str:
+        """A frozen view of the platforms' items, kept for so long after each use; raises as `search` does."""
+        names = [self.alias(platform) for platform in platforms]
+        params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
+        try:
+            answer = await self._ask(self._client.create_pit(index=",".join(names), params=params))
+        except NotLoadedError as error:
+            return await self.open_view(self._loaded(platforms, error), keep_seconds)
+        if not isinstance(answer.get("pit_id"), str):
+            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+        view: str = answer["pit_id"]
+        return view
+
+    async def search_view(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The whole answer to a search body that names a view; raises ViewGoneError, ApiError `search_unavailable`."""
+        params = {"allow_partial_search_results": "false", "filter_path": _WANTED_OF_VIEW}
+        try:
+            return whole(await self._ask(self._client.search(body=body, params=params)))
+        except NotLoadedError as error:
+            raise ViewGoneError from error
+
+    async def close_views(self, views: Sequence[str]) -> None:
+        """Lets go of views; raises ApiError `search_unavailable`."""
+        with suppress(ViewGoneError, MissingError):
+            await self._ask(self._client.delete_pit(body={"pit_id": list(views)}))
+
+    def _loaded(self, platforms: Sequence[Platform], error: "NotLoadedError") -> list[Platform]:
         """Those of several platforms that the engine has; raises the error where nothing is left or was left out."""
         # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
         loaded = [platform for platform in platforms if self.alias(platform) != error.index]
@@ -112,7 +138,7 @@ class Engine:
         call = self._client.get(index=self.alias(platform), id=str(number), params={"_source_includes": "item,price"})
         try:
             found = await self._ask(call)
-        except _MissingError:
+        except MissingError:
             return None
         source = found.get("_source", {})
         if "item" not in source:
@@ -148,7 +174,7 @@ class Engine:
         call = self._client.indices.get_alias(name=",".join(names), params={"ignore_unavailable": "true"})
         try:
             held = await self._ask(call)
-        except _MissingError as error:
+        except MissingError as error:
             held = {name: index for name, index in error.body.items() if isinstance(index, dict)}
         since: dict[int, datetime] = {}
         for index, about in held.items():
@@ -170,7 +196,7 @@ class Engine:
             async with asyncio.timeout(self._timeout):
                 answer = await call
         except TransportError as error:
-            raise _told(error) from error
+            raise told(error) from error
         except (SerializationError, TimeoutError) as error:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
@@ -178,60 +204,3 @@ class Engine:
             log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(answer)[:100])
             raise ApiError("search_unavailable")
         return answer
-
-
-def _whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer as it is; raises ApiError `search_unavailable` where it is only a part."""
-    shards = answer.get("_shards", {})
-    if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
-        log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
-        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-    return answer
-
-
-def _each(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """The answers to `count` searches of one request, each of them whole; raises what one of them was refused with."""
-    answers = answer.get("responses", [])
-    for one in answers:
-        if "error" in one:
-            raise _told(TransportError(one.get("status", 500), str(one["error"].get("type")), one))
-    if len(answers) != count:
-        log.error("partial answer of the engine", searches=count, answers=len(answers))
-        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-    return [_whole(one) for one in answers]
-
-
-def _told(error: TransportError) -> Exception:
-    """What an error of the client means here: an answer, an outage, or a fault of ours as it is."""
-    body = error.info if isinstance(error.info, dict) else {}
-    kind = body["error"].get("type") if isinstance(body.get("error"), dict) else None
-    if kind == "index_not_found_exception":
-        return _NotLoadedError(str(body["error"].get("index", "the index")))
-    if isinstance(error, NotFoundError) and (
-        body.get("found") is False or kind == "document_missing_exception" or _names_an_alias(body)
-    ):
-        return _MissingError(body)
-    if error.status_code in (400, 413) and kind is not None and kind not in _CANNOT_NOW:
-        return error  # a request that the engine refuses is a fault of ours
-    log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
-    return ApiError("search_unavailable")
-
-
-class _MissingError(Exception):
-    """The engine has an index but not the document or alias that was asked for."""
-
-    def __init__(self, body: dict[str, Any]) -> None:
-        super().__init__("not found")
-        self.body = body
-
-
-class _NotLoadedError(ApiError):
-    """A platform's index does not exist: its catalogue has never been loaded."""
-
-    def __init__(self, index: str) -> None:
-        super().__init__("search_unavailable", f"{index} does not exist yet: load the catalogue with gear-indexer load")
-        self.index = index
-
-
-def _names_an_alias(body: dict[str, Any]) -> bool:
-    return str(body.get("error")).startswith("alias")

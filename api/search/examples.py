@@ -52,6 +52,7 @@ SEARCH_BODIES: dict[str, Any] = {
         "sort": "price_asc",
     },
     "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
+    "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }
 
 SEARCH_ANSWER: dict[str, Any] = {"status": "success", "gear": [ITEM], "total": 1}

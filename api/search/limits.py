@@ -6,6 +6,7 @@ from typing import Any
 from api.errors import ERRORS
 from api.json_body import MOST_BODY_BYTES
 from api.orders import schemas as orders
+from api.search.cursors import KEEP_SECONDS
 from api.search.engine import IndexedPlatform
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, MOST_VALUE_CHARACTERS, PAGE_WINDOW
 from api.settings import Settings
@@ -48,6 +49,7 @@ def limits(settings: Settings) -> dict[str, Any]:
             "limit": MOST_LIMIT,
             "defaultLimit": DEFAULT_LIMIT,
             "pageWindow": PAGE_WINDOW,
+            "cursorSeconds": round(KEEP_SECONDS),
             "accountCharacters": orders.MOST_ACCOUNT_CHARACTERS,
             "emailCharacters": orders.MOST_EMAIL_CHARACTERS,
             "codeCharacters": orders.MOST_CODE_CHARACTERS,

@@ -10,3 +10,8 @@ def search_answer(answer: dict[str, Any]) -> bytes:
     hits = answer["hits"]
     gear = [hit["_source"]["item"] for hit in hits.get("hits", ())]
     return orjson.dumps({"status": "success", "gear": gear, "total": hits["total"]["value"]})
+
+
+def cursor_answer(gear: list[dict[str, Any]], total: int, next_cursor: str | None) -> bytes:
+    """A page of a walk, with what continues it; None at the very end."""
+    return orjson.dumps({"status": "success", "gear": gear, "total": total, "nextCursor": next_cursor})

@@ -48,6 +48,7 @@ def json_response(content: bytes) -> Response:
         "validation_failed",
         "unknown_platform",
         "page_window_exceeded",
+        "cursor_expired",
         "rate_limited",
         "search_unavailable",
         "store_unavailable",

@@ -92,6 +92,22 @@ class SearchBody(_Strict):
     sort: SortName | None = Field(
         default=None, description="default: relevance with a query, else price_asc; ties by id ascending"
     )
+    cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
+        default=None,
+        description="`*` starts a walk over all hits, the answer's `nextCursor` continues it; in the place of `page`",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_no_page(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "page" in value and value["page"] is None:
+            return {name: held for name, held in value.items() if name != "page"}
+        return value
+
+    @property
+    def names_page(self) -> bool:
+        """Whether a page was asked for, the first one too."""
+        return "page" in self.model_fields_set
 
 
 class SearchAnswer(BaseModel):
@@ -100,6 +116,11 @@ class SearchAnswer(BaseModel):
     status: Literal["success"]
     gear: list[GearItem]
     total: Annotated[int, Field(ge=0)]
+    next_cursor: str | None = Field(
+        default=None,
+        alias="nextCursor",
+        description="only with `cursor`: continues it for 5 minutes from now; null where all hits have been given",
+    )
 
 
 class ItemAnswer(BaseModel):
@@ -169,5 +190,6 @@ def platforms_of(body: SearchBody, platforms: Platforms) -> list[Platform]:
 def check_window(body: SearchBody) -> None:
     """Raises ApiError `page_window_exceeded` where the page lies beyond what paging reaches."""
     if body.page * body.limit > PAGE_WINDOW:
-        message = f"page x limit is {body.page * body.limit}, at most {PAGE_WINDOW} can be paged; narrow the filters"
+        message = f"page x limit is {body.page * body.limit}, at most {PAGE_WINDOW} can be paged; "
+        message += 'further on leads a cursor: start it with "cursor": "*" in the place of page'
         raise ApiError("page_window_exceeded", message, [Detail("page", message)])

@@ -1,10 +1,12 @@
 """A search from end to end: a checked body in, the answer's bytes out."""
 
 from api.errors import invalid
+from api.search.cursor import check_cursor
 from api.search.query import Question, asks_for_price, page_request
 from api.search.results import search_answer
 from api.search.schemas import SearchBody, check_window, platforms_of
 from api.search.understand import understand
+from api.search.walk import walk
 from api.services import Services
 
 
@@ -12,8 +14,11 @@ async def search(services: Services, body: SearchBody) -> bytes:
     """Answers a search; raises ApiError for what cannot be asked and `search_unavailable`."""
     platforms = platforms_of(body, services.platforms)
     check_window(body)
+    check_cursor(body)
     understood = understand(body.query)
     if len({platform.currency for platform in platforms}) > 1 and asks_for_price(body, understood):
         raise invalid("platform", "the platforms have different currencies: name one to filter or sort by price")
     question = Question(body, understood, platforms[0].minor_digits)
+    if body.cursor is not None:
+        return await walk(services, platforms, question)
     return search_answer(await services.engine.search(platforms, page_request(question)))

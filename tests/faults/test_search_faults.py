@@ -27,6 +27,7 @@ BOUND = 8.0
 
 QUESTIONS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/gear/search", {}),
+    ("POST", "/v1/gear/search", {"cursor": "*"}),
     ("GET", "/v1/gear/1", None),
     ("GET", "/v1/platforms", None),
     ("GET", "/health/ready", None),
@@ -150,6 +151,7 @@ BROKEN: dict[str, bytes] = {
 async def test_an_answer_that_is_less_than_whole_is_a_503(name: str, tmp_path: Path) -> None:
     async with answering(BROKEN[name]) as url, running(settings_for(url, "t", tmp_path)) as app:
         error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+        error_of(await ask(app, "POST", "/v1/gear/search", {"cursor": "*"}), "search_unavailable")
         error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
         error_of(await ask(app, "GET", "/v1/gear/1", None), "search_unavailable")
         if b"_shards" not in BROKEN[name] and name != "nothing that was asked for":

@@ -48,7 +48,9 @@ def test_the_given_and_our_filters_are_there() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("body", [{}, dict.fromkeys(("platform", "query", "filters", "limit", "page", "sort"))])
+@pytest.mark.parametrize(
+    "body", [{}, dict.fromkeys(("platform", "query", "filters", "limit", "page", "sort", "cursor"))]
+)
 def test_null_is_absent_and_absent_is_the_default(body: dict[str, Any]) -> None:
     held = read(body)
     assert (held.platform, held.query, held.filters, held.limit, held.page, held.sort) == (None, "", None, 20, 1, None)

@@ -1,0 +1,101 @@
+"""Answers of the engine: what its client returned or raised in; whole answers out, or an error in their place."""
+
+from typing import Any
+
+import structlog
+from opensearchpy.exceptions import NotFoundError, TransportError
+
+from api.errors import ApiError
+
+log = structlog.get_logger("gear.api")
+
+# What the engine answers with a 400 while the request is a good one.
+_CANNOT_NOW = ("index_closed_exception",)
+
+# The engine has forgotten a view: kept too long, closed, or its node was started anew.
+_NO_VIEW = "search_context_missing_exception"
+_NO_MORE_VIEWS = "search.max_open_pit_context"
+RETRY_AFTER_VIEWS_SECONDS = 30  # of hundreds of views, each kept for minutes, some are free by then
+
+
+def whole(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer as it is; raises ApiError `search_unavailable` where it is only a part."""
+    shards = answer.get("_shards", {})
+    if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
+        log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
+        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+    return answer
+
+
+def each(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The answers to `count` searches of one request, each of them whole; raises what one of them was refused with."""
+    answers = answer.get("responses", [])
+    for one in answers:
+        if "error" in one:
+            raise told(TransportError(one.get("status", 500), str(one["error"].get("type")), one))
+    if len(answers) != count:
+        log.error("partial answer of the engine", searches=count, answers=len(answers))
+        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+    return [whole(one) for one in answers]
+
+
+def told(error: TransportError) -> Exception:
+    """What an error of the client means here: an answer, an outage, or a fault of ours as it is."""
+    body = error.info if isinstance(error.info, dict) else {}
+    kind = body["error"].get("type") if isinstance(body.get("error"), dict) else None
+    if kind == "index_not_found_exception":
+        return NotLoadedError(str(body["error"].get("index", "the index")))
+    if any(cause.get("type") == _NO_VIEW for cause in _causes(body)):
+        return ViewGoneError()
+    if any(_NO_MORE_VIEWS in str(cause.get("reason")) for cause in _causes(body)):
+        log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
+        return TooManyViewsError()
+    if isinstance(error, NotFoundError) and (
+        body.get("found") is False or kind == "document_missing_exception" or _names_an_alias(body)
+    ):
+        return MissingError(body)
+    if error.status_code in (400, 413) and kind is not None and kind not in _CANNOT_NOW:
+        return error  # a request that the engine refuses is a fault of ours
+    log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
+    return ApiError("search_unavailable")
+
+
+def _causes(body: dict[str, Any]) -> list[dict[str, Any]]:
+    error = body.get("error")
+    causes = error.get("root_cause") if isinstance(error, dict) else None
+    return [cause for cause in causes if isinstance(cause, dict)] if isinstance(causes, list) else []
+
+
+class ViewGoneError(Exception):
+    """The engine does not have a view any more."""
+
+
+class TooManyViewsError(ApiError):
+    """The engine holds as many views as it may."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "search_unavailable",
+            "too many cursors are being read: read one to its end, or start yours later",
+            headers={"Retry-After": str(RETRY_AFTER_VIEWS_SECONDS)},
+        )
+
+
+class MissingError(Exception):
+    """The engine has an index but not the document or alias that was asked for."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__("not found")
+        self.body = body
+
+
+class NotLoadedError(ApiError):
+    """A platform's index does not exist: its catalogue has never been loaded."""
+
+    def __init__(self, index: str) -> None:
+        super().__init__("search_unavailable", f"{index} does not exist yet: load the catalogue with gear-indexer load")
+        self.index = index
+
+
+def _names_an_alias(body: dict[str, Any]) -> bool:
+    return str(body.get("error")).startswith("alias")

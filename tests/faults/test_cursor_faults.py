@@ -1,0 +1,65 @@
+"""Faults below a cursor: an engine that was started anew, or holds all the views that it may, is told as what it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mappings.connection import connect
+from mappings.platforms import read_platforms
+from tests.app import running, settings_for
+from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.envelope import error_of
+from tests.real.api.waiting import until
+from tests.real.search.walking import ids, started
+from tests.servers import Node, disposable_node
+
+ITEMS = 5
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    """An engine of this module's own."""
+    with disposable_node("cursors") as started_node:
+        yield started_node
+
+
+async def test_too_many_cursors_are_a_503_that_says_so_until_one_has_ended(node: Node, tmp_path: Path) -> None:
+    settings = settings_for(node.url, "tmany", tmp_path)
+    (platform,) = read_platforms()
+    put_index(settings, platform, map(simple_item, range(ITEMS)))
+    client = connect(settings)
+    body = {"limit": 2}
+    try:
+        client.cluster.put_settings(body={"transient": {"search.max_open_pit_context": 2}})
+        async with running(settings) as app:
+            cursor = await started(app, body)
+            await started(app, body)
+            refused = await app.search({**body, "cursor": "*"})
+            assert "too many cursors" in error_of(refused, "search_unavailable")["message"]
+            assert int(refused.headers["Retry-After"]) > 1
+            assert (await app.search({"limit": 2})).status_code == 200
+            while cursor:
+                cursor = (await app.search({**body, "cursor": cursor})).json()["nextCursor"]
+            assert await ids(app.search, body) == (list(range(ITEMS)), {ITEMS})
+    finally:
+        client.cluster.put_settings(body={"transient": {"search.max_open_pit_context": None}})
+        client.close()
+
+
+async def test_a_cursor_does_not_outlive_a_restart_of_the_engine(node: Node, tmp_path: Path) -> None:
+    settings = settings_for(node.url, "tanew", tmp_path)
+    (platform,) = read_platforms()
+    put_index(settings, platform, map(simple_item, range(ITEMS)))
+    async with running(settings) as app:
+        cursor = await started(app, {"limit": 2})
+        node.stop()
+        error_of(await app.search({"limit": 2, "cursor": cursor}), "search_unavailable")
+        node.start()
+
+        async def told() -> bool:
+            return (await app.search({"limit": 2, "cursor": cursor})).status_code == 410
+
+        await until(told)
+        error_of(await app.search({"limit": 2, "cursor": cursor}), "cursor_expired")
+        assert await ids(app.search, {"limit": 2}) == (list(range(ITEMS)), {ITEMS})

@@ -1,0 +1,184 @@
+"""A cursor gives every hit once, to the very end, whatever happens to the index meanwhile; or a clear 410."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from api.search import cursors
+from mappings.connection import connect
+from mappings.fields import SORTS
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.load import load_items
+from tests.real.api.envelope import error_of, fields_of
+from tests.real.api.waiting import until
+from tests.real.search import oracle
+from tests.real.search.conftest import SearchedItems
+from tests.real.search.items import make_items
+from tests.real.search.walking import ids, keep_for, pages, started, views_of
+
+ITEMS = make_items(300, seed=11)
+ANY_ORDER = ("relevance",)
+
+
+@pytest.fixture(scope="module")
+async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
+    """The app with 300 items that stay as they are."""
+    folder = tmp_path_factory.mktemp("cursor")
+    async with running(settings_for(opensearch_url, "tcursor", folder)) as started_app:
+        try:
+            load_items(started_app.settings, ITEMS, folder)
+            yield started_app
+        finally:
+            drop_indices(opensearch_url, "tcursor")
+
+
+@pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
+@pytest.mark.parametrize("body", [{}, {"query": "asiimov"}, {"filters": {"price": {"min": 1}}}], ids=json.dumps)
+async def test_a_walk_gives_each_hit_once_in_the_order_of_the_sort(
+    app: RunningApp, sort: str, body: dict[str, Any]
+) -> None:
+    asked = {**body, "sort": sort}
+    hits = [item for item in ITEMS if oracle.matches(item, asked)]
+    found, totals = await ids(app.search, {**asked, "limit": 7})
+    assert totals == {len(hits)}
+    if sort in ANY_ORDER and "query" in body:
+        assert sorted(found) == sorted(item["id"] for item in hits)
+    else:
+        ordered = oracle.in_order(hits, "price_asc" if sort in ANY_ORDER else sort)
+        assert found == [item["id"] for item in ordered]
+
+
+@pytest.mark.parametrize("limit", [99, 100, 299, 300])
+async def test_the_last_page_says_that_it_is(app: RunningApp, limit: int) -> None:
+    sizes = [len(page["gear"]) async for page in pages(app.search, {"limit": min(limit, 100)})]
+    assert sum(sizes) == 300
+    assert 0 not in sizes
+
+
+async def test_a_walk_over_nothing_ends_at_once(app: RunningApp) -> None:
+    answer = await app.search({"query": "nothing has this", "cursor": "*"})
+    assert answer.json() == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
+
+
+async def test_the_limit_may_change_on_the_way_and_nothing_else(app: RunningApp) -> None:
+    body = {"query": "asiimov", "sort": "price_asc"}
+    cursor = await started(app, {**body, "limit": 5})
+    answer = await app.search({**body, "limit": 9, "cursor": cursor, "page": None, "filters": {}})
+    assert len(answer.json()["gear"]) == 9
+    for other in ({"query": "fade"}, {"sort": "price_desc"}, {"platform": 730}, {"filters": {"weapon": ["P90"]}}):
+        assert fields_of(await app.search({**body, **other, "cursor": cursor}), "validation_failed") == ["cursor"]
+    for page in (1, 2):
+        assert fields_of(await app.search({**body, "cursor": cursor, "page": page}), "validation_failed") == ["page"]
+
+
+@pytest.mark.parametrize("cursor", ["", "**", "x", " *", "nextCursor", "A" * 200, "\0", "ü", 5, True, [], {}])
+async def test_what_is_no_cursor_is_a_422(app: RunningApp, cursor: Any) -> None:
+    assert fields_of(await app.search({"cursor": cursor}), "validation_failed") == ["cursor"]
+
+
+async def test_a_page_beyond_the_window_is_told_of_cursors(app: RunningApp) -> None:
+    error = error_of(await app.search({"page": 101, "limit": 100}), "page_window_exceeded")
+    assert '"cursor": "*"' in error["message"]
+
+
+async def test_the_same_cursor_gives_the_same_page_again(app: RunningApp) -> None:
+    """So a client whose answer was lost just asks again, on the last page too."""
+    body = {"limit": 100}
+    cursor = await started(app, body)
+    last = (await app.search({**body, "cursor": cursor})).json()["nextCursor"]
+    for one in (cursor, last):
+        answers = [(await app.search({**body, "cursor": one})).json() for _ in range(3)]
+        assert answers[0]["gear"] == answers[1]["gear"] == answers[2]["gear"] != []
+
+
+async def test_a_cursor_works_on_every_worker_and_for_every_token(app: RunningApp) -> None:
+    async with running(app.settings) as second:
+        assert second.token != app.token
+        workers = [second.search, app.search]
+
+        async def by_turns(body: dict[str, Any]) -> httpx.Response:
+            workers.reverse()
+            return await workers[0](body)
+
+        found, _ = await ids(by_turns, {"limit": 13, "sort": "name_asc"})
+    assert found == [item["id"] for item in oracle.in_order(ITEMS, "name_asc")]
+
+
+async def test_a_cursor_of_another_database_is_a_422(app: RunningApp, tmp_path: Path, opensearch_url: str) -> None:
+    async with running(settings_for(opensearch_url, app.settings.index_prefix, tmp_path)) as foreign:
+        cursor = await started(foreign, {})
+    assert fields_of(await app.search({"cursor": cursor}), "validation_failed") == ["cursor"]
+
+
+def test_a_changed_cursor_is_a_422(searched_items: SearchedItems) -> None:
+    def asked(cursor: str) -> httpx.Response:
+        return searched_items.client.post("/v1/gear/search", json={"cursor": cursor})
+
+    first: str = asked("*").json()["nextCursor"]
+    texts = st.text(max_size=2) | st.text("Aa-_=+/", max_size=2)
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(place=st.integers(0, len(first)), cut=st.integers(0, 3), put=texts)
+    def ask(place: int, cut: int, put: str) -> None:
+        changed = first[:place] + put + first[place + cut :]
+        if changed not in (first, "*"):
+            assert fields_of(asked(changed), "validation_failed") == ["cursor"]
+
+    ask()
+
+
+async def test_an_unused_cursor_expires(app: RunningApp) -> None:
+    try:
+        keep_for(app.app, 0.5)
+        body = {"limit": 50}
+        cursor = await started(app, body)
+
+        async def has_expired() -> bool:
+            return (await app.search({**body, "cursor": cursor})).status_code == 410
+
+        await until(has_expired)
+        error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
+    finally:
+        keep_for(app.app, cursors.KEEP_SECONDS)
+    assert cursors.KEEP_SECONDS == 300
+
+
+async def test_many_cursors_share_few_views(app: RunningApp) -> None:
+    """The engine takes 300 views: a crowd of starts that nobody continues must not use them up."""
+    keep_for(app.app, cursors.KEEP_SECONDS)
+    body = {"limit": 50}
+    crowd = await asyncio.gather(*(started(app, body) for _ in range(3 * cursors.OWN_VIEWS)))
+    views = await views_of(app.app, crowd)
+    assert cursors.OWN_VIEWS < len(views) <= cursors.OWN_VIEWS + 10
+    found, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
+    assert found == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
+    # a walk that came to its end left the view that it shared to the others
+    last = crowd[-1]
+    assert [len(page["gear"]) async for page in pages(app.search, body, last)] == [50] * 5
+    client = connect(app.settings)
+    try:
+        client.delete_pit(body={"pit_id": sorted(views)})
+    finally:
+        client.close()
+    for cursor in crowd:
+        error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
+    keep_for(app.app, cursors.KEEP_SECONDS)
+
+
+async def test_a_walk_at_its_end_lets_go_of_its_view(app: RunningApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cursors, "GRACE_SECONDS", 0.0)
+    keep_for(app.app, cursors.KEEP_SECONDS)
+    body = {"limit": 100}
+    cursor = await started(app, body)
+    assert [len(page["gear"]) async for page in pages(app.search, body, cursor)] == [100, 100]
+    assert (await app.search({**body, "cursor": cursor})).status_code == 200
+    await started(app, body)  # whoever comes next clears up
+    error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
