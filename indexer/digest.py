@@ -27,11 +27,12 @@ def stated(document: dict[str, Any], version: int) -> Stated:
     What counts is what is stored of the item: its id, its answer's shape, when it was listed. Whether it is bound and
     when it was written do not.
     """
-    item = orjson.dumps(document["item"])  # has the id, and its keys always in the same order
+    item = document["item"]  # JSON with the id, its keys always in the same order
     listed = document.get("listedAt")
     content = item if listed is None else b"%b\n%d" % (item, listed)
     number = int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
-    digest = dict(zip(PARTS, parts_of(number), strict=True))
+    a, b, c, d = parts_of(number)
+    digest = {"a": a, "b": b, "c": c, "d": d}
     whole = {**document, "item": orjson.Fragment(item), "version": version, "digest": digest}
     return Stated(orjson.dumps(whole), number)
 

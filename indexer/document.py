@@ -6,7 +6,6 @@ What the engine would not take is refused here, with the field's name, so that a
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -14,45 +13,24 @@ import orjson
 from pydantic import BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails
 
+from indexer.checked_item import CheckedItem, decoded, from_valid
+from indexer.moments import nanoseconds
 from mappings.fields import DETAILS
 from mappings.item import GearItem
 from mappings.money import to_minor
 from mappings.platforms import Platform
 
 LONGEST_SHOWN_VALUE = 120
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# `listedAt` is kept as nanoseconds since 1970 in 64 bits, which end within 2262. It is a plain integer because the
-# engine's own nanosecond dates cannot sort items without a date last: such a search never ends.
-LATEST = datetime(2262, 1, 1, tzinfo=UTC) - EPOCH
-
-_RFC_3339 = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))", re.ASCII
-)
+# Every decimal of 15 digits is told from every other by its double.
+MOST_CERTAIN = 10**15 - 1
 # Enough for the report of an item whose JSON may be broken.
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18})(?![\d.eE])')
 
 
-def _nanoseconds(value: object) -> int:
-    """Nanoseconds from 1970 to an RFC 3339 moment, exactly; raises ValueError."""
-    match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
-        message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
-        raise ValueError(message)
-    day, clock, fraction, offset = match.groups()
-    if clock[:2] == "24":  # the end of a day for some readers, not in RFC 3339
-        message = "hour must be in 0..23"
-        raise ValueError(message)
-    since = datetime.fromisoformat(f"{day}T{clock}{offset or '+00:00'}") - EPOCH
-    if not timedelta(0) <= since < LATEST:
-        message = "must be within the years 1970 to 2261, as UTC"
-        raise ValueError(message)
-    return (since.days * 86400 + since.seconds) * 10**9 + int((fraction or "").ljust(9, "0"))
-
-
 class LoadedItem(GearItem):
-    """A gear item as a source gives it: what answers show, and when it was listed."""
+    """A gear item as a source gives it: what answers show, and when it was listed. The rules, and their words."""
 
-    listed_at: Annotated[int, BeforeValidator(_nanoseconds)] | None = None  # nanoseconds from 1970
+    listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds from 1970
 
 
 @dataclass(frozen=True)
@@ -73,23 +51,31 @@ class ItemRefusedError(ValueError):
         self.number = number
 
 
-def item_from_json(text: bytes) -> LoadedItem:
+def item_from_json(text: bytes) -> CheckedItem:
     """Validates one item written as JSON; raises ItemRefusedError."""
     try:
-        return LoadedItem.model_validate_json(text, by_alias=True, by_name=False)
+        return decoded(text)
+    except ValueError:  # nothing is lost: the slower way finds the same fault, and all others
+        pass
+    try:
+        return _from_loaded(LoadedItem.model_validate_json(text, by_alias=True, by_name=False))
     except ValidationError as error:
         raise ItemRefusedError(_faults(error)) from error
 
 
-def item_from_values(values: Mapping[str, Any]) -> LoadedItem:
+def item_from_values(values: Mapping[str, Any]) -> CheckedItem:
     """Validates one item given as JSON values; raises ItemRefusedError."""
     try:
-        return LoadedItem.model_validate(values, by_alias=True, by_name=False)
+        return _from_loaded(LoadedItem.model_validate(values, by_alias=True, by_name=False))
     except ValidationError as error:
         raise ItemRefusedError(_faults(error)) from error
 
 
-def item_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> LoadedItem:
+def _from_loaded(item: LoadedItem) -> CheckedItem:
+    return from_valid(item.model_dump(by_alias=True, exclude={"listed_at"}), item.listed_at)
+
+
+def item_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> CheckedItem:
     """Validates one item as a reader gives it, in whichever form; raises ItemRefusedError, the reader's own too."""
     if isinstance(content, ItemRefusedError):
         raise content
@@ -107,14 +93,14 @@ def readable_id(content: bytes | Mapping[str, Any] | ItemRefusedError) -> int | 
     return number if isinstance(number, int) and abs(number) < 2**63 else None
 
 
-def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
-    """The document of an item: the answer as it will be shown below `item`, and the fields that are searched.
+def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
+    """The document of an item: the answer's JSON as it will be shown, `item`, and the fields that are searched.
 
     Raises ItemRefusedError where the price has more decimals than the platform's currency.
     """
     details, paint = item.details, item.paint
     document: dict[str, Any] = {
-        "item": item.model_dump(by_alias=True, exclude={"listed_at"}),
+        "item": item.answer,
         "id": item.id,
         "platform": platform.id,
         "bound": False,
@@ -123,7 +109,7 @@ def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
     if item.price is not None:
-        document["price"] = _minor(item.price, platform)
+        document["price"] = _minor(item.price, platform.minor_digits)
     if paint.wear is not None:
         document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
     for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):
@@ -136,10 +122,17 @@ def index_document(item: LoadedItem, platform: Platform) -> dict[str, Any]:
     return document
 
 
-def _minor(price: float, platform: Platform) -> int:
+def _minor(price: float, digits: int) -> int:
+    """The price in minor units, exactly, or ItemRefusedError."""
+    scale: int = 10**digits
+    minor = round(price * scale)
+    # A double has 15 decimal digits for certain, and dividing whole numbers gives the double that is nearest to the
+    # decimal: where it is this price, this is the decimal that the source wrote.
+    if minor <= MOST_CERTAIN and minor / scale == price:
+        return minor
     try:
         # repr is the shortest decimal that reads as this double, so it is what the source wrote
-        return to_minor(Decimal(repr(price)), platform.minor_digits)
+        return to_minor(Decimal(repr(price)), digits)
     except ValueError as error:
         raise ItemRefusedError((Fault("price", repr(price), str(error)),)) from error
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
 from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
@@ -124,7 +123,7 @@ class DryRun:
         self._report.read += 1
         try:
             item = item_of(content)
-            orjson.dumps(index_document(item, self._job.platform))
+            index_document(item, self._job.platform)
         except ItemRefusedError as error:
             self._report.rejected += 1
             self._count(error.faults[0])

@@ -14,8 +14,9 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
 from pydantic import BaseModel
 
-from indexer.document import EPOCH, LoadedItem
+from indexer.document import LoadedItem
 from indexer.failures import CommandError
+from indexer.moments import EPOCH
 from indexer.patience import Patience
 from mappings.item import Attachment, Details, Paint
 

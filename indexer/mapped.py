@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 
-from indexer.document import EPOCH, Fault, ItemRefusedError, readable_id, shortened
+from indexer.document import Fault, ItemRefusedError, readable_id, shortened
 from indexer.item_map import ItemMap, Rule, Rules
+from indexer.moments import EPOCH
 from indexer.record import Record
 from indexer.table import typed_cell
 

@@ -9,8 +9,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from indexer.document import EPOCH
 from indexer.lines import SourceError
+from indexer.moments import EPOCH
 from indexer.record import Record
 from indexer.table import checked_columns
 

@@ -1,10 +1,11 @@
 """Items go in, a platform's index with them comes out: put there in one request, so that each test has its own."""
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from indexer.bulk import index_lines
+from indexer.digest import stated
 from indexer.document import index_document, item_from_values
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
@@ -17,15 +18,15 @@ def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict
     definition = read_definition()
     alias = settings.alias(platform.id)
     index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
-    lines: list[str] = []
+    lines: list[bytes] = []
     for item in items:
         document = index_document(item_from_values(item), platform)
-        lines += [json.dumps({"index": {"_id": str(item["id"])}}), json.dumps(document)]
+        lines.append(index_lines(item["id"], 1, stated(document, 1).data))
     client = connect(settings)
     try:
         client.indices.create(index=index, body=definition.create_body())
         if lines:
-            done = client.bulk(index=index, body="\n".join(lines) + "\n", params={"refresh": "true"})
+            done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
             assert not done["errors"], done
         client.indices.put_alias(index=index, name=alias)
     finally:

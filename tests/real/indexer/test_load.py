@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.document import LoadedItem, index_document
+from indexer.checked_item import CheckedItem
+from indexer.document import index_document
 from mappings.definition import read_definition
 from mappings.platforms import Platform
 from tests.real.indexer.conftest import Place, items, lines
@@ -77,7 +78,7 @@ def test_refused_items_are_listed_with_line_field_and_reason(place: Place) -> No
 def test_what_only_the_engine_refuses_is_a_reject_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """No valid item is known that the engine refuses, so a document is broken on its way."""
 
-    def with_a_stranger(item: LoadedItem, platform: Platform) -> dict[str, Any]:
+    def with_a_stranger(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
     monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)

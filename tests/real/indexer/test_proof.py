@@ -6,8 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
+from indexer.checked_item import CheckedItem
 from indexer.digest import stated
-from indexer.document import LoadedItem, index_document
+from indexer.document import index_document
 from mappings.platforms import Platform
 from tests.real.indexer.conftest import Place, items
 from tests.real.indexer.wire import Fault, Wire
@@ -45,7 +46,7 @@ def test_a_load_proves_that_it_holds_what_was_read(place: Place) -> None:
 
 
 def test_items_that_the_engine_refused_are_not_expected(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_a_stranger(item: LoadedItem, platform: Platform) -> dict[str, Any]:
+    def with_a_stranger(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
     monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)
@@ -68,7 +69,8 @@ def _lose_one_and_add_another(place: Place, index: str) -> None:
 def _alter(place: Place, index: str) -> None:
     """An older price of the item, with the digest that belongs to it."""
     found = place.client.get(index=index, id="7")["_source"]
-    data, _ = stated({**found, "item": {**found["item"], "price": 99}}, _version(place, index))
+    older = orjson.dumps({**found["item"], "price": 99})
+    data, _ = stated({**found, "item": older}, _version(place, index))
     place.client.index(index=index, id="7", body=data)
 
 

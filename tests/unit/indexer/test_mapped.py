@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from indexer.document import ItemRefusedError, LoadedItem, item_from_values
+from indexer.checked_item import CheckedItem
+from indexer.document import ItemRefusedError, item_from_values
 from indexer.failures import CommandError
 from indexer.item_map import read_item_map
 from indexer.lines import SourceError
@@ -24,7 +25,7 @@ def mapper(text: str, folder: Path) -> Mapper:
     return Mapper(read_item_map(folder / "map.toml"))
 
 
-def example(name: str, *files: str) -> list[LoadedItem]:
+def example(name: str, *files: str) -> list[CheckedItem]:
     """The items of an example of the documents, all of them valid."""
     found = []
     used = Mapper(read_item_map(EXAMPLES / f"{name}.toml"))

@@ -1,0 +1,42 @@
+"""Moments: an RFC 3339 date and time in, nanoseconds from 1970 out, exactly, or why it cannot be kept. Pure."""
+
+import re
+from datetime import UTC, date, datetime
+from functools import lru_cache
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A moment is kept as nanoseconds since 1970 in 64 bits, which end within 2262. It is a plain integer because the
+# engine's own nanosecond dates cannot sort items without a date last: such a search never ends.
+LATEST_SECONDS = int((datetime(2262, 1, 1, tzinfo=UTC) - EPOCH).total_seconds())
+DAYS_REMEMBERED = 4096  # a catalogue was listed within some months or years
+
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
+)
+
+
+def nanoseconds(value: object) -> int:
+    """Nanoseconds from 1970 to an RFC 3339 moment; raises ValueError."""
+    match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
+        raise ValueError(message)
+    day, hour, minute, second, fraction, sign, hours, minutes = match.groups()
+    for name, number, end in (("hour", hour, "24"), ("minute", minute, "60"), ("second", second, "60")):
+        if number >= end:  # two digits each, so that texts compare as numbers do
+            message = f"{name} must be in 0..{int(end) - 1}"
+            raise ValueError(message)
+    since = _seconds_before(day) + int(hour) * 3600 + int(minute) * 60 + int(second)
+    if sign is not None:
+        offset = int(hours) * 3600 + int(minutes) * 60
+        since += offset if sign == "-" else -offset
+    if not 0 <= since < LATEST_SECONDS:
+        message = "must be within the years 1970 to 2261, as UTC"
+        raise ValueError(message)
+    return since * 10**9 + (0 if fraction is None else int(fraction.ljust(9, "0")))
+
+
+@lru_cache(DAYS_REMEMBERED)
+def _seconds_before(day: str) -> int:
+    """Seconds from 1970 to a day's begin in UTC; raises ValueError where there is no such day."""
+    return (date.fromisoformat(day).toordinal() - EPOCH.toordinal()) * 86_400
