@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from indexer.checked_item import CheckedItem, decoded, from_valid
 from indexer.moments import nanoseconds
+from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
 from mappings.item import GearItem
 from mappings.money import to_minor
@@ -105,7 +106,10 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "platform": platform.id,
         "bound": False,
         "name": item.name,
+        "attachmentCount": len(item.attachments),
     }
+    if item.attachments:
+        document["attachments"] = attachment_tokens((one.name, one.wear) for one in item.attachments)
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
     if item.price is not None:

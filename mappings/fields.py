@@ -14,6 +14,7 @@ class Kind(StrEnum):
     WHOLE = "whole"  # any of these integers
     MONEY = "money"  # a range in the currency's main unit, minor units in the index
     RANGE = "range"  # a range of numbers
+    ATTACHED = "attached"  # conditions that attachments must meet
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("paintIndex", "paintIndex", Kind.WHOLE),
     Filter("pattern", "pattern", Kind.WHOLE),
     Filter("ids", "id", Kind.WHOLE, 1000),
+    Filter("attachments", "attachments", Kind.ATTACHED, 20),
 )
 
 SORTS: tuple[Sort, ...] = (

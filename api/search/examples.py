@@ -51,6 +51,17 @@ SEARCH_BODIES: dict[str, Any] = {
         "page": 1,
         "sort": "price_asc",
     },
+    "attachments": {
+        "platform": 730,
+        "filters": {
+            "weapon": ["AK-47"],
+            "attachments": {
+                "all": [{"name": "Sticker | Crown (Foil)", "maxWear": 0.1, "count": 4}],
+                "any": [{"name": "Sticker | iBUYPOWER (Holo) | Katowice 2014"}, {"name": "Charm | Baby Karat CT"}],
+                "count": {"min": 4, "max": 5},
+            },
+        },
+    },
     "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
     "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }
@@ -71,6 +82,14 @@ PLATFORMS_ANSWER: dict[str, Any] = {
                 {"name": "price", "kind": "range", "minimum": 0, "maximum": 1000000000000},
                 {"name": "weapon", "kind": "values", "maxValues": 100, "maxCharacters": 100},
                 {"name": "seed", "kind": "integers", "maxValues": 1000},
+                {
+                    "name": "attachments",
+                    "kind": "attachments",
+                    "maxValues": 20,
+                    "maxCharacters": 100,
+                    "minimum": 0,
+                    "maximum": 1,
+                },
             ],
         }
     ],

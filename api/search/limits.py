@@ -8,7 +8,8 @@ from api.json_body import MOST_BODY_BYTES
 from api.orders import schemas as orders
 from api.search.cursors import KEEP_SECONDS
 from api.search.engine import IndexedPlatform
-from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, MOST_VALUE_CHARACTERS, PAGE_WINDOW
+from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
+from api.search.values import MOST_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.money import MOST_PRICE
@@ -34,6 +35,9 @@ def _filter_entry(row: Filter) -> dict[str, Any]:
         return {"name": row.name, "kind": "range", "minimum": 0, "maximum": int(MOST_PRICE)}
     if row.kind is Kind.RANGE:
         return {"name": row.name, "kind": "range", "minimum": 0, "maximum": 1}
+    if row.kind is Kind.ATTACHED:
+        entry = {"name": row.name, "kind": "attachments", "maxValues": row.most}
+        return {**entry, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
     if row.kind is Kind.WHOLE:
         return {"name": row.name, "kind": "integers", "maxValues": row.most}
     return {"name": row.name, "kind": "values", "maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}

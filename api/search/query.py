@@ -1,14 +1,15 @@
 """Queries: a checked body in, the request body for the engine out. Pure: no client, no framework, no clock."""
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
+from api.search.attachments import attachment_clause
 from api.search.schemas import SearchBody
 from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.folding import fold
 from mappings.money import at_least, at_most
 
 Clause = dict[str, Any]
@@ -88,6 +89,8 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
         return _folded(row.field, asked)
     if row.kind is Kind.WHOLE:
         return {"terms": {row.field: _unique([str(value) for value in asked])}}
+    if row.kind is Kind.ATTACHED:
+        return attachment_clause(asked)
     low: float | None
     high: float | None
     if row.kind is Kind.MONEY:
@@ -103,18 +106,14 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
 
 def _folded(field: str, values: list[str]) -> Clause:
     """Any of the values: folded by the engine's normalizer, but as it is where nothing would be left of a value."""
-    folded = _unique([value for value in values if not _folds_to_nothing(value)])
-    as_is = _unique([value for value in values if _folds_to_nothing(value)])
+    folded = _unique([value for value in values if fold(value)])
+    as_is = _unique([value for value in values if not fold(value)])
     clauses: list[Clause] = []
     if folded:
         clauses.append({"terms": {f"{field}.folded": folded}})
     if as_is:
         clauses.append({"terms": {field: as_is}})
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
-
-
-def _folds_to_nothing(value: str) -> bool:
-    return all(one in "★™" or unicodedata.category(one) in ("Mn", "Cc", "Zs", "Zl", "Zp") for one in value)
 
 
 def _unique(values: list[str]) -> list[str]:

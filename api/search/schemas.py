@@ -1,8 +1,7 @@
 """Search bodies and answers: what may be asked, with its limits, and the shape of what is answered."""
 
-from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 from pydantic.alias_generators import to_camel
@@ -10,12 +9,13 @@ from pydantic.alias_generators import to_camel
 from api.errors import ApiError, Detail
 from api.nulls import NullIs
 from api.numbers import Price, Share, Whole
+from api.search.attachments import AttachmentFilter
+from api.search.values import Range, Strict, Value
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.item import GearItem
 from mappings.platforms import Platform, Platforms
 
 MOST_QUERY_CHARACTERS = 200
-MOST_VALUE_CHARACTERS = 100
 DEFAULT_LIMIT = 20
 MOST_LIMIT = 100
 PAGE_WINDOW = 10_000
@@ -23,37 +23,20 @@ PAGE_WINDOW = 10_000
 SortName = StrEnum("SortName", {sort.name: sort.name for sort in SORTS})  # type: ignore[misc]  # names from the table
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Range(_Strict):
-    min: Decimal | None = None
-    max: Decimal | None = None
-
-    @model_validator(mode="after")
-    def _min_before_max(self) -> Self:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            message = f"min {self.min} is more than max {self.max}"
-            raise ValueError(message)
-        return self
-
-
-class PriceRange(_Range):
+class PriceRange(Range):
     """Inclusive bounds in the platform's currency, main unit; compared exactly at any number of decimals."""
 
     min: Price | None = None
     max: Price | None = None
 
 
-class FloatRange(_Range):
+class FloatRange(Range):
     """Inclusive bounds of `paint.float`, 0 to 1."""
 
     min: Share | None = None
     max: Share | None = None
 
 
-Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
 Limit = Annotated[
     Whole, Field(ge=1, le=MOST_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_LIMIT})
 ]
@@ -65,19 +48,21 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (PriceRange | None, None)
     if row.kind is Kind.RANGE:
         return (FloatRange | None, None)
+    if row.kind is Kind.ATTACHED:
+        return (AttachmentFilter | None, None)
     values = list[Value] if row.kind is Kind.FOLDED else list[Whole]
     return (Annotated[values, Field(max_length=row.most), NullIs([])], Field(default_factory=list))
 
 
 Filters: type[BaseModel] = create_model(
     "Filters",
-    __base__=_Strict,
+    __base__=Strict,
     __doc__="Any of the values inside a field, all of the fields; absent, null and `[]` mean no filter.",
     **{row.name: _field_of(row) for row in FILTERS},  # type: ignore[call-overload]  # one field a row
 )
 
 
-class SearchBody(_Strict):
+class SearchBody(Strict):
     """`POST /v1/gear/search`: null for a field means absent."""
 
     platform: Whole | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
@@ -139,7 +124,7 @@ class FilterEntry(_Shape):
     """One filter with its limits, those that its kind has."""
 
     name: str
-    kind: Literal["values", "integers", "range"]
+    kind: Literal["values", "integers", "range", "attachments"]
     max_values: int | None = None
     max_characters: int | None = None
     minimum: float | None = None

@@ -82,11 +82,21 @@ def _at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     if row["kind"] == "range":
         least, most = row["minimum"], row["maximum"]
         return [{"min": least, "max": most}], [{"min": least - 0.01}, {"max": most + 0.01}]
+    if row["kind"] == "attachments":
+        return _attachments_at_the_border(row)
     if row["kind"] == "integers":
         numbers = list(range(row["maxValues"] + 1))
         return [numbers[:-1], [2**63 - 1]], [numbers, ["1"]]
     values = [f"{number:04}".ljust(row["maxCharacters"] // 2, "x") for number in range(row["maxValues"] + 1)]
     return [values[:-1], ["é" * row["maxCharacters"]]], [values, ["x" * (row["maxCharacters"] + 1)]]
+
+
+def _attachments_at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    longest = {"name": "é" * row["maxCharacters"], "minWear": row["minimum"], "maxWear": row["maximum"]}
+    most = [longest] * row["maxValues"]
+    bad: list[Any] = [{side: [*most, longest]} for side in ("all", "any")]
+    changes: list[dict[str, Any]] = [{"name": longest["name"] + "x"}, {"minWear": -0.01}, {"maxWear": 1.01}]
+    return [{"all": most, "any": most}], [*bad, *({"all": [{**longest, **change}]} for change in changes)]
 
 
 async def test_the_rate_limit_is_told(app: RunningApp, told: dict[str, Any]) -> None:

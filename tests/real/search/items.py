@@ -39,10 +39,22 @@ _LISTED = (
 )
 
 
+# Two that differ by case alone, one that folds to nothing, one that looks like a token of the index.
+_STICKERS = ("Sticker | NiKo", "Sticker | niko", "Sticker | Crown (Foil)", "Charm | Līl Ava", "★", "crown\x1f1:3ff")
+_WEARS = (None, 0.0, -0.0, 5e-324, 0.07, 0.1, 0.1, 0.15, 0.1500000059604645, 1.0)
+
+
 def make_items(count: int, seed: int) -> list[dict[str, Any]]:
     """As many items, the same for the same seed; few distinct values, so that everything has ties."""
     chance = random.Random(seed)
     return [_item(chance, number) for number in chance.sample(range(-5, 10 * count), count)]
+
+
+def _attachments(chance: random.Random) -> list[dict[str, Any]]:
+    """Up to five, often several of one name."""
+    names = chance.sample(_STICKERS, 2)
+    count = chance.choice((0, 0, 1, 2, 3, 4, 5))
+    return [{"name": chance.choice(names), "wear": chance.choice(_WEARS)} for _ in range(count)]
 
 
 def _item(chance: random.Random, number: int) -> dict[str, Any]:
@@ -70,6 +82,6 @@ def _item(chance: random.Random, number: int) -> dict[str, Any]:
             "index": chance.choice((None, 282, 44)),
             "pattern": chance.choice((None, 0, 3)),
         },
-        "attachments": [],
+        "attachments": _attachments(chance),
     }
     return item if listed is None else {**item, "listedAt": listed}

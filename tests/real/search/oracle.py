@@ -65,6 +65,24 @@ def in_range(value: float | None, bounds: dict[str, Any] | None) -> bool:
     return (low is None or exact >= low) and (high is None or exact <= high)
 
 
+def has_attached(item: Item, asked: dict[str, Any]) -> bool:
+    """Whether the item has so many attachments of this name that meet the conditions, each of them all by itself."""
+    low, high = asked.get("minWear"), asked.get("maxWear")
+    of_the_name = [one for one in item["attachments"] if fold(one["name"]) == fold(asked["name"])]
+    fit = [one for one in of_the_name if in_range(one["wear"], {"min": low, "max": high})]
+    return len(fit) >= (asked.get("count") or 1)
+
+
+def fits_attachments(item: Item, asked: dict[str, Any]) -> bool:
+    """Whether the item's attachments are what a filter asks for."""
+    either = asked.get("any") or []
+    return (
+        all(has_attached(item, one) for one in asked.get("all") or [])
+        and (not either or any(has_attached(item, one) for one in either))
+        and in_range(len(item["attachments"]), asked.get("count"))
+    )
+
+
 def matches(item: Item, body: dict[str, Any]) -> bool:
     """Whether the item is a hit."""
     filters = body.get("filters") or {}
@@ -75,7 +93,8 @@ def matches(item: Item, body: dict[str, Any]) -> bool:
     painted = all(not filters.get(name) or item["paint"][key] in filters[name] for name, key in _PAINT.items())
     chosen = not filters.get("ids") or item["id"] in filters["ids"]
     ranged = in_range(item["price"], filters.get("price")) and in_range(item["paint"]["float"], filters.get("float"))
-    return listed and painted and chosen and ranged and has_text(item, body.get("query") or "")
+    attached = fits_attachments(item, filters.get("attachments") or {})
+    return listed and painted and chosen and ranged and attached and has_text(item, body.get("query") or "")
 
 
 @dataclass(frozen=True)

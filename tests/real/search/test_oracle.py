@@ -66,11 +66,44 @@ def _ranges(draw: st.DrawFn, numbers: st.SearchStrategy[Decimal]) -> dict[str, D
     return draw(st.sampled_from([{"min": low, "max": high}, None]))
 
 
+_STICKERS = st.sampled_from(
+    [
+        "Sticker | NiKo",
+        "STICKER  |  niko ",
+        "sticker | crown (foil)",
+        "Charm | Lil Ava",
+        "★",
+        "☆",
+        "crown\x1f1:3ff",
+        "crown",
+    ]
+)
+
+
+@st.composite
+def _attached(draw: st.DrawFn) -> dict[str, Any]:
+    wears = draw(_ranges(_SHARES)) or {}
+    low, high = wears.get("min"), wears.get("max")
+    asked: dict[str, Any] = {"name": draw(_STICKERS), "minWear": low, "maxWear": high}
+    if low is None:
+        asked["count"] = draw(st.none() | st.integers(1, 5))
+    return asked
+
+
+@st.composite
+def _attachments(draw: st.DrawFn) -> dict[str, Any] | None:
+    counts = st.integers(0, 5).map(Decimal)
+    some = st.none() | st.lists(_attached(), max_size=2)
+    return draw(st.none() | st.fixed_dictionaries({}, optional={"all": some, "any": some, "count": _ranges(counts)}))
+
+
 def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     chosen: dict[str, st.SearchStrategy[Any]] = {}
     for row in FILTERS:
         if row.kind is Kind.FOLDED:
             chosen[row.name] = _values(known[row.name])
+        elif row.kind is Kind.ATTACHED:
+            chosen[row.name] = _attachments()
         elif row.kind is Kind.WHOLE:
             chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], 99]), max_size=3)
         else:

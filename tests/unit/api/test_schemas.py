@@ -41,7 +41,7 @@ BIG = {"price": 10**12, "float": 1}
 def test_the_given_and_our_filters_are_there() -> None:
     assert NAMES == [
         "price", "weapon", "type", "rarity", "exterior", "quality", "phase",
-        "set", "tournament", "color", "float", "seed", "paintIndex", "pattern", "ids",
+        "set", "tournament", "color", "float", "seed", "paintIndex", "pattern", "ids", "attachments",
     ]  # fmt: skip
     assert [sort.name for sort in SORTS] == [
         "relevance", "price_asc", "price_desc", "float_asc", "float_desc", "name_asc", "name_desc", "newest",

@@ -61,6 +61,17 @@ CASES: dict[str, dict[str, Any]] = {
         "paint": {"float": 1e-9, "index": 619},
         "listedAt": "1970-01-01T00:00:00-00:00",
     },
+    "attachments": {
+        "id": 5,
+        "name": "AWP | Asiimov (Field-Tested)",
+        "attachments": [
+            {"name": "Sticker | NiKo", "wear": 0.25},
+            {"name": "sticker |  niko ", "wear": -0.0},
+            {"name": "Sticker | NiKo"},
+            {"name": "★", "wear": 1},
+            {"name": "Sticker | 龍王 (Ōni™)", "wear": 0.1},
+        ],
+    },
     "odd-letters": {"id": 4, "name": "龍王 ♥\u0001 Jörmungandr\n~", "details": {"tournament": "壱\u2028"}},
 }
 

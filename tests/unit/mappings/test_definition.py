@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import pytest
 
+from mappings.attachments import ENCODING
 from mappings.definition import FINGERPRINT_LENGTH, Definition, read_definition
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind
 from mappings.item import Details
@@ -53,6 +54,8 @@ def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None
         assert held["fields"]["folded"]["normalizer"] == "folded"
     elif row.kind is Kind.WHOLE:
         assert held["type"] in ("keyword", "long")
+    elif row.kind is Kind.ATTACHED:
+        assert held == {"type": "keyword", "doc_values": False, "meta": {"encoding": ENCODING}}
     elif row.kind is Kind.MONEY:
         assert held["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly
     else:

@@ -45,6 +45,12 @@ CASES: dict[str, str] = {
     "paintIndex": '{"filters": {"paintIndex": [282]}}',
     "pattern": '{"filters": {"pattern": [0]}}',
     "ids": '{"filters": {"ids": [40000000001, -1]}}',
+    "attachments": '{"filters": {"attachments": {"all": [{"name": "Sticker | NiKo"}, {"name": "Crown", "count": 4}], '
+    '"any": [{"name": "★", "maxWear": 0.1}, {"name": " Ōni™", "count": 2, "maxWear": 0.5}], "count": {"min": 1}}}}',
+    "attachments_wear": '{"filters": {"attachments": {"all": [{"name": "x", "minWear": 0.05, "maxWear": 0.1}]}}}',
+    "attachments_any": '{"filters": {"attachments": {"any": [{"name": "x", "minWear": 0}], "all": null}}}',
+    "attachments_count": '{"filters": {"attachments": {"all": [], "any": [], "count": {"min": 0, "max": 4}}}}',
+    "attachments_empty": '{"filters": {"attachments": {"all": [], "count": {"min": null}}}}',
     "all_at_once": '{"query": "redline", "filters": {"price": {"min": 1}, "weapon": ["AK-47"], "exterior": ["FT"]}, '
     '"limit": 100, "page": 2, "sort": "float_asc"}',
     **{f"sort_{sort.name}": json.dumps({"query": "x", "sort": sort.name}) for sort in SORTS},

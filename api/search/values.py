@@ -1,0 +1,30 @@
+"""Values in search bodies: parts of a JSON body in, checked strings and ranges out."""
+
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MOST_VALUE_CHARACTERS = 100
+
+Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
+
+
+class Strict(BaseModel):
+    """An object without other keys than those of its fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Range(Strict):
+    """Inclusive bounds, either of which may be absent."""
+
+    min: Decimal | int | None = None
+    max: Decimal | int | None = None
+
+    @model_validator(mode="after")
+    def _min_before_max(self) -> Self:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            message = f"min {self.min} is more than max {self.max}"
+            raise ValueError(message)
+        return self

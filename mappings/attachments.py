@@ -1,0 +1,68 @@
+"""The tokens of attachments: an item's attachments in, the keywords of its field `attachments` out, and what to ask.
+
+Writer and reader both take their tokens from here. All tokens of a name begin with the folded name and a separator:
+
+    name ␟ k            the item has at least k attachments of that name
+    name ␟ k : wear     the k-th least worn of those that have a wear
+    name ␟ + : wear     any other than the least worn
+
+So at least k are no more worn than w exactly where the k-th least worn is: one range of the second form. A wear between
+two bounds is that of the least worn or of another: a range of the second or of the third form.
+"""
+
+import struct
+from collections.abc import Iterable
+from functools import lru_cache
+
+from mappings.folding import fold
+
+# Folding makes a blank of every control character, so that no folded name has this one.
+SEPARATOR = "\x1f"
+# Stands in gear.json beside the field: raise both with any change of tokens or folding, so that the index is rebuilt.
+ENCODING = "1"
+
+_DOUBLE = struct.Struct(">d")
+
+
+def attachment_tokens(attachments: Iterable[tuple[str, float | None]]) -> list[str]:
+    """The tokens of an item's attachments, given by name and wear."""
+    wears: dict[str, list[str | None]] = {}
+    for name, wear in attachments:
+        held = wears.setdefault(name_key(name), [])
+        held.append(None if wear is None else wear_key(wear))
+    tokens = []
+    for key, held in wears.items():
+        worn = sorted([wear for wear in held if wear is not None])
+        tokens += [f"{key}{SEPARATOR}{count}" for count in range(1, len(held) + 1)]
+        tokens += [f"{key}{SEPARATOR}{count}:{wear}" for count, wear in enumerate(worn, start=1)]
+        tokens += [f"{key}{SEPARATOR}+:{wear}" for wear in worn[1:]]
+    return tokens
+
+
+def count_token(name: str, count: int) -> str:
+    """The token of the items that have at least `count` attachments of this name."""
+    return f"{name_key(name)}{SEPARATOR}{count}"
+
+
+def ranked_range(name: str, count: int, low: float, high: float) -> tuple[str, str]:
+    """The first and last token of the items whose `count`-th least worn one of this name lies within the bounds."""
+    start = f"{name_key(name)}{SEPARATOR}{count}:"
+    return start + wear_key(low), start + wear_key(high)
+
+
+def other_range(name: str, low: float, high: float) -> tuple[str, str]:
+    """The same for any other than the least worn."""
+    start = f"{name_key(name)}{SEPARATOR}+:"
+    return start + wear_key(low), start + wear_key(high)
+
+
+@lru_cache(maxsize=16_384)
+def name_key(name: str) -> str:
+    """What is compared of a name: its folded form, or the name itself where folding leaves nothing of it."""
+    return fold(name) or SEPARATOR + name.encode().hex()
+
+
+@lru_cache(maxsize=1024)
+def wear_key(wear: float) -> str:
+    """A wear from 0 on as text that sorts as the numbers do: the bits of the double, in hexadecimal."""
+    return _DOUBLE.pack(wear + 0.0).hex()  # turns -0.0, whose bits are the largest of all, into 0.0
