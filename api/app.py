@@ -18,6 +18,7 @@ from api.auth import Authenticator
 from api.metrics import Meter
 from api.orders.masking import masking
 from api.orders.schemas import OrderBody, TransitionBody
+from api.orders.upkeep import upkeep
 from api.request_id import RequestIdMiddleware
 from api.search.cursors import Cursors
 from api.search.engine import Engine
@@ -47,7 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:
-            async with masking(services) as app.state.masking:
+            async with masking(services) as app.state.masking, upkeep(store):
                 yield
         finally:
             await engine.close()

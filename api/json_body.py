@@ -108,7 +108,10 @@ def _refuse_other_types(request: Request, body: bytes) -> None:
 
 
 def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
-    """A dependency that reads and checks the body; declare it after the token's, which comes first."""
+    """A dependency that reads and checks the body; declare it after the token's, which comes first.
+
+    What was sent stays in `request.state.json`, where what was not sent can be told from a default.
+    """
 
     async def read(request: Request) -> Body:
         content = await _content(request)
@@ -116,6 +119,7 @@ def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
         value = parse(content)
         if not isinstance(value, dict):
             raise ApiError("validation_failed", "the body must be a JSON object")
+        request.state.json = value
         try:
             return model.model_validate(value)
         except ValidationError as error:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, case, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import masks
@@ -156,6 +156,14 @@ async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]
     """The order's changes, oldest first; empty for an unknown order."""
     statement = select(order_events).where(order_events.c.order_id == order_id).order_by(order_events.c.n)
     return [OrderEvent(**row._mapping) for row in await connection.execute(statement)]
+
+
+async def holder(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
+    """The active order that holds the item; in a sandbox, that of the token whose sandbox it is."""
+    if sandbox_of is None:
+        return await _one(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
+    own = orders.c.token_id == sandbox_of
+    return await _one(connection, and_(own, orders.c.platform == platform, orders.c.item == item, TRIED))
 
 
 async def is_bound(connection: AsyncConnection, platform: int, item: int) -> bool:

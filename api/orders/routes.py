@@ -13,6 +13,7 @@ from api.openapi import answers
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
 from api.orders.masking import Masking
+from api.orders.retries import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.schemas import OrderAnswer, OrderBody, OrdersAnswer, OrderWithHistoryAnswer, TransitionBody
 from api.orders.service import find_order, place_order, platform_of
 from api.orders.transitions import move_order
@@ -48,24 +49,32 @@ def masking_of(request: Request) -> Masking:
         "unsupported_media_type",
         "validation_failed",
         "unknown_platform",
+        "idempotency_key_reused",
         "rate_limited",
         "search_unavailable",
         "store_unavailable",
         status=201,
     ),
-    openapi_extra=request_body(OrderBody, examples.ORDER_BODIES),
+    openapi_extra={**request_body(OrderBody, examples.ORDER_BODIES), "parameters": [KEY_PARAMETER]},
 )
 async def order_item(
+    request: Request,
     token: OrderToken,
     _: Annotated[None, Depends(only_query())],
+    key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: Held,
     masking: Annotated[Masking, Depends(masking_of)],
 ) -> Response:
-    """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it."""
-    order = await place_order(services, token, body, masking.wake)
-    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return _json({"status": "success", "order": entry}, 201, {"Location": f"/v1/orders/{order.id}"})
+    """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
+
+    Retries are safe. With an `Idempotency-Key` the first 201 is answered again, whatever has changed since; without
+    one, the same body is answered with the order that it placed while that is active. `Idempotent-Replayed: true`
+    marks both.
+    """
+    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), masking.wake)
+    headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
+    return Response(placed.answer, 201, headers, "application/json")
 
 
 @router.get(
@@ -179,5 +188,5 @@ async def order_page(status_key: str, _: Annotated[None, Depends(only_query())],
     return Response(content, headers=page.headers(), media_type="text/html")
 
 
-def _json(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(orjson.dumps(content), status, headers, "application/json")
+def _json(content: dict[str, Any]) -> Response:
+    return Response(orjson.dumps(content), media_type="application/json")

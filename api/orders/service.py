@@ -4,19 +4,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import orjson
+
 from api.errors import ApiError, Detail, invalid
 from api.numbers import item_number
 from api.orders.additional_fields import broken_rules
 from api.orders.addresses import url_problem
 from api.orders.amounts import amounts_of, json_number
+from api.orders.answers import order_entry
+from api.orders.retries import KEY_HEADER, Call
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody
 from api.orders.transitions import visible
 from api.search.engine import StoredItem
 from api.services import Services
 from mappings.money import from_minor
 from mappings.platforms import Platform
-from store import orders
+from store import idempotency, orders
 from store.errors import ItemTaken
+from store.idempotency import Kept
 from store.orders import NewOrder, Order, OrderEvent
 from store.tokens import Token
 
@@ -32,26 +37,99 @@ class Offer:
     image: str | None
 
 
-async def place_order(services: Services, token: Token, body: OrderBody, wake: Callable[[], None]) -> Order:
-    """Places the order and has the item hidden; `wake` is called once the order is kept.
+@dataclass(frozen=True)
+class Placed:
+    """The 201: the order's id, the JSON text, and whether an earlier call placed it."""
 
-    Raises ApiError: 422 for what the body alone breaks, 404 for an unknown item, 409 for one that cannot be ordered
-    now or has another price than expected. The engine is asked before the transaction, never within it.
+    order_id: str
+    answer: str
+    replayed: bool
+
+
+async def place_order(
+    services: Services, token: Token, body: OrderBody, call: Call, wake: Callable[[], None]
+) -> Placed:
+    """Places the order and has the item hidden; `wake` is called once the order is kept. A call that was made before
+    is answered as it was then.
+
+    Raises ApiError: 422 for what the body alone breaks and for a key of another body, 404 for an unknown item, 409 for
+    one that cannot be ordered now or has another price than expected. The engine is asked before the transaction,
+    never within it.
     """
     if token.sandbox:
         raise ApiError("forbidden", "a sandbox token touches no real item, and every item here is real")
-    platform = _platform(services, body)
-    _check_fields(services, body, platform)
-    offer = await _offer(services, body, platform)
-    _check_price(body, offer)
-    new = _new_order(services, token, body, offer)
+    earlier = await _earlier(services, token, body, call)
+    if earlier is not None:
+        return earlier
+    try:
+        new = await _new_order(services, token, body, call)
+    except ApiError:
+        # what is refused now may have been granted meanwhile to the same call
+        earlier = await _earlier(services, token, body, call)
+        if earlier is not None:
+            return earlier
+        raise
+    placed = await _placed(services, new, call)
+    if not placed.replayed:
+        wake()
+    return placed
+
+
+async def _earlier(services: Services, token: Token, body: OrderBody, call: Call) -> Placed | None:
+    """What the same call was answered before, by its key; without a key, the active order of the same body."""
+    async with services.store.reading() as connection:
+        if call.key is not None:
+            kept = await idempotency.find(connection, token.id, call.key)
+            return None if kept is None else _replayed(kept, call)
+        platform, number = services.platforms.by_reference(body.platform), item_number(body.item)
+        if platform is None or number is None:
+            return None
+        return _same(services, await orders.holder(connection, platform.id, number, None), token.id, call)
+
+
+async def _placed(services: Services, new: NewOrder, call: Call) -> Placed:
+    """One transaction: the key, the order, its event and the answer, all or nothing. Whoever comes second waits at the
+    key or at the item, and then finds what the first one left.
+    """
+    now = datetime.now(UTC)
     try:
         async with services.store.transaction() as connection:
-            order = await orders.place(connection, new, datetime.now(UTC))
+            if call.key is not None:
+                kept = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, now)
+                if kept is not None:
+                    return _replayed(kept, call)
+            try:
+                order = await orders.place(connection, new, now)
+            except ItemTaken:
+                held = await orders.holder(connection, new.platform, new.item, None) if call.key is None else None
+                same = _same(services, held, new.token_id, call)
+                if same is None:
+                    raise
+                return same
+            placed = Placed(order.id, _answer(services, order), replayed=False)
+            if call.key is not None:
+                await idempotency.keep(connection, new.token_id, call.key, order.id, placed.answer)
+            return placed
     except ItemTaken:
-        raise ApiError("item_unavailable", f"item {offer.number} is bound by another order") from None
-    wake()
-    return order
+        raise ApiError("item_unavailable", f"item {new.item} is bound by another order") from None
+
+
+def _replayed(kept: Kept, call: Call) -> Placed:
+    if kept.body_digest != call.body_digest:
+        raise invalid(KEY_HEADER, "was used for another body before: use a new one", "idempotency_key_reused")
+    return Placed(kept.order_id, kept.answer, replayed=True)
+
+
+def _same(services: Services, held: Order | None, token_id: str, call: Call) -> Placed | None:
+    """The order that holds the item, if this very body placed it."""
+    if held is None or held.token_id != token_id or held.body_digest != call.body_digest:
+        return None
+    return Placed(held.id, _answer(services, held), replayed=True)
+
+
+def _answer(services: Services, order: Order) -> str:
+    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
+    return orjson.dumps({"status": "success", "order": entry}).decode()
 
 
 async def find_order(services: Services, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
@@ -108,7 +186,12 @@ def _check_price(body: OrderBody, offer: Offer) -> None:
         raise ApiError("price_changed", f"the price of item {offer.number} is {present} now", extra=extra)
 
 
-def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer) -> NewOrder:
+async def _new_order(services: Services, token: Token, body: OrderBody, call: Call) -> NewOrder:
+    """The order that the body asks for, once it keeps every rule."""
+    platform = _platform(services, body)
+    _check_fields(services, body, platform)
+    offer = await _offer(services, body, platform)
+    _check_price(body, offer)
     amounts = amounts_of(offer.price, services.settings.fee_rate, body.fee)
     additional = body.additional_fields or AdditionalFields()
     attribution = body.attribution or Attribution()
@@ -133,4 +216,5 @@ def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer) 
         success_url=body.success_url,
         failure_url=body.failure_url,
         callback_url=body.callback_url,
+        body_digest=call.body_digest,
     )

@@ -1,0 +1,85 @@
+"""Rounds: work that is to be done again and again goes in, a task that does it while the app lives comes out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+
+from store.errors import StoreUnavailable
+
+AFTER_A_FAULT_SECONDS: Final = 5.0
+STOP_SECONDS: Final = 5.0
+
+log = structlog.get_logger("gear.api")
+
+
+class Rounds:
+    """Does its work, sleeps as long as the work says, and is woken early by `wake`."""
+
+    def __init__(self, name: str, work: Callable[[], Awaitable[float]]) -> None:
+        self._name = name
+        self._work = work
+        self._woken = asyncio.Event()
+        self._stopping = False
+        self._outage = False
+
+    def wake(self) -> None:
+        """There may be work: look at once."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Ends the work after the round that is under way."""
+        self._stopping = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
+        while not self._stopping:
+            self._woken.clear()
+            around = asyncio.create_task(self._round())
+            try:
+                await asyncio.wait({around})
+            finally:
+                around.cancel()
+            if (fault := around.exception()) is not None:
+                log.error("background work met a fault and starts again; report it", work=self._name, exc_info=fault)
+            await self._pause(AFTER_A_FAULT_SECONDS if fault is not None else around.result())
+
+    async def _round(self) -> float:
+        try:
+            pause = await self._work()
+        except StoreUnavailable as error:
+            if not self._outage:
+                log.warning("background work waits for the store", work=self._name, cause=error.cause)
+            self._outage = True
+            return AFTER_A_FAULT_SECONDS
+        if self._outage:
+            log.info("background work goes on", work=self._name)
+        self._outage = False
+        return pause
+
+    async def _pause(self, seconds: float) -> None:
+        if self._stopping:
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+
+@asynccontextmanager
+async def working(name: str, work: Callable[[], Awaitable[float]]) -> AsyncIterator[Rounds]:
+    """The work while the block lasts; `work` gives the seconds until its next round."""
+    rounds = Rounds(name, work)
+    task = asyncio.create_task(rounds.run())
+    try:
+        yield rounds
+    finally:
+        rounds.stop()
+        _, late = await asyncio.wait({task}, timeout=STOP_SECONDS)
+        if late:
+            task.cancel()
+            await asyncio.wait({task})

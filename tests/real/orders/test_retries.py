@@ -1,0 +1,220 @@
+"""Retries: however often a call is made, whatever happens in between, there is one order and one answer."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.orders.examples import ORDER_BODIES
+from api.settings import Settings
+from store import migrate
+from tests.app import new_token
+from tests.real.orders.processes import DIE_AFTER_THE_COMMIT, worker
+from tests.real.orders.shop import FREE, KNIFE, Shop, bearer, opened
+from tests.real.orders.test_refusals import error_of
+from tests.wire import TcpProxy
+
+LEAST = ORDER_BODIES["least"]
+
+
+async def send(
+    client: httpx.AsyncClient, key: str | None = "k", token: str | None = None, **fields: Any
+) -> httpx.Response:
+    """`POST /v1/gear` with this key."""
+    headers = {**bearer(token), **({} if key is None else {"Idempotency-Key": key})}
+    return await client.post("/v1/gear", json={**LEAST, **fields}, headers=headers)
+
+
+def is_replay_of(answer: httpx.Response, first: httpx.Response) -> bool:
+    """Whether the answer is the first one again, byte for byte, and says so."""
+    assert answer.status_code == first.status_code == 201, answer.text
+    assert answer.headers["Location"] == first.headers["Location"]
+    assert "Idempotent-Replayed" not in first.headers
+    return answer.content == first.content and answer.headers.get("Idempotent-Replayed") == "true"
+
+
+async def count(shop: Shop) -> int:
+    return len((await shop.get("/v1/orders?limit=100")).json()["orders"])
+
+
+@pytest.mark.parametrize("key", ["k", None])
+async def test_a_call_made_again_is_answered_again(shop: Shop, key: str | None) -> None:
+    first = await send(shop.app.client, key)
+    for _ in range(3):
+        assert is_replay_of(await send(shop.app.client, key), first)
+    assert await count(shop) == 1
+
+
+@pytest.mark.parametrize("key", ["k", None])
+async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(
+    settings: Settings, tmp_path: Path, key: str | None
+) -> None:
+    await migrate.upgrade(settings.database_url)
+    token = await new_token(settings.database_url, "order")
+    async with worker(settings, tmp_path, token) as one, worker(settings, tmp_path, token) as other:
+        answers = await asyncio.gather(*(send(one_of.client, key) for _ in range(25) for one_of in (one, other)))
+        assert [answer.status_code for answer in answers] == [201] * 50
+        assert len({answer.content for answer in answers}) == 1
+        replayed = [answer.headers.get("Idempotent-Replayed") for answer in answers]
+        assert sorted(replayed, key=str) == [None, *["true"] * 49]
+        listed = (await one.client.get("/v1/orders")).json()["orders"]
+        assert [order["id"] for order in listed] == [answers[0].json()["order"]["id"]]
+
+
+@pytest.mark.parametrize("key", ["k", None])
+async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_next(
+    settings: Settings, tmp_path: Path, key: str | None
+) -> None:
+    await migrate.upgrade(settings.database_url)
+    token = await new_token(settings.database_url, "order")
+    async with worker(settings, tmp_path, token, DIE_AFTER_THE_COMMIT) as dying:
+        with pytest.raises(httpx.TransportError):
+            await send(dying.client, key)
+        assert await dying.process.wait() == -9
+    async with worker(settings, tmp_path, token) as following:
+        answers = [await send(following.client, key) for _ in range(2)]
+        assert [answer.headers["Idempotent-Replayed"] for answer in answers] == ["true", "true"]
+        assert answers[0].content == answers[1].content
+        assert answers[0].json()["order"]["state"] == "created"
+        listed = (await following.client.get("/v1/orders")).json()["orders"]
+        assert listed == [answers[0].json()["order"]]
+
+
+async def test_the_stored_answer_outlives_what_it_was_made_of(settings: Settings) -> None:
+    async with opened(settings) as shop:
+        first = await send(shop.app.client, expectedPrice=21.4, token=(token := await shop.token("order")))
+        order = first.json()["order"]
+        await shop.move(order["id"], "created", "processing", "failed")
+        assert is_replay_of(await send(shop.app.client, token=token, expectedPrice=21.4), first)
+    changed = {"fee_rate": "0.5", "public_url": "http://other.test", "index_prefix": settings.index_prefix + "-gone"}
+    async with opened(settings.model_copy(update=changed)) as shop:
+        # after a restart, at another price of ours, with no item of this id any more
+        assert is_replay_of(await send(shop.app.client, token=token, expectedPrice=21.4), first)
+        assert error_of(await send(shop.app.client, "new", token))["code"] == "search_unavailable"
+
+
+async def test_a_retry_needs_no_engine(sqlite_settings: Settings) -> None:
+    with TcpProxy.before(sqlite_settings.opensearch_url) as proxy:
+        settings = sqlite_settings.model_copy(update={"opensearch_url": proxy.url})
+        async with opened(settings) as shop:
+            keyed, plain = await send(shop.app.client), await send(shop.app.client, None, item=str(FREE))
+            proxy.refuse()
+            assert is_replay_of(await send(shop.app.client), keyed)
+            assert is_replay_of(await send(shop.app.client, None, item=str(FREE)), plain)
+
+
+async def test_the_same_body_may_be_written_in_many_ways(shop: Shop) -> None:
+    sent = {**LEAST, "expectedPrice": 21.4, "additionalFields": {"platformId": "76561198000000001"}}
+    first = await send(shop.app.client, **sent)
+    text = (
+        '{"item":"40000012345","additionalFields":{"tradeLink":null,"platformId":"76561198000000001"}, "fee":null,'
+        '"expectedPrice":2140e-2,"platform":"cs2","code":null,"email":"buyer\\u0040example.com","account":"client-17"}'
+    )
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "k"}
+    assert is_replay_of(await shop.app.client.post("/v1/gear", content=text, headers=headers), first)
+    del headers["Idempotency-Key"]
+    assert is_replay_of(await shop.app.client.post("/v1/gear", content=text, headers=headers), first)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"account": "client-18"},
+        {"email": "Buyer@example.com"},
+        {"item": str(FREE)},
+        {"platform": "730"},
+        {"fee": "included"},
+        {"fee": "excluded"},
+        {"code": ""},
+        {"attribution": {}},
+        {"expectedPrice": 21.4},
+        {"callbackUrl": "https://shop.example.com/hook"},
+    ],
+    ids=str,
+)
+async def test_a_key_of_another_body_is_a_422(small_shop: Shop, other: dict[str, Any]) -> None:
+    first = await send(small_shop.app.client)
+    error = error_of(await send(small_shop.app.client, **other))
+    assert error["code"] == "idempotency_key_reused"
+    assert [detail["field"] for detail in error["details"]] == ["Idempotency-Key"]
+    assert is_replay_of(await send(small_shop.app.client), first)
+    if other != {"item": str(FREE)}:  # without a key another body is another order, which the item is not free for
+        assert error_of(await send(small_shop.app.client, None, **other))["code"] == "item_unavailable"
+
+
+async def test_rivals_for_one_key_with_two_bodies_make_one_order(settings: Settings) -> None:
+    async with opened(settings) as first, opened(settings) as second:
+        token = await first.token("order")
+        calls = [(shop, item) for _ in range(10) for shop in (first, second) for item in (KNIFE, FREE)]
+        answers = await asyncio.gather(*(send(shop.app.client, token=token, item=str(item)) for shop, item in calls))
+        placed = {answer.json()["order"]["id"] for answer in answers if answer.status_code == 201}
+        refused = [error_of(answer)["code"] for answer in answers if answer.status_code != 201]
+        assert len(placed) == 1
+        assert refused == ["idempotency_key_reused"] * 20
+        assert await count(first) == 1
+
+
+async def test_a_key_belongs_to_its_token(shop: Shop) -> None:
+    one, other = await shop.token("order"), await shop.token("order")
+    first = await send(shop.app.client, token=one)
+    assert error_of(await send(shop.app.client, token=other))["code"] == "item_unavailable"
+    assert error_of(await send(shop.app.client, None, token=other))["code"] == "item_unavailable"
+    second = await send(shop.app.client, token=other, item=str(FREE))
+    assert second.json()["order"]["id"] != first.json()["order"]["id"]
+
+
+async def test_errors_are_not_kept(shop: Shop) -> None:
+    assert error_of(await send(shop.app.client, expectedPrice=20))["code"] == "price_changed"
+    assert error_of(await send(shop.app.client, email="nobody"))["code"] == "validation_failed"
+    rival = await send(shop.app.client, None, account="rival")
+    assert error_of(await send(shop.app.client))["code"] == "item_unavailable"
+    await shop.move(rival.json()["order"]["id"], "created", "cancelled")
+    first = await send(shop.app.client)
+    assert is_replay_of(await send(shop.app.client), first)
+
+
+async def test_without_a_key_the_same_body_is_the_same_order_while_it_is_active(shop: Shop) -> None:
+    first = (await send(shop.app.client)).json()["order"]  # with a key
+    await shop.move(first["id"], "created", "processing", "delivered", "completed")
+    again = await send(shop.app.client, None)
+    assert (again.status_code, again.headers["Idempotent-Replayed"]) == (201, "true")
+    assert again.json()["order"] == {**first, "state": "completed", "updatedAt": again.json()["order"]["updatedAt"]}
+    await shop.move(first["id"], "completed", "reverted")
+    later = await send(shop.app.client, None)
+    assert "Idempotent-Replayed" not in later.headers
+    assert later.json()["order"]["id"] != first["id"]
+    assert (await send(shop.app.client)).json()["order"] == first  # the key's answer is the first one for good
+
+
+async def test_a_new_key_is_a_new_order(shop: Shop) -> None:
+    await send(shop.app.client, "first")
+    assert error_of(await send(shop.app.client, "second"))["code"] == "item_unavailable"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[b""], [b" "], [b"a", b"a"], [b"a", b"b"], [b"x" * 256], ["schlüssel".encode()], [b"a\tb"]],
+    ids=repr,
+)
+async def test_what_is_no_key_is_a_422_that_names_the_header(small_shop: Shop, keys: list[bytes]) -> None:
+    headers = [(b"Idempotency-Key", key) for key in keys]
+    error = error_of(await small_shop.app.client.post("/v1/gear", json=LEAST, headers=headers))
+    assert error["code"] == "validation_failed"
+    assert [detail["field"] for detail in error["details"]] == ["Idempotency-Key"]
+    assert (await send(small_shop.app.client, "x" * 255)).status_code == 201
+
+
+async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) -> None:
+    await migrate.upgrade(settings.database_url)
+    token = await new_token(settings.database_url, "order")
+    answers: list[httpx.Response] = []
+    for ending in ("kill", "terminate", "kill"):
+        async with AsyncExitStack() as stack:
+            running = await stack.enter_async_context(worker(settings, tmp_path, token))
+            answers.append(await send(running.client))
+            if ending == "kill":
+                await running.kill()
+    assert all(is_replay_of(answer, answers[0]) for answer in answers[1:])
