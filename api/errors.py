@@ -32,7 +32,6 @@ ERRORS: dict[str, tuple[int, str]] = {
     "validation_failed": (422, "a field breaks a rule; `error.details` names each"),
     "unknown_platform": (422, "no such platform is known"),
     "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; a `cursor` reads on"),
-    "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits"),
     "idempotency_key_reused": (422, "the Idempotency-Key was used for another body before"),
     "rate_limited": (429, "too many requests with this token"),
     "internal": (500, "a fault of ours; the request id helps to find it"),
