@@ -1,0 +1,147 @@
+"""Several searches in one round trip: every one is answered whole, or all of them are a 503."""
+
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from api.errors import ApiError
+from api.search.engine import Engine
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.platforms import Platform
+from tests.conftest import drop_indices
+from tests.faults.answering_wire import answer, answering, http
+from tests.real.api.catalogue import put_index, simple_item
+
+LOADED, ALSO_LOADED, NEVER_LOADED = (
+    Platform(id=number, slug=f"p{number}", name="p", currency="USD", minor_digits=2) for number in (1, 2, 3)
+)
+EVERYTHING: dict[str, Any] = {"track_total_hits": True, "_source": ["item"]}
+SECOND: dict[str, Any] = {"track_total_hits": True, "_source": ["item"], "query": {"term": {"id": 2}}}
+NUMBER_OF_PRICED: dict[str, Any] = {
+    "size": 0,
+    "track_total_hits": True,
+    "aggregations": {"priced": {"value_count": {"field": "price"}}},
+}
+
+
+@pytest.fixture(scope="module")
+async def engine(opensearch_url: str) -> AsyncIterator[Engine]:
+    """An engine with items 1 to 3 of platform 1, 2 to 3 of platform 2, and none of platform 3."""
+    settings = SearchSettings(opensearch_url=opensearch_url, index_prefix=f"t{secrets.token_hex(5)}")
+    put_index(settings, LOADED, map(simple_item, range(1, 4)))
+    put_index(settings, ALSO_LOADED, map(simple_item, range(2, 4)))
+    started = Engine(settings, timeout=30)
+    try:
+        yield started
+    finally:
+        await started.close()
+        drop_indices(opensearch_url, settings.index_prefix)
+
+
+def totals(answers: list[dict[str, Any]]) -> list[int]:
+    return [one["hits"]["total"]["value"] for one in answers]
+
+
+async def test_each_body_has_its_own_answer_in_the_order_asked(engine: Engine) -> None:
+    answers = await engine.search_all([LOADED], [EVERYTHING, SECOND, NUMBER_OF_PRICED])
+    assert totals(answers) == [3, 1, 3]
+    assert [hit["_source"]["item"]["id"] for hit in answers[1]["hits"]["hits"]] == [2]
+    assert answers[2]["aggregations"] == {"priced": {"value": 3}}
+
+
+async def test_one_body_is_answered_as_a_single_search_is(engine: Engine) -> None:
+    assert await engine.search_all([LOADED], [SECOND]) == [await engine.search([LOADED], SECOND)]
+
+
+async def test_each_body_goes_over_all_platforms(engine: Engine) -> None:
+    assert totals(await engine.search_all([LOADED, ALSO_LOADED], [EVERYTHING, SECOND])) == [5, 2]
+
+
+async def test_of_several_platforms_those_never_loaded_have_no_items(engine: Engine) -> None:
+    platforms = [NEVER_LOADED, LOADED, ALSO_LOADED]
+    assert totals(await engine.search_all(platforms, [EVERYTHING, SECOND])) == [5, 2]
+    assert totals(await engine.search_all([LOADED, NEVER_LOADED], [EVERYTHING, SECOND])) == [3, 1]
+
+
+async def unavailable(engine: Engine, platforms: list[Platform], bodies: list[dict[str, Any]]) -> str:
+    with pytest.raises(ApiError) as refused:
+        await engine.search_all(platforms, bodies)
+    assert refused.value.code == "search_unavailable"
+    return refused.value.message
+
+
+async def test_where_nothing_is_loaded_the_error_says_what_to_do(engine: Engine) -> None:
+    another = NEVER_LOADED.model_copy(update={"id": 4})
+    for platforms in ([NEVER_LOADED], [NEVER_LOADED, another]):
+        said = await unavailable(engine, platforms, [EVERYTHING, SECOND])
+        assert "load the catalogue with gear-indexer load" in said
+
+
+async def test_a_shard_that_is_away_fails_every_body(engine: Engine, opensearch_url: str) -> None:
+    """An alias over two indices, of which one has no shard in service: also for one body of several that meets it."""
+    settings = SearchSettings(opensearch_url=opensearch_url, index_prefix=f"t{secrets.token_hex(5)}")
+    whole = Engine(settings, timeout=30)
+    client = connect(settings)
+    try:
+        put_index(settings, LOADED, map(simple_item, range(1, 4)))
+        body = read_definition().create_body()
+        body["settings"] = {**body["settings"], "index": {"routing.allocation.require._name": "nobody"}}
+        away = f"{settings.index_prefix}-1-away"
+        client.indices.create(index=away, body=body, params={"wait_for_active_shards": "0"})
+        client.indices.put_alias(index=away, name=settings.alias(LOADED.id))
+        await unavailable(whole, [LOADED], [EVERYTHING, SECOND])
+        client.indices.delete_alias(index=away, name=settings.alias(LOADED.id))
+        assert totals(await whole.search_all([LOADED], [EVERYTHING, SECOND])) == [3, 1]
+    finally:
+        client.close()
+        await whole.close()
+        drop_indices(opensearch_url, settings.index_prefix)
+
+
+async def test_a_body_that_the_engine_refuses_is_a_fault_of_ours_and_no_outage(engine: Engine) -> None:
+    with pytest.raises(Exception, match="parsing_exception") as refused:
+        await engine.search_all([LOADED], [EVERYTHING, {"query": {"nothing": {}}}])
+    assert not isinstance(refused.value, ApiError)
+
+
+WHOLE: dict[str, Any] = {
+    "timed_out": False,
+    "_shards": {"total": 1, "failed": 0},
+    "hits": {"total": {"value": 1}},
+    "status": 200,
+}
+REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
+BROKEN: dict[str, bytes] = {
+    "one is rejected": answer(200, {"responses": [WHOLE, REJECTED]}),
+    "the first is rejected": answer(200, {"responses": [REJECTED, WHOLE]}),
+    "one failed on some shards": answer(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 2, "failed": 1}}]}),
+    "one is out of time": answer(200, {"responses": [WHOLE, {**WHOLE, "timed_out": True}]}),
+    "one has asked no shard": answer(200, {"responses": [WHOLE, {**WHOLE, "_shards": {"total": 0, "failed": 0}}]}),
+    "one is empty": answer(200, {"responses": [WHOLE, {}]}),
+    "one is missing": answer(200, {"responses": [WHOLE]}),
+    "all are missing": answer(200, {}),
+    "unavailable": answer(503, {"error": {"type": "cluster_block_exception"}, "status": 503}),
+    "half of the JSON": http(200, b'{"responses": [{'),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_an_answer_with_a_part_that_is_less_than_whole_is_a_503(name: str) -> None:
+    async with answering(BROKEN[name]) as url:
+        broken = Engine(SearchSettings(opensearch_url=url), timeout=30)
+        try:
+            await unavailable(broken, [LOADED], [EVERYTHING, SECOND])
+        finally:
+            await broken.close()
+
+
+async def test_answers_that_are_whole_are_passed_on() -> None:
+    async with answering(answer(200, {"responses": [WHOLE, WHOLE]})) as url:
+        engine = Engine(SearchSettings(opensearch_url=url), timeout=30)
+        try:
+            assert await engine.search_all([LOADED], [EVERYTHING, SECOND]) == [WHOLE, WHOLE]
+        finally:
+            await engine.close()
