@@ -1,6 +1,6 @@
 """The one table of what can be asked: the API's filter and sort names to index fields and their kinds.
 
-Adding a filter or a sort is one row here (and its field in `gear.json`) with one golden file.
+Adding a filter, a facet or a sort is one row here (and its field in `gear.json`) with one golden file.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Filter:
-    """One filter: its name in `filters`, its index field, its kind, and how many values it takes."""
+    """One filter: its name in `filters`, its index field, its kind, how many values it takes, whether it is a facet."""
 
     name: str
     field: str
     kind: Kind
     most: int = 100
+    facet: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,23 +38,25 @@ class Sort:
 
 
 FILTERS: tuple[Filter, ...] = (
-    Filter("price", "price", Kind.MONEY),
-    Filter("weapon", "weapon", Kind.FOLDED),
-    Filter("type", "type", Kind.FOLDED),
-    Filter("rarity", "rarity", Kind.FOLDED),
-    Filter("exterior", "exterior", Kind.FOLDED),
-    Filter("quality", "quality", Kind.FOLDED),
-    Filter("phase", "phase", Kind.FOLDED),
-    Filter("set", "set", Kind.FOLDED),
-    Filter("tournament", "tournament", Kind.FOLDED),
-    Filter("color", "color", Kind.FOLDED),
-    Filter("float", "float", Kind.RANGE),
+    Filter("price", "price", Kind.MONEY, facet=True),
+    Filter("weapon", "weapon", Kind.FOLDED, facet=True),
+    Filter("type", "type", Kind.FOLDED, facet=True),
+    Filter("rarity", "rarity", Kind.FOLDED, facet=True),
+    Filter("exterior", "exterior", Kind.FOLDED, facet=True),
+    Filter("quality", "quality", Kind.FOLDED, facet=True),
+    Filter("phase", "phase", Kind.FOLDED, facet=True),
+    Filter("set", "set", Kind.FOLDED, facet=True),
+    Filter("tournament", "tournament", Kind.FOLDED, facet=True),
+    Filter("color", "color", Kind.FOLDED, facet=True),
+    Filter("float", "float", Kind.RANGE, facet=True),
     Filter("seed", "seed", Kind.WHOLE, 1000),
     Filter("paintIndex", "paintIndex", Kind.WHOLE),
     Filter("pattern", "pattern", Kind.WHOLE),
     Filter("ids", "id", Kind.WHOLE, 1000),
     Filter("attachments", "attachments", Kind.ATTACHED, 20),
 )
+
+FACETS: tuple[Filter, ...] = tuple(row for row in FILTERS if row.facet)
 
 SORTS: tuple[Sort, ...] = (
     Sort("relevance", "_score", descending=True),

@@ -13,7 +13,7 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.errors import ApiError
-from api.search.engine_answers import MissingError, NotLoadedError, ViewGoneError, each, told, whole
+from api.search.engine_answers import MissingError, NotLoadedError, ViewGoneError, each, partial, told, whole
 from api.search.query import OFFERED
 from mappings.connection import SearchSettings, connect_async
 from mappings.names import parse_generation
@@ -108,7 +108,7 @@ class Engine:
         except NotLoadedError as error:
             return await self.open_view(self._loaded(platforms, error), keep_seconds)
         if not isinstance(answer.get("pit_id"), str):
-            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+            raise partial(view=sorted(answer))
         view: str = answer["pit_id"]
         return view
 
@@ -142,8 +142,7 @@ class Engine:
             return None
         source = found.get("_source", {})
         if "item" not in source:
-            log.error("partial answer of the engine", answer=sorted(found))
-            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+            raise partial(answer=sorted(found))
         return StoredItem(source["item"], source.get("price"))
 
     async def mark(self, marks: Sequence[Mark]) -> list[bool]:
@@ -161,7 +160,7 @@ class Engine:
         call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
         answers = [entry["update"] for entry in (await self._ask(call)).get("items", ())]
         if len(answers) != len(marks):
-            raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+            raise partial(marks=len(marks), answers=len(answers))
         return [one["status"] < 300 or one["error"]["type"] == _NO_DOCUMENT for one in answers]
 
     async def ready(self, platforms: Sequence[Platform]) -> None:

@@ -22,8 +22,7 @@ def whole(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer as it is; raises ApiError `search_unavailable` where it is only a part."""
     shards = answer.get("_shards", {})
     if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
-        log.error("partial answer of the engine", shards=shards, timedOut=answer.get("timed_out"))
-        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+        raise partial(shards=shards, timedOut=answer.get("timed_out"))
     return answer
 
 
@@ -34,9 +33,14 @@ def each(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
         if "error" in one:
             raise told(TransportError(one.get("status", 500), str(one["error"].get("type")), one))
     if len(answers) != count:
-        log.error("partial answer of the engine", searches=count, answers=len(answers))
-        raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
+        raise partial(searches=count, answers=len(answers))
     return [whole(one) for one in answers]
+
+
+def partial(**about: Any) -> ApiError:
+    """The error to raise for an answer that lacks something, with what is known of it for the log."""
+    log.error("partial answer of the engine", **about)
+    return ApiError("search_unavailable", "the search engine gave only a part of the answer")
 
 
 def told(error: TransportError) -> Exception:

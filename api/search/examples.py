@@ -62,11 +62,21 @@ SEARCH_BODIES: dict[str, Any] = {
             },
         },
     },
+    "facets": {"filters": {"weapon": ["AK-47"]}, "facets": ["weapon", "exterior", "price"]},
     "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
     "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }
 
-SEARCH_ANSWER: dict[str, Any] = {"status": "success", "gear": [ITEM], "total": 1}
+SEARCH_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "gear": [ITEM],
+    "total": 1,
+    "facets": {
+        "weapon": [{"value": "AK-47", "count": 1}],
+        "exterior": [{"value": "Field-Tested", "count": 1}],
+        "price": {"min": 21.4, "max": 21.4, "buckets": [{"from": 20.0, "to": 50.0, "count": 1}]},
+    },
+}
 ITEM_ANSWER: dict[str, Any] = {"status": "success", "gear": ITEM, "available": True}
 PLATFORMS_ANSWER: dict[str, Any] = {
     "status": "success",
@@ -79,9 +89,9 @@ PLATFORMS_ANSWER: dict[str, Any] = {
             "items": 60000,
             "indexedAt": "2026-08-09T04:00:00Z",
             "filters": [
-                {"name": "price", "kind": "range", "minimum": 0, "maximum": 1000000000000},
-                {"name": "weapon", "kind": "values", "maxValues": 100, "maxCharacters": 100},
-                {"name": "seed", "kind": "integers", "maxValues": 1000},
+                {"name": "price", "kind": "range", "minimum": 0, "maximum": 1000000000000, "facet": True},
+                {"name": "weapon", "kind": "values", "maxValues": 100, "maxCharacters": 100, "facet": True},
+                {"name": "seed", "kind": "integers", "maxValues": 1000, "facet": False},
                 {
                     "name": "attachments",
                     "kind": "attachments",
@@ -89,11 +99,12 @@ PLATFORMS_ANSWER: dict[str, Any] = {
                     "maxCharacters": 100,
                     "minimum": 0,
                     "maximum": 1,
+                    "facet": False,
                 },
             ],
         }
     ],
     "sorts": ["relevance", "price_asc"],
-    "limits": {"queryCharacters": 200, "limit": 100, "pageWindow": 10000},
+    "limits": {"queryCharacters": 200, "limit": 100, "pageWindow": 10000, "facetValues": 500},
     "errors": [{"code": "unauthorized", "status": 401, "message": "a valid bearer token is needed"}],
 }

@@ -8,12 +8,21 @@ from api.json_body import MOST_BODY_BYTES
 from api.orders import schemas as orders
 from api.search.cursors import KEEP_SECONDS
 from api.search.engine import IndexedPlatform
+from api.search.facets import MOST_VALUES
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
 from api.search.values import MOST_VALUE_CHARACTERS
 from api.settings import Settings
-from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
 from mappings.money import MOST_PRICE
 from mappings.platforms import Platform
+
+_KINDS = {
+    Kind.FOLDED: "values",
+    Kind.WHOLE: "integers",
+    Kind.MONEY: "range",
+    Kind.RANGE: "range",
+    Kind.ATTACHED: "attachments",
+}
 
 
 def platform_entry(platform: Platform, indexed: IndexedPlatform) -> dict[str, Any]:
@@ -31,16 +40,19 @@ def platform_entry(platform: Platform, indexed: IndexedPlatform) -> dict[str, An
 
 
 def _filter_entry(row: Filter) -> dict[str, Any]:
+    return {"name": row.name, "kind": _KINDS[row.kind], **_bounds(row), "facet": row.facet}
+
+
+def _bounds(row: Filter) -> dict[str, int]:
     if row.kind is Kind.MONEY:
-        return {"name": row.name, "kind": "range", "minimum": 0, "maximum": int(MOST_PRICE)}
+        return {"minimum": 0, "maximum": int(MOST_PRICE)}
     if row.kind is Kind.RANGE:
-        return {"name": row.name, "kind": "range", "minimum": 0, "maximum": 1}
+        return {"minimum": 0, "maximum": 1}
     if row.kind is Kind.ATTACHED:
-        entry = {"name": row.name, "kind": "attachments", "maxValues": row.most}
-        return {**entry, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
+        return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
     if row.kind is Kind.WHOLE:
-        return {"name": row.name, "kind": "integers", "maxValues": row.most}
-    return {"name": row.name, "kind": "values", "maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}
+        return {"maxValues": row.most}
+    return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}
 
 
 def limits(settings: Settings) -> dict[str, Any]:
@@ -54,6 +66,8 @@ def limits(settings: Settings) -> dict[str, Any]:
             "defaultLimit": DEFAULT_LIMIT,
             "pageWindow": PAGE_WINDOW,
             "cursorSeconds": round(KEEP_SECONDS),
+            "facets": len(FACETS),
+            "facetValues": MOST_VALUES,
             "accountCharacters": orders.MOST_ACCOUNT_CHARACTERS,
             "emailCharacters": orders.MOST_EMAIL_CHARACTERS,
             "codeCharacters": orders.MOST_CODE_CHARACTERS,

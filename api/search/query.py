@@ -56,10 +56,10 @@ def sort_name(body: SearchBody, understood: Understood) -> str:
 
 
 def asks_for_price(body: SearchBody, understood: Understood) -> bool:
-    """Whether the answer depends on comparing prices, by filter or by sort."""
+    """Whether the answer depends on comparing prices, by filter, by facet or by sort."""
     price = getattr(body.filters, "price", None)
     filtered = price is not None and (price.min is not None or price.max is not None)
-    return filtered or sort_name(body, understood).startswith("price_")
+    return filtered or "price" in body.facets or sort_name(body, understood).startswith("price_")
 
 
 def sort_clauses(name: str) -> list[Clause]:
@@ -86,7 +86,7 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
     if not asked:
         return None
     if row.kind is Kind.FOLDED:
-        return _folded(row.field, asked)
+        return values_clause(row.field, asked)
     if row.kind is Kind.WHOLE:
         return {"terms": {row.field: _unique([str(value) for value in asked])}}
     if row.kind is Kind.ATTACHED:
@@ -104,7 +104,7 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
     return {"range": {row.field: bounds}} if bounds else None
 
 
-def _folded(field: str, values: list[str]) -> Clause:
+def values_clause(field: str, values: list[str]) -> Clause:
     """Any of the values: folded by the engine's normalizer, but as it is where nothing would be left of a value."""
     folded = _unique([value for value in values if fold(value)])
     as_is = _unique([value for value in values if not fold(value)])

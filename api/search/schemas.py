@@ -10,8 +10,9 @@ from api.errors import ApiError, Detail
 from api.nulls import NullIs
 from api.numbers import Price, Share, Whole
 from api.search.attachments import AttachmentFilter
+from api.search.facet_schemas import FacetName, Facets
 from api.search.values import Range, Strict, Value
-from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
 from mappings.item import GearItem
 from mappings.platforms import Platform, Platforms
 
@@ -81,6 +82,9 @@ class SearchBody(Strict):
         default=None,
         description="`*` starts a walk over all hits, the answer's `nextCursor` continues it; in the place of `page`",
     )
+    facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullIs([])] = Field(
+        default_factory=list, description="fields whose values are counted; adds `facets` to the answer"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -96,7 +100,7 @@ class SearchBody(Strict):
 
 
 class SearchAnswer(BaseModel):
-    """One page of hits and the exact number of all."""
+    """One page of hits and the exact number of all; `facets` only for who asked."""
 
     status: Literal["success"]
     gear: list[GearItem]
@@ -106,6 +110,7 @@ class SearchAnswer(BaseModel):
         alias="nextCursor",
         description="only with `cursor`: continues it for 5 minutes from now; null where all hits have been given",
     )
+    facets: Facets = Field(default_factory=Facets)
 
 
 class ItemAnswer(BaseModel):
@@ -121,10 +126,11 @@ class _Shape(BaseModel):
 
 
 class FilterEntry(_Shape):
-    """One filter with its limits, those that its kind has."""
+    """One filter with its limits, those that its kind has; `facet` where it can be counted by."""
 
     name: str
     kind: Literal["values", "integers", "range", "attachments"]
+    facet: bool
     max_values: int | None = None
     max_characters: int | None = None
     minimum: float | None = None

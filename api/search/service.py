@@ -1,6 +1,7 @@
 """A search from end to end: a checked body in, the answer's bytes out."""
 
 from api.errors import invalid
+from api.search.counting import page_and_facets
 from api.search.cursor import check_cursor
 from api.search.query import Question, asks_for_price, page_request
 from api.search.results import search_answer
@@ -17,8 +18,9 @@ async def search(services: Services, body: SearchBody) -> bytes:
     check_cursor(body)
     understood = understand(body.query)
     if len({platform.currency for platform in platforms}) > 1 and asks_for_price(body, understood):
-        raise invalid("platform", "the platforms have different currencies: name one to filter or sort by price")
+        raise invalid("platform", "the platforms have different currencies: name one to compare prices")
     question = Question(body, understood, platforms[0].minor_digits)
     if body.cursor is not None:
         return await walk(services, platforms, question)
-    return search_answer(await services.engine.search(platforms, page_request(question)))
+    page, facets = await page_and_facets(services.engine, platforms, question, page_request(question))
+    return search_answer(page, facets)

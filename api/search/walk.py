@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from api.errors import ApiError, invalid
+from api.search.counting import facets_of
 from api.search.cursor import START, Cursor, expired, fingerprint, next_request, view_request
 from api.search.cursors import now_milliseconds
 from api.search.engine_answers import ViewGoneError
@@ -32,7 +33,11 @@ class _Page:
 
 
 async def walk(services: Services, platforms: Sequence[Platform], question: Question) -> bytes:
-    """Answers one page; raises ApiError `cursor_expired`, `validation_failed`, `search_unavailable`."""
+    """Answers one page, with facets of what is on offer now.
+
+    Raises ApiError `cursor_expired`, `validation_failed`, `search_unavailable`.
+    """
+    facets = await facets_of(services.engine, platforms, question)  # first: where they fail no view is left behind
     try:
         if question.body.cursor == START:
             page = await _first(services, platforms, question)
@@ -44,7 +49,7 @@ async def walk(services: Services, platforms: Sequence[Platform], question: Ques
     token = None if page.last else await services.cursors.seal(page.reached)
     if page.last:
         services.cursors.end(page.reached.view)
-    return cursor_answer(gear, page.reached.total, token)
+    return cursor_answer(gear, page.reached.total, token, facets)
 
 
 async def _first(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:

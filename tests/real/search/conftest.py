@@ -26,11 +26,16 @@ class SearchedItems:
     known: dict[str, list[Any]]
     client: httpx.Client
 
-    def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-        """The hits and the total of a search that must succeed; decimals are sent as they are written."""
+    def ask(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a search that must succeed; decimals are sent as they are written."""
         answer = self.client.post("/v1/gear/search", content=dumps(body), headers={"Content-Type": "application/json"})
         assert answer.status_code == 200, answer.text
-        found = answer.json()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def search(self, body: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        """The hits and the total of a search that asks for nothing else and must succeed."""
+        found = self.ask(body)
         assert set(found) == {"status", "gear", "total"}
         return found["gear"], found["total"]
 

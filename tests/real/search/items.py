@@ -28,8 +28,9 @@ _QUALITIES = (None, "Normal", "★", "★ StatTrak™", "StatTrak™", "Souvenir
 _RARITIES = (None, "Covert", "Classified", "Base Grade")
 _PHASES = (None, None, "Phase 1", "Phase 2", "Ruby", "Black Pearl")
 _SETS = (None, "The Phoenix Collection", "Jörmungandr Collection")
-_PRICES = (None, 0.0, 0.03, 0.29, 1.1, 5.0, 5.01, 19.99, 20.0, 1999.99, 10**12)
-_FLOATS = (None, 0.0, 0.07, 0.15, 0.1500000059604645, 0.38, 1.0)
+_COLORS = (None, "War Pig Pink", "war  pig pink", "Wár Pig Pink", "★", "★★")
+_PRICES = (None, 0.0, 0.03, 0.29, 1.1, 5.0, 5.01, 19.99, 20.0, 1999.99, 2000.0, 10**12)
+_FLOATS = (None, 0.0, 0.07, 0.29, 0.15, 0.1500000059604645, 0.38, 1.0)
 _LISTED = (
     None,
     "2026-08-01T10:00:00Z",
@@ -74,7 +75,7 @@ def _item(chance: random.Random, number: int) -> dict[str, Any]:
             "exterior": exterior,
             "phase": chance.choice(_PHASES),
             "tournament": "London 2018" if "London" in name else None,
-            "color": chance.choice((None, "War Pig Pink")),
+            "color": chance.choice(_COLORS),
         },
         "paint": {
             "float": chance.choice(_FLOATS),

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,8 @@ from typing import Any
 
 Item = dict[str, Any]
 
-_DETAILS = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
+DETAILS = ("weapon", "type", "rarity", "exterior", "quality", "phase", "set", "tournament", "color")
+FACETS = (*DETAILS, "price", "float")
 _PAINT = {"seed": "seed", "paintIndex": "index", "pattern": "pattern"}
 
 
@@ -88,7 +90,7 @@ def matches(item: Item, body: dict[str, Any]) -> bool:
     filters = body.get("filters") or {}
     listed = all(
         not filters.get(name) or fold(item["details"][name] or "\0") in {fold(one) for one in filters[name]}
-        for name in _DETAILS
+        for name in DETAILS
     )
     painted = all(not filters.get(name) or item["paint"][key] in filters[name] for name, key in _PAINT.items())
     chosen = not filters.get("ids") or item["id"] in filters["ids"]
@@ -140,3 +142,51 @@ def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, i
     limit, page = body.get("limit") or 20, body.get("page") or 1
     ordered = in_order(hits, sort)[(page - 1) * limit : page * limit]
     return [item["id"] for item in ordered], len(hits)
+
+
+def without(body: dict[str, Any], name: str) -> dict[str, Any]:
+    """The body without the selection of one field."""
+    kept = {key: value for key, value in (body.get("filters") or {}).items() if key != name}
+    return {**body, "filters": kept}
+
+
+def facets(items: list[Item], body: dict[str, Any]) -> dict[str, Any]:
+    """The facets that the body asks for."""
+    return {name: facet(items, body, name) for name in body.get("facets") or ()}
+
+
+def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
+    """The counts by one field, whose own selection does not narrow them."""
+    hits = [item for item in items if matches(item, without(body, name))]
+    if name == "price":
+        return _histogram([item["price"] for item in hits], _LADDER)
+    if name == "float":
+        return _histogram([item["paint"]["float"] for item in hits], _HUNDREDTHS)
+    found = Counter(item["details"][name] for item in hits if item["details"][name] is not None)
+    alike = Counter(fold(item["details"][name]) for item in hits if item["details"][name] is not None)
+    selected = {fold(value) for value in (body.get("filters") or {}).get(name) or ()}
+    held = {item["details"][name] for item in items if item["details"][name] is not None}
+    listed = set(found) | {value for value in held if fold(value) in selected}
+    ordered = sorted(listed, key=lambda value: (-alike[fold(value)], value))
+    return [{"value": value, "count": alike[fold(value)]} for value in ordered]
+
+
+_LADDER = [Decimal(0), *(Decimal(step).scaleb(power) for power in range(-2, 12) for step in (1, 2, 5)), Decimal(10**12)]
+_HUNDREDTHS = [Decimal(step) / 100 for step in range(101)]
+
+
+def _histogram(values: list[float | None], edges: list[Decimal]) -> dict[str, Any]:
+    exact = sorted(Decimal(repr(value)) for value in values if value is not None)
+    if not exact:
+        return {"min": None, "max": None, "buckets": []}
+    last = len(edges) - 2
+    places = [min(last, max(place for place, edge in enumerate(edges) if edge <= value)) for value in exact]
+    counts = Counter(places)
+    return {
+        "min": float(exact[0]),
+        "max": float(exact[-1]),
+        "buckets": [
+            {"from": float(edges[place]), "to": float(edges[place + 1]), "count": counts[place]}
+            for place in range(places[0], places[-1] + 1)
+        ],
+    }

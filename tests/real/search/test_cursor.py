@@ -56,6 +56,14 @@ async def test_a_walk_gives_each_hit_once_in_the_order_of_the_sort(
         assert found == [item["id"] for item in ordered]
 
 
+async def test_each_page_of_a_walk_has_the_facets_of_the_whole_search(app: RunningApp) -> None:
+    body = {"filters": {"type": ["Knife"]}, "facets": ["type", "price"], "limit": 20}
+    expected = oracle.facets(ITEMS, body)
+    found = [page["facets"] async for page in pages(app.search, body)]
+    assert len(found) > 1
+    assert found == [expected] * len(found)
+
+
 @pytest.mark.parametrize("limit", [99, 100, 299, 300])
 async def test_the_last_page_says_that_it_is(app: RunningApp, limit: int) -> None:
     sizes = [len(page["gear"]) async for page in pages(app.search, {"limit": min(limit, 100)})]

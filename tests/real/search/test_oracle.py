@@ -1,6 +1,7 @@
 """Every filter, sort and page of the search gives what a plain filter over the same items gives."""
 
 from decimal import Decimal
+from math import nextafter
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -121,6 +122,7 @@ def _bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
             "limit": st.integers(1, 100) | st.none(),
             "page": st.integers(1, 4) | st.none(),
             "sort": st.sampled_from([sort.name for sort in SORTS]) | st.none(),
+            "facets": st.lists(st.sampled_from(oracle.FACETS), unique=True, max_size=4) | st.none(),
         },
     )
 
@@ -130,8 +132,10 @@ def _bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
     body = data.draw(_bodies(searched_items.known))
     expected, total = oracle.answer(searched_items.items, body)
-    gear, found_total = searched_items.search(body)
-    assert found_total == total
+    found = searched_items.ask(body)
+    asked = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
+    assert found == {"status": "success", "gear": found["gear"], "total": total} | asked
+    gear = found["gear"]
     if expected is not None:
         assert [item["id"] for item in gear] == expected
     hits = {item["id"]: item for item in searched_items.items if oracle.matches(item, body)}
@@ -140,6 +144,35 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
         assert {key: item[key] for key in ("name", "price", "details", "paint")} == {
             key: loaded[key] for key in ("name", "price", "details", "paint")
         }
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
+    searched_items: SearchedItems, data: Any
+) -> None:
+    body = {**data.draw(_bodies(searched_items.known)), "facets": list(oracle.DETAILS)}
+    facets = searched_items.ask(body)["facets"]
+    for name in oracle.DETAILS:
+        other = oracle.without(body, name)
+        for entry in facets[name]:
+            with_it = {**other, "filters": {**other["filters"], name: [entry["value"]]}, "facets": None}
+            assert searched_items.search(with_it)[1] == entry["count"], (name, entry)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_items: SearchedItems, data: Any) -> None:
+    body = {**data.draw(_bodies(searched_items.known)), "facets": ["price", "float"]}
+    facets = searched_items.ask(body)["facets"]
+    for name in ("price", "float"):
+        other = oracle.without(body, name)
+        for bucket in facets[name]["buckets"]:
+            last = bucket is facets[name]["buckets"][-1]
+            high = bucket["to"] if last else nextafter(bucket["to"], 0)
+            inside = {"min": Decimal(repr(bucket["from"])), "max": Decimal(repr(high))}
+            within = {**other, "filters": {**other["filters"], name: inside}, "facets": None}
+            assert searched_items.search(within)[1] == bucket["count"], (name, bucket)
 
 
 def test_pages_by_relevance_give_every_hit_once(searched_items: SearchedItems) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.app import serving, settings_for
-from tests.exact_json import loads
+from tests.exact_json import dumps, loads
 from tests.load import load_items
 from tests.real.search.conftest import SearchedItems
 
@@ -25,5 +25,7 @@ def test_scenario(file: Path, opensearch_url: str, index_prefix: str, tmp_path: 
         load_items(settings, items, tmp_path)
         searched = SearchedItems(items, {}, client)
         for step in scenario["steps"]:
-            gear, total = searched.search(step["body"])
-            assert ([item["id"] for item in gear], total) == (step["ids"], step["total"]), step["body"]
+            found = searched.ask(step["body"])
+            expected = {key: value for key, value in step.items() if key in ("total", "facets")}
+            assert [item["id"] for item in found.pop("gear")] == step["ids"], step["body"]
+            assert loads(dumps(found)) == {"status": "success", **expected}, step["body"]
