@@ -165,7 +165,7 @@ def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bo
 def prune(platform: str, keep: int, *, as_json: bool) -> None:
     """Removes old generations and what loads that died have left behind; never the serving one.
 
-    An unfinished generation is removed whether or not its load still runs: such a load ends with an error.
+    While a load runs this is refused: what is unfinished without one has been left by a load that died.
 
     \b
     gear-indexer prune --platform 730 --keep 2

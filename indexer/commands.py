@@ -20,6 +20,7 @@ from indexer.mapped import Mapper
 from indexer.progress import LoadProgress
 from indexer.read import expanded, total_size
 from indexer.report import LoadReport
+from indexer.shown_state import readable_state
 from indexer.upkeep import Upkeep
 from indexer.web import silent
 from mappings.connection import SearchSettings
@@ -142,24 +143,7 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
         answer.update({"platforms": states} if platform is None else states[0])
         if not as_json:
             for state in states:
-                click.echo(_readable(state))
-
-
-def _readable(state: dict[str, Any]) -> str:
-    lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
-    if state["serving"] is not None:
-        shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
-        advice = "" if state["definition"] == "equal" else " from this version's: load again"
-        lines = [
-            f"{state['alias']}: {state['items']:,} items in {state['serving']}",
-            f"  definition {state['definition']}{advice}",
-            f"  {shown}",
-        ]
-    for one in state["generations"]:
-        note = "; gear-indexer prune removes it" if one["state"] == "unfinished" else ""
-        size = f"{one['items']:,} items, {one['bytes'] / 1e6:,.1f} MB"
-        lines.append(f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{note}")
-    return "\n".join(lines)
+                click.echo(readable_state(state))
 
 
 def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
@@ -171,7 +155,7 @@ def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json
         answer["platform"] = found.id
         claims = claims_of(found, ROLLBACK_PATIENCE, without_orders=without_orders)
         upkeep = _upkeep(found, settings, connected(settings))
-        answer.update(upkeep.rollback(to, claims, lambda text: click.echo(text, err=True)))
+        answer.update(upkeep.rollback(to, claims, _say))
         click.echo(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items", err=True)
 
 
@@ -182,7 +166,7 @@ def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
         settings = SearchSettings()
         found = platform_of(read_platforms(settings.platform_files), platform)
         answer["platform"] = found.id
-        answer.update(_upkeep(found, settings, connected(settings)).prune(keep))
+        answer.update(_upkeep(found, settings, connected(settings)).prune(keep, _say))
         removed = ", ".join(answer["removed"]) or "nothing"
         click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
 

@@ -18,6 +18,7 @@ from indexer.document import (
 from indexer.expected import Expected, key_of
 from indexer.generations import loading_alias
 from indexer.job import SHOW_EVERY, LoadJob
+from indexer.lock import Lock
 from indexer.low_water import LowWater, Mark
 from indexer.patience import Patience
 from indexer.progress import LoadProgress
@@ -30,20 +31,21 @@ from indexer.report import LoadReport
 class Filling:
     """Fills one index; `report` is true at every moment, also after a failure."""
 
-    def __init__(
-        self, job: LoadJob, client: OpenSearch, report: LoadReport, index: str, version: int, expected: Expected
-    ) -> None:
+    def __init__(self, job: LoadJob, client: OpenSearch, lock: Lock, report: LoadReport, expected: Expected) -> None:
         self._job = job
         self._client = client
+        self._lock = lock
         self._report = report
-        self._index = index
-        self._version = version
         self._expected = expected
         self._seen = BitMap64()
+        self._version = 0
 
-    def run(self, progress: LoadProgress) -> None:
-        """Reads all sources and has every item acknowledged; raises what stopped that."""
-        rejects_path = self._job.rejects or Path(f"{self._index}.rejects.ndjson")
+    def run(self, index: str, version: int, progress: LoadProgress) -> None:
+        """Reads all sources and has every item acknowledged, as of `version`; raises what stopped that."""
+        self._version = version
+        rejects_path = self._job.rejects or Path(f"{index}.rejects.ndjson")
+        patience = Patience(self._job.give_up_after)  # its own: it ends when the writer is stopped
+        self._lock.stops(patience.stopped)
         with ExitStack() as stack:
             rejects = stack.enter_context(RejectsFile(rejects_path))
 
@@ -53,9 +55,9 @@ class Filling:
 
             writer = BulkWriter(
                 self._client,
-                loading_alias(self._index),
+                loading_alias(index),
                 refused=refused,
-                patience=Patience(self._job.give_up_after),  # its own: it ends when the writer is stopped
+                patience=patience,
                 low_water=LowWater(self._mark),
                 senders=self._job.senders,
             )
@@ -84,6 +86,7 @@ class Filling:
                 for record in source.records():
                     self._take(source, record, writer, rejects)
                     if self._report.read % SHOW_EVERY == 0:
+                        self._lock.check()
                         progress.show(done + source.position, self._report.read)
                 done += source.position
 

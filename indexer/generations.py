@@ -5,6 +5,7 @@ A generation that is being filled, or was left behind by a load that died, carri
 unfinished.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +32,14 @@ class IndexState:
     loading: bool
     fingerprint: str | None  # of the definition that it was made with, from its mapping
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
+    owner: str | None  # of the lock under which it is filled; None for what older versions filled
     remembers: bool  # deletes are recorded beside it: see indexer/deletes.py
     settings: dict[str, str]  # flat, below `index`
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is being filled, or its load has died before it was to serve."""
+        return not self.serving and (self.loading or self.settings.get("refresh_interval") == "-1")
 
     @property
     def index(self) -> str:
@@ -50,6 +57,12 @@ def deletes_index(index: str) -> str:
     return f"{index}-deletes"
 
 
+def recorded_beside(name: str) -> str:
+    """The generation whose deletes an index of this name has; empty where it is no such index."""
+    generation = name.rpartition("-")[0]
+    return generation if deletes_index(generation) == name else ""
+
+
 class Generations:
     """All generations behind one alias; every call waits out what may pass."""
 
@@ -59,8 +72,7 @@ class Generations:
         self._definition = definition
         self._patience = patience
 
-    def all(self) -> list[IndexState]:
-        """Every generation, oldest first; raises CommandError where an index has the alias's name."""
+    def _found(self) -> dict[str, Any]:
         found: dict[str, Any] = self._patience.call(
             lambda: self._client.indices.get(
                 index=f"{self.alias},{generation_pattern(self.alias)}",
@@ -73,6 +85,11 @@ class Generations:
                 },
             )
         )
+        return found
+
+    def all(self) -> list[IndexState]:
+        """Every generation, oldest first; raises CommandError where an index has the alias's name."""
+        found = self._found()
         if self.alias in found:
             message = (
                 f"an index is named {self.alias}, which must be an alias: something wrote before the first load; "
@@ -96,20 +113,29 @@ class Generations:
             loading=loading_alias(name) in aliases,
             fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
             version=body.get("mappings", {}).get("_meta", {}).get("version"),
+            owner=body.get("mappings", {}).get("_meta", {}).get("owner"),
             remembers=remembers,
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
         )
 
-    def create(self, index: str) -> None:
-        """Makes a new empty generation, set up for filling."""
+    def stray_deletes(self) -> list[str]:
+        """The generations that are not being filled, or are gone, and yet have deletes recorded beside them."""
+        found = self._found()
+        filled = {name for name, body in found.items() if loading_alias(name) in body.get("aliases", {})}
+        names = (recorded_beside(name) for name in found)
+        return sorted(name for name in names if parse_generation(self.alias, name) and name not in filled)
+
+    def create(self, index: str, owner: str) -> None:
+        """Makes a new empty generation, set up for filling under the lock of `owner`."""
         body = self._definition.create_body()
+        body["mappings"]["_meta"]["owner"] = owner
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
         aliases: dict[str, Any] = {loading_alias(index): {}}
         self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
 
-    def begin(self, index: str, version: int) -> None:
-        """Notes its load's start in the index, where live changes see which of them are older."""
-        meta = {"_meta": {"fingerprint": self._definition.fingerprint, "version": version}}
+    def begin(self, index: str, version: int, owner: str) -> None:
+        """Notes its load's start in the index, where live changes see which of them are older, and its lock's owner."""
+        meta = {"_meta": {"fingerprint": self._definition.fingerprint, "version": version, "owner": owner}}
         self._patience.call(lambda: self._client.indices.put_mapping(index=index, body=meta))
 
     def count(self, index: str) -> int:
@@ -164,10 +190,11 @@ class Generations:
         message = f"{self.alias} has no generation {index}; `gear-indexer status` shows what there is"
         raise CommandError(message)
 
-    def swap(self, index: str) -> list[str]:
+    def swap(self, index: str, fence: Callable[[], None]) -> list[str]:
         """Points the alias to this generation alone, in one call; returns which served before.
 
-        May be repeated: a call whose answer was lost is looked up before anything is done again.
+        `fence` raises where this process may not do that any more; it is asked right before. May be repeated: a call
+        whose answer was lost is looked up before anything is done again.
         """
         before: list[str] = []
 
@@ -184,6 +211,7 @@ class Generations:
             if loading:
                 actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
             actions.append({"add": {"index": index, "alias": self.alias}})
+            fence()
             self._client.indices.update_aliases(body={"actions": actions})
 
         self._patience.call(once)

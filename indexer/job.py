@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexer.lock import EXPIRY
 from indexer.mapped import Mapper
 from mappings.platforms import Platform
 
@@ -22,4 +23,5 @@ class LoadJob:
     keep: int = 2  # generations in all, the serving one included
     senders: int = 2
     give_up_after: float = 300.0  # seconds without progress
+    lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
     mapper: Mapper | None = None  # None: the sources have items in our shape

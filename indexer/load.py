@@ -18,7 +18,9 @@ from indexer.fill import Filling
 from indexer.generations import Generations
 from indexer.interruption import Interruption
 from indexer.job import LoadJob
-from indexer.patience import GivenUpError, Patience
+from indexer.leftovers import remove_leftovers
+from indexer.lock import Lock
+from indexer.patience import GivenUpError, Patience, StoppedError
 from indexer.progress import LoadProgress
 from indexer.proof import prove
 from indexer.report import LoadReport
@@ -55,6 +57,18 @@ class Load:
         if self._claims is not None:
             self._claims.check_file(self._client, self._report.alias)
             self._claims.bound()
+        patience = Patience(min(self._job.give_up_after, SHORT_PATIENCE))
+        alias, expiry = self._report.alias, self._job.lock_expiry
+        with Lock(self._client, alias, "load", patience, progress.say, expiry=expiry) as lock:
+            lock.stops(self._patience.stopped)
+            try:
+                self._alone(lock, progress, interruption)
+            except StoppedError:
+                lock.check()  # says why
+                raise
+
+    def _alone(self, lock: Lock, progress: LoadProgress, interruption: Interruption) -> None:
+        self._report.removed += remove_leftovers(self._client, self._generations, lock, self._patience, progress.say)
         began = datetime.now(UTC)
         index = generation_name(self._report.alias, began, self._definition.fingerprint)
         self._report.index = index
@@ -63,8 +77,8 @@ class Load:
         try:
             with Expected() as expected:
                 with self._report.phase("fill"):
-                    self._begin(index, deletes)
-                    Filling(self._job, self._client, self._report, index, self._version, expected).run(progress)
+                    self._begin(index, deletes, lock)
+                    Filling(self._job, self._client, lock, self._report, expected).run(index, self._version, progress)
                 progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
                 bound = self._finish(index, deletes)
@@ -72,7 +86,7 @@ class Load:
                     self._prove(index, expected, deletes)
             with interruption.held(), self._report.phase("swap"):
                 try:
-                    self._swap(index)
+                    self._swap(index, lock)
                 except GivenUpError as error:
                     removable = False  # the swap may yet happen: its answer was lost
                     message = f"whether {index} serves now is not known, `gear-indexer status` tells: {error}"
@@ -80,16 +94,18 @@ class Load:
                 self._tell_again(bound, began)
         finally:
             if removable and not self._report.swapped:
-                self._remove_unfinished(index, progress)
+                self._remove_unfinished(index, lock, progress)
+        self._patience.call(lock.renew)
         deletes.remove()
         self._prune(index)
 
-    def _begin(self, index: str, deletes: Deletes) -> None:
+    def _begin(self, index: str, deletes: Deletes, lock: Lock) -> None:
         """Makes the index, then takes the time: whoever changes an item later than that finds the index."""
+        self._patience.call(lambda: lock.renew(index))
         deletes.create()
-        self._generations.create(index)
+        self._generations.create(index, lock.owner.id)
         self._version = self._report.version = time.time_ns() // 1000
-        self._generations.begin(index, self._version)
+        self._generations.begin(index, self._version, lock.owner.id)
 
     def _finish(self, index: str, deletes: Deletes) -> set[int]:
         """Makes a filled index fit for service; returns the items that active orders hold."""
@@ -144,7 +160,7 @@ class Load:
         self._report.bound = carry(self._client, index, bound, self._patience)
         return bound
 
-    def _swap(self, index: str) -> None:
+    def _swap(self, index: str, lock: Lock) -> None:
         patience = Patience(min(self._job.give_up_after, SHORT_PATIENCE))
         generations = Generations(self._client, self._report.alias, self._definition, patience)
         states = generations.all()
@@ -153,7 +169,7 @@ class Load:
         if newer:
             message = f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped"
             raise CommandError(message)
-        before = generations.swap(index)
+        before = generations.swap(index, lock.renew)
         self._report.swapped = True
         self._report.previous = before[0] if before else None
 
@@ -162,13 +178,15 @@ class Load:
         if self._claims is not None:
             self._claims.tell_again(bound, began)
 
-    def _remove_unfinished(self, index: str, progress: LoadProgress) -> None:
-        generations = Generations(self._client, self._report.alias, self._definition, Patience(SHORT_PATIENCE / 2))
+    def _remove_unfinished(self, index: str, lock: Lock, progress: LoadProgress) -> None:
+        patience = Patience(SHORT_PATIENCE / 2)
+        generations = Generations(self._client, self._report.alias, self._definition, patience)
         try:
+            patience.call(lock.renew)  # who took the lock over decides what becomes of the index
             generations.remove(index)
         except (CommandError, OpenSearchException) as error:
             why = cause(error) if isinstance(error, OpenSearchException) else str(error)
-            progress.say(f"{index} could not be removed ({why}); `gear-indexer prune` removes it")
+            progress.say(f"{index} could not be removed ({why}); the next load or `gear-indexer prune` removes it")
 
     def _prune(self, index: str) -> None:
         """Removes the oldest finished generations; the one that served until now stays for a rollback."""

@@ -10,6 +10,7 @@ from indexer.claims import Claims
 from indexer.failures import CommandError
 from indexer.findings import PutSettings, RemoveEmptyIndex, RemoveGeneration, Repair, Serve, TellClaims
 from indexer.generations import Generations
+from indexer.lock import Lock
 from indexer.order_checks import Orders
 from indexer.patience import Patience
 from indexer.upkeep import PATIENCE_SECONDS, Upkeep
@@ -34,16 +35,27 @@ class Repairs:
             case PutSettings(index, values):
                 self.client.indices.put_settings(index=index, body={"index": values})
             case Serve(index):
-                Upkeep(self.client, self.platform, self.alias, self.definition).rollback(index, self.claims, say)
+                Upkeep(self.client, self.platform, self.alias, self.definition).rollback(
+                    index, self.claims, say, "doctor --fix"
+                )
             case RemoveGeneration(index):
-                self._remove_unfinished(index)
+                with self._lock(say):
+                    self._remove_unfinished(index)
             case RemoveEmptyIndex(index):
-                self._remove_empty(index)
+                with self._lock(say):
+                    self._remove_empty(index)
             case TellClaims(index, window) if self.orders is not None:
                 asyncio.run(self.orders.compare(self.client, self.platform.id, index, window, repair=True))
 
+    def _lock(self, say: Callable[[str], None]) -> Lock:
+        return Lock(self.client, self.alias, "doctor --fix", Patience(PATIENCE_SECONDS), say)
+
     def _remove_unfinished(self, index: str) -> None:
+        """Looks once more: its load may have ended well since it was found."""
         generations = Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
+        if not generations.one(index).unfinished:
+            message = f"{index} was finished meanwhile and is not removed"
+            raise CommandError(message)
         generations.remove(index)
 
     def _remove_empty(self, index: str) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.claims import Claims, carry
+from indexer.deletes import Deletes
 from indexer.failures import CommandError
 from indexer.generations import Generations, IndexState
+from indexer.lock import Lock, known_to_live
+from indexer.lock_record import LockRecords
 from indexer.patience import Patience
 from mappings.definition import Definition
 from mappings.platforms import Platform
@@ -31,9 +34,12 @@ class Upkeep:
         return Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
 
     def status(self) -> dict[str, Any]:
-        """What serves and what else is there; `definition` is `missing`, `differs` or `equal`."""
+        """What serves, who is at work and what else is there; `definition` is `missing`, `differs` or `equal`."""
         states = self._generations().all()
         serving = [state for state in states if state.serving]
+        record = Patience(PATIENCE_SECONDS).call(LockRecords(self.client, self.alias, PATIENCE_SECONDS).read)
+        alive = None if record is None else known_to_live(record.owner)
+        running = None if record is None or alive is False else record.owner.id
         answer: dict[str, Any] = {
             "platform": self.platform.id,
             "alias": self.alias,
@@ -42,7 +48,8 @@ class Upkeep:
             "definition": "missing",
             "fingerprint": self.definition.fingerprint,
             "settings": None,
-            "generations": [self._generation(state) for state in reversed(states)],
+            "lock": None if record is None else {**record.as_json(), "alive": alive},
+            "generations": [self._generation(state, running) for state in reversed(states)],
         }
         if len(serving) > 1:
             names = ", ".join(state.index for state in serving)
@@ -60,19 +67,33 @@ class Upkeep:
     def _compared(self, state: IndexState) -> str:
         return "equal" if state.fingerprint == self.definition.fingerprint else "differs"
 
-    def _generation(self, state: IndexState) -> dict[str, Any]:
+    def _generation(self, state: IndexState, running: str | None) -> dict[str, Any]:
+        """`running` is the owner of a lock that may live: what it fills is `loading`."""
+        unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
         stats = self.client.indices.stats(index=state.index, metric="store")
         return {
             "index": state.index,
             "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "state": "serving" if state.serving else "unfinished" if state.loading else "kept",
+            "state": "serving" if state.serving else unfinished if state.loading else "kept",
             "items": self._generations().count(state.index),
             "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],
             "definition": self._compared(state),
         }
 
-    def rollback(self, to: str | None, claims: Claims | None, say: Callable[[str], None]) -> dict[str, Any]:
+    def _lock(self, command: str, say: Callable[[str], None]) -> Lock:
+        return Lock(self.client, self.alias, command, Patience(PATIENCE_SECONDS), say)
+
+    def rollback(
+        self, to: str | None, claims: Claims | None, say: Callable[[str], None], command: str = "rollback"
+    ) -> dict[str, Any]:
         """Has an earlier generation serve again, with the orders of now marked in it first."""
+        self._target(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
+        with self._lock(command, say) as lock:
+            return self._rollback(to, claims, say, lock)
+
+    def _rollback(
+        self, to: str | None, claims: Claims | None, say: Callable[[str], None], lock: Lock
+    ) -> dict[str, Any]:
         generations = self._generations()
         target = self._target(generations.all(), to)
         if target.fingerprint != self.definition.fingerprint:
@@ -88,7 +109,7 @@ class Upkeep:
         began = datetime.now(UTC)
         bound = set() if claims is None else claims.bound()
         marked = 0 if claims is None else carry(self.client, target.index, bound, Patience(PATIENCE_SECONDS))
-        before = generations.swap(target.index)
+        before = generations.swap(target.index, lock.renew)
         if claims is not None:
             claims.tell_again(bound, began)
         return {
@@ -124,11 +145,15 @@ class Upkeep:
             raise CommandError(message)
         return earlier[-1]
 
-    def prune(self, keep: int) -> dict[str, Any]:
+    def prune(self, keep: int, say: Callable[[str], None]) -> dict[str, Any]:
         """Removes all but the `keep` newest finished generations, the serving one always among them.
 
-        Generations that were never finished go too, and with them a load that is still running.
+        Generations that were never finished go too: no load runs beside this, but for one of a version without locks.
         """
+        with self._lock("prune", say) as lock:
+            return self._prune(keep, lock)
+
+    def _prune(self, keep: int, lock: Lock) -> dict[str, Any]:
         generations = self._generations()
         states = generations.all()
         kept = [state.index for state in states if state.serving]
@@ -137,5 +162,8 @@ class Upkeep:
                 kept.append(state.index)
         removed = [state.index for state in states if state.index not in kept]
         for index in removed:
+            lock.renew()
             generations.remove(index)
+        for index in generations.stray_deletes():
+            Deletes(self.client, index, Patience(PATIENCE_SECONDS)).remove()
         return {"platform": self.platform.id, "alias": self.alias, "kept": sorted(kept), "removed": removed}

@@ -36,6 +36,16 @@ def generation_pattern(alias: str) -> str:
     return f"{alias}-*"
 
 
+def locks_alias(alias: str) -> str:
+    """Behind which the locks of all platforms are, such as `gear-locks`."""
+    return f"{alias.rpartition('-')[0]}-locks"
+
+
+def locks_index(alias: str) -> str:
+    """The index itself; no platform's alias or generation can have its name."""
+    return f"{locks_alias(alias)}-v1"
+
+
 def parse_generation(alias: str, index: str) -> Generation | None:
     """What an index name says, or None where it is not a generation of this alias."""
     match = _GENERATION.fullmatch(index)

@@ -19,7 +19,7 @@ MANY = 400
 
 
 @contextlib.contextmanager
-def _loader_half_way(place: Place, wire: Wire) -> Any:
+def loader_half_way(place: Place, wire: Wire) -> Any:
     """A loader process whose third bulk request hangs until the block ends."""
     reached, end = threading.Event(), threading.Event()
 
@@ -46,23 +46,26 @@ def _loader_half_way(place: Place, wire: Wire) -> Any:
 
 def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire) -> None:
     old = place.load(items(2))["index"]
-    with _loader_half_way(place, wire) as (process, _):
+    with loader_half_way(place, wire) as (process, _):
         process.send_signal(signal.SIGKILL)
         process.wait(30)
     wire.rule = pass_all
     assert place.served() == [1, 2]
     left = [name for name in place.indices() if name != old and not name.endswith("-deletes")]
     assert len(left) == 1
-    states = {one["index"]: one["state"] for one in place.json("status", "--platform", "730")["generations"]}
-    assert states == {old: "serving", left[0]: "unfinished"}
-    assert place.load(items(3))["swapped"] is True
-    assert place.json("prune", "--platform", "730")["removed"] == left
+    state = place.json("status", "--platform", "730")
+    assert {one["index"]: one["state"] for one in state["generations"]} == {old: "serving", left[0]: "unfinished"}
+    assert (state["lock"]["pid"], state["lock"]["alive"], state["lock"]["index"]) == (process.pid, False, left[0])
+    assert "it has died" in place.run("status").stdout
+    report = place.load(items(3))
+    assert (report["swapped"], report["removed"]) == (True, left), "the next load cleans up"
+    assert place.indices() == [old, report["index"]]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_loader_that_is_asked_to_stop_cleans_up(place: Place, wire: Wire, number: signal.Signals) -> None:
     old = place.load(items(2))["index"]
-    with _loader_half_way(place, wire) as (process, end):
+    with loader_half_way(place, wire) as (process, end):
         process.send_signal(number)
         end.set()
         output, _ = process.communicate(timeout=60)

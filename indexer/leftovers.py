@@ -1,0 +1,28 @@
+"""Leftovers: an alias's indices and a lock that is held in; what loads that died have left removed, its names out."""
+
+from collections.abc import Callable
+
+from opensearchpy import OpenSearch
+
+from indexer.deletes import Deletes
+from indexer.generations import Generations
+from indexer.lock import Lock
+from indexer.patience import Patience
+
+
+def remove_leftovers(
+    client: OpenSearch, generations: Generations, lock: Lock, patience: Patience, say: Callable[[str], None]
+) -> list[str]:
+    """Removes every generation that was filled under another lock than this one: its load has ended.
+
+    What a version without locks has begun stays: its load may run.
+    """
+    removed = []
+    for state in generations.all():
+        if state.loading and not state.serving and state.owner not in (None, lock.owner.id):
+            say(f"{state.index} is removed: the load that filled it has died")
+            generations.remove(state.index)
+            removed.append(state.index)
+    for index in generations.stray_deletes():
+        Deletes(client, index, patience).remove()
+    return removed

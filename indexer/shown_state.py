@@ -1,0 +1,37 @@
+"""A platform's state, as `status --json` has it, in; the same for people out."""
+
+from typing import Any
+
+_ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
+
+
+def readable_state(state: dict[str, Any]) -> str:
+    """A few lines: what serves, who is at work, every generation."""
+    lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
+    if state["serving"] is not None:
+        shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
+        advice = "" if state["definition"] == "equal" else " from this version's: load again"
+        lines = [
+            f"{state['alias']}: {state['items']:,} items in {state['serving']}",
+            f"  definition {state['definition']}{advice}",
+            f"  {shown}",
+        ]
+    if state["lock"] is not None:
+        lines.append(f"  {_lock(state['lock'])}")
+    return "\n".join([*lines, *(_generation(one) for one in state["generations"])])
+
+
+def _lock(lock: dict[str, Any]) -> str:
+    return (
+        f"locked by gear-indexer {lock['command']}, process {lock['pid']} on {lock['host']}, since {lock['since']}, "
+        f"last heard of {lock['beat']}: {_ALIVE[lock['alive']]}"
+    )
+
+
+def _generation(one: dict[str, Any]) -> str:
+    size = f"{one['items']:,} items, {one['bytes'] / 1e6:,.1f} MB"
+    note = _NOTES.get(one["state"], "")
+    return f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{note}"
+
+
+_NOTES = {"unfinished": "; its load has died, the next load or gear-indexer prune removes it"}

@@ -1,0 +1,210 @@
+"""One at a time: a second command says who is at work, a dead one's lock is taken over, and who lost it stops."""
+
+import random
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from indexer import bulk
+from indexer.lock import Lock, LockHeldError, LockLostError
+from indexer.lock_record import now_text
+from indexer.owner import this_process
+from indexer.report import LoadReport
+from tests.real.indexer.conftest import Place, items, lines
+from tests.real.indexer.holders import ELSEWHERE, beating, load_with, lock, record, records, take_over, taken_from_the_living
+from tests.real.indexer.test_death import loader_half_way
+from tests.real.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
+from tests.wire import TcpProxy
+
+MANY = 400
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many requests for few items."""
+    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+
+
+def _is_lock(path: str) -> bool:
+    return "-locks/" in path
+
+
+def _source(place: Place, count: int = MANY) -> Path:
+    path = place.folder / "source.ndjson"
+    path.write_bytes(lines(items(count)))
+    return path
+
+
+def test_a_second_command_says_who_is_at_work_since_when(place: Place, wire: Wire) -> None:
+    place.load(items(2))
+    old = place.load(items(2))["index"]
+    with loader_half_way(place, wire) as (process, end):
+        wire.rule = lambda method, path, body: None
+        for verb, *options in (["load", "source.ndjson"], ["prune", "--keep", "1"], ["rollback"]):
+            _source(place, 3)
+            error = place.json(verb, *options, "--platform", "730", code=1)["error"]
+            assert f"is being changed by gear-indexer load (process {process.pid} on " in error
+            assert f"since {now_text()[:11]}" in error
+        state = place.json("status", "--platform", "730")
+        assert (state["lock"]["command"], state["lock"]["pid"], state["lock"]["alive"]) == ("load", process.pid, True)
+        assert [one["state"] for one in state["generations"]] == ["loading", "serving", "kept"]
+        shown = place.run("status").stdout
+        assert f"locked by gear-indexer load, process {process.pid} on " in shown
+        assert "it runs" in shown
+        assert place.json("upsert", "-", "--platform", "730", stdin=lines(items(1)))["written"] == 1
+        end.set()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert place.served() == [1, *range(1000, 1000 + MANY)]
+    assert old in place.indices()
+    assert records(place).read() is None
+
+
+def test_a_lock_on_another_machine_is_watched_and_a_beat_is_enough(place: Place) -> None:
+    with beating(place, seconds=0.2, expiry=60):
+        error = place.load(items(1), code=1)["error"]
+    assert "(process 7 on elsewhere)" in error
+    assert place.load(items(1))["swapped"] is True
+
+
+@pytest.mark.parametrize("clock", ["2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+def test_a_lock_without_a_beat_is_taken_over_whatever_its_clock_says(place: Place, clock: str) -> None:
+    records(place).create(replace(record(expiry=0.6), since=clock, beat=clock))
+    result = place.run("load", "-", "--platform", "730", stdin=lines(items(1)))
+    assert result.exit_code == 0, result.output
+    assert f"held by gear-indexer load (process 7 on elsewhere), since {clock}" in result.stderr
+    assert "which has died" in result.stderr
+    assert records(place).read() is None
+
+
+def test_a_lock_of_a_process_that_is_dead_here_is_taken_over_at_once(place: Place) -> None:
+    before = this_process()
+    records(place).create(
+        record(owner=before),
+    )
+    with lock(place, expiry=60) as held:
+        assert held.predecessor is not None
+        assert held.predecessor.owner == before, "this process, which does not hold it any more"
+
+
+def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url: str) -> None:
+    """The network between a load and the engine is broken for longer than the expiry."""
+    index = place.load(items(2))["index"]
+    failures: list[Exception] = []
+    reached, source = threading.Event(), _source(place)
+
+    with TcpProxy.before(opensearch_url) as proxy, Wire(proxy.url) as wire:
+
+        def rule(method: str, path: str, body: bytes) -> Fault | None:
+            if is_bulk(path) and wire.bulks == 3:
+                proxy.hang()
+                reached.set()
+            return None
+
+        def load() -> None:
+            try:
+                load_with(place, source, 0.6, wire.url)
+            except LockLostError as error:
+                failures.append(error)
+
+        wire.rule = rule
+        thread = threading.Thread(target=load)
+        thread.start()
+        assert reached.wait(30)
+        held = taken_from_the_living(place)
+        try:
+            assert held.predecessor is not None
+            wire.rule = pass_all
+            proxy.restore()
+            thread.join(60)
+            left = [name for name in place.indices() if name != index and not name.endswith("-deletes")]
+        finally:
+            held.__exit__(None, None, None)
+    assert len(failures) == 1
+    assert f"held by gear-indexer load ({held.owner})" in str(failures[0])
+    assert place.served() == [1, 2]
+    assert len(left) == 1, "what becomes of it is for the new owner to say"
+    assert place.load(items(3))["removed"] == left
+
+
+@pytest.mark.parametrize("at", ["_bulk", "/_settings", "/point_in_time"])
+def test_a_load_that_was_taken_over_swaps_nothing_in(place: Place, wire: Wire, at: str) -> None:
+    index = place.load(items(2))["index"]
+    taken = threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if at in path and method != "GET" and not taken.is_set():
+            taken.set()
+            take_over(place)
+        return None
+
+    wire.rule = rule
+    report = place.load(items(MANY), code=1)
+    assert "was lost" in report["error"]
+    assert "(process 7 on elsewhere)" in report["error"]
+    assert report["swapped"] is False
+    assert place.served() == [1, 2]
+    assert report["index"] in place.indices()
+    assert index in place.indices()
+    found = records(place).read()
+    assert found is not None
+    assert found.owner == ELSEWHERE, "its lock is left alone"
+
+
+def test_a_lock_that_is_removed_is_a_lock_that_is_lost(place: Place, wire: Wire) -> None:
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path) and wire.bulks == 2:
+            place.client.indices.delete(index=f"{place.alias.rpartition('-')[0]}-locks-v1")
+        return None
+
+    wire.rule = rule
+    assert "somebody removed it" in place.load(items(MANY), code=1)["error"]
+
+
+@pytest.mark.parametrize("fault", [CUT, LOSE, Fault("answer", 503, b"{}")])
+def test_a_lock_survives_lost_answers(place: Place, wire: Wire, fault: Fault) -> None:
+    """Three of ten requests of the lock are broken."""
+    chance = random.Random(7)
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return fault if _is_lock(path) and chance.random() < 0.3 else None
+
+    wire.rule = rule
+    assert place.load(items(3))["swapped"] is True
+    wire.rule = pass_all
+    with lock(place, expiry=60):
+        pass
+    assert records(place).read() is None
+
+
+def test_of_many_that_want_a_dead_ones_lock_one_gets_it(place: Place) -> None:
+    records(place).create(record(expiry=0.3))
+    holding: list[Lock] = []
+    failed: list[LockHeldError] = []
+    wait = threading.Barrier(6, timeout=30)
+
+    def work() -> None:
+        wait.wait()
+        try:
+            with lock(place, expiry=60) as held:
+                holding.append(held)
+                while len(holding) + len(failed) < 6:
+                    held.check()
+        except LockHeldError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (len(holding), len(failed)) == (1, 5)
+
+
+def test_reports_stay_true_when_the_lock_is_refused(place: Place) -> None:
+    """Nothing was begun: there is no index to look for."""
+    with lock(place, expiry=60):
+        report = place.load(items(1), code=1)
+    assert report == {**LoadReport(730, place.alias).as_json(), "seconds": report["seconds"], "error": report["error"]}
