@@ -13,7 +13,16 @@ from indexer.lock_record import now_text
 from indexer.owner import this_process
 from indexer.report import LoadReport
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.holders import ELSEWHERE, beating, load_with, lock, record, records, take_over, taken_from_the_living
+from tests.real.indexer.holders import (
+    ELSEWHERE,
+    beating,
+    load_with,
+    lock,
+    record,
+    records,
+    take_over,
+    taken_from_the_living,
+)
 from tests.real.indexer.test_death import loader_half_way
 from tests.real.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
 from tests.wire import TcpProxy
