@@ -1,7 +1,7 @@
 """The app: settings in, the ASGI application out. Nothing is opened before it starts."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -10,12 +10,14 @@ import api.errors
 import api.health
 import api.metrics
 import api.openapi
+import api.orders.delivery_routes
 import api.orders.routes
 import api.pages
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
 from api.metrics import Meter
+from api.orders.deliver import delivering
 from api.orders.masking import masking
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.upkeep import upkeep
@@ -48,7 +50,12 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:
-            async with masking(services) as app.state.masking, upkeep(store):
+            async with AsyncExitStack() as workers:
+                app.state.masking = await workers.enter_async_context(masking(services))
+                await workers.enter_async_context(upkeep(store))
+                if settings.deliver_callbacks:
+                    dispatcher = await workers.enter_async_context(delivering(store, platforms, settings))
+                    app.state.masking.wakes_too(dispatcher.wake)
                 yield
         finally:
             await engine.close()
@@ -66,7 +73,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.meter = Meter(settings)
     app.add_middleware(RequestIdMiddleware, answered=app.state.meter.answered)
     api.errors.install(app)
-    for part in (api.search.routes, api.orders.routes, api.metrics, api.health, api.pages):
+    for part in (api.search.routes, api.orders.routes, api.orders.delivery_routes, api.metrics, api.health, api.pages):
         app.include_router(part.router)
     api.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
     return app

@@ -1,25 +1,21 @@
 """`gear-api`: commands in; a running service, tokens, the schema and the OpenAPI description out."""
 
-import asyncio
 import json
 import os
-import re
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.callback_commands import deliver, webhook
+from api.command import checked, duration, opened_store, run_now
+
 if TYPE_CHECKING:
-    from store.engine import Store
     from store.tokens import Token
 
 SCOPES = ("search", "order", "fulfil", "metrics")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-
-Result = TypeVar("Result")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -50,8 +46,8 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
 
     # every worker builds its settings from the environment, and they must know where they listen
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
-    settings = _checked(Settings)
-    _checked(lambda: read_platforms(settings.platform_files))
+    settings = checked(Settings)
+    checked(lambda: read_platforms(settings.platform_files))
     with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as counted:
         if counted is not None:  # where all workers count, so that each of them can tell for all
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", counted)
@@ -81,8 +77,8 @@ def migrate(as_json: bool) -> None:
     from store import migrate as migration
     from store.settings import StoreSettings
 
-    settings = _checked(StoreSettings)
-    _run(migration.upgrade(settings.database_url))
+    settings = checked(StoreSettings)
+    run_now(migration.upgrade(settings.database_url))
     click.echo(f"the schema is at {migration.head()}", err=True)
     if as_json:
         click.echo(json.dumps({"revision": migration.head()}))
@@ -97,7 +93,7 @@ def openapi() -> None:
     from api.app import create_app
     from api.settings import Settings
 
-    app = _checked(lambda: create_app(Settings()))
+    app = checked(lambda: create_app(Settings()))
     click.echo(json.dumps(app.openapi(), indent=2, ensure_ascii=False))
 
 
@@ -109,21 +105,11 @@ def token() -> None:
     """
 
 
-def _duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
-    if value is None:
-        return None
-    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", value)
-    if match is None:
-        message = f"{value!r} is not a duration such as 90d, 12h, 30m or 60s"
-        raise click.BadParameter(message)
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
-
-
 @token.command("create")
 @click.option("--name", required=True, help="Whose token it is.")
 @click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="What it may do.")
 @click.option("--sandbox", is_flag=True, help="Its orders touch no real item.")
-@click.option("--expires", callback=_duration, help="How long it lasts, such as 90d; for ever where left out.")
+@click.option("--expires", callback=duration, help="How long it lasts, such as 90d; for ever where left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def create_token(
     name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool
@@ -137,11 +123,11 @@ def create_token(
     now = datetime.now(UTC)
 
     async def create() -> tokens.CreatedToken:
-        async with _opened_store() as store, store.transaction() as connection:
+        async with opened_store() as store, store.transaction() as connection:
             until = None if expires is None else now + expires
             return await tokens.create(connection, name, scopes, sandbox, until, now)
 
-    created = _run(create())
+    created = run_now(create())
     shown = {
         "id": created.token.id,
         "token": created.plaintext,
@@ -166,10 +152,10 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
     from store import tokens
 
     async def find() -> list[tokens.Token]:
-        async with _opened_store() as store, store.reading() as connection:
+        async with opened_store() as store, store.reading() as connection:
             return await tokens.list_all(connection)
 
-    shown = [{"id": held.id, **_about(held)} for held in _run(find())]
+    shown = [{"id": held.id, **_about(held)} for held in run_now(find())]
     if as_json:
         click.echo(json.dumps(shown))
         return
@@ -189,10 +175,10 @@ def revoke_token(token_id_or_name: str, as_json: bool) -> None:
     from store import tokens
 
     async def revoke() -> bool:
-        async with _opened_store() as store, store.transaction() as connection:
+        async with opened_store() as store, store.transaction() as connection:
             return await tokens.revoke(connection, token_id_or_name, datetime.now(UTC))
 
-    if not _run(revoke()):
+    if not run_now(revoke()):
         message = f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list"
         raise click.ClickException(message)
     click.echo(f"revoked {token_id_or_name}", err=True)
@@ -214,36 +200,5 @@ def _about(held: "Token") -> dict[str, Any]:
     }
 
 
-@asynccontextmanager
-async def _opened_store() -> AsyncIterator["Store"]:
-    from store.engine import Store
-    from store.settings import StoreSettings
-
-    store = Store(_checked(StoreSettings).database_url)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-def _checked(made: Callable[[], Result]) -> Result:
-    from pydantic import ValidationError
-
-    from mappings.platforms import PlatformFileError
-
-    try:
-        return made()
-    except PlatformFileError as error:
-        raise click.ClickException(str(error)) from None
-    except ValidationError as error:
-        lines = [f"GEAR_{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
-        raise click.ClickException("; ".join(lines)) from None
-
-
-def _run(work: Coroutine[Any, Any, Result]) -> Result:
-    from store.errors import StoreError
-
-    try:
-        return asyncio.run(work)
-    except (StoreError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
+main.add_command(deliver)
+main.add_command(webhook)

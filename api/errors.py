@@ -22,6 +22,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "not_found": (404, "there is nothing at this address"),
     "item_not_found": (404, "no item has this id"),
     "order_not_found": (404, "no order of yours has this id"),
+    "delivery_not_found": (404, "the order has no callback of this number that could be sent"),
     "method_not_allowed": (405, "this address does not take this method"),
     "item_unavailable": (409, "the item cannot be ordered: it is bound by another order or has no price"),
     "price_changed": (409, "the item's price is not the expected one; `error.price` is the present one"),

@@ -6,7 +6,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from mappings.connection import SearchSettings
 from store.settings import StoreSettings
@@ -35,6 +35,12 @@ class Settings(SearchSettings, StoreSettings):
         validation_alias="PROMETHEUS_MULTIPROC_DIR",
         description="where several workers keep what they count; `gear-api serve --workers` makes a folder itself",
     )
+    deliver_callbacks: bool = Field(
+        default=True,
+        description="callbacks are made by the processes that serve; false leaves them to `gear-api deliver`",
+    )
+
+    _public_url_given: bool = PrivateAttr(default=False)
 
     @field_validator("rate_limit")
     @classmethod
@@ -58,8 +64,14 @@ class Settings(SearchSettings, StoreSettings):
             raise ValueError(message)
         return value.rstrip("/")
 
+    @property
+    def public_url_given(self) -> bool:
+        """Whether `public_url` was chosen, or is only where this process listens."""
+        return self._public_url_given
+
     @model_validator(mode="after")
     def _public_where_it_listens(self) -> Self:
+        self._public_url_given = bool(self.public_url)
         # nobody can follow a link to "every address of this host"
         host = "127.0.0.1" if self.api_host in ("0.0.0.0", "::") else self.api_host  # noqa: S104  # compared, not bound
         self.public_url = self.public_url or f"http://{host}:{self.api_port}"

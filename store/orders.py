@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, case, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store import masks
+from store import masks, outbox
 from store.conflict import insert_into
 from store.errors import ItemTaken
 from store.schema import ACTIVE, RELEASED, STATES, TRIED, order_events, orders
@@ -198,3 +198,4 @@ async def _add_event(connection: AsyncConnection, order_id: str, state: str, rea
     n = last.scalar_subquery() + 1
     values = {"order_id": order_id, "n": n, "state": state, "at": now, "reason": reason}
     await connection.execute(insert(order_events).values(values))
+    await outbox.announce(connection, order_id, now)

@@ -12,6 +12,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -25,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
@@ -81,6 +82,8 @@ tokens = Table(
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),
+    Column("previous_webhook_secret", Text),  # signs too, until the moment below
+    Column("previous_webhook_secret_until", Instant),
     PrimaryKeyConstraint("id", name="tokens_pk"),
     UniqueConstraint("sha256", name="tokens_sha256"),
 )
@@ -216,4 +219,43 @@ signing_keys = Table(
     Column("value", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
     PrimaryKeyConstraint("name", name="signing_keys_pk"),
+)
+
+DELIVERY_STATES: Final = ("pending", "delivered", "failed")
+OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
+PENDING_SQL: Final = "state = 'pending'"
+PENDING: Final = text(PENDING_SQL)
+
+# The outbox towards the clients: one row for each event of an order with a callback address. `n` is the event's.
+# Of an order's pending rows only the first has a `next_attempt_at`: the others wait for it.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("order_id", Text, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("receiver", Text, nullable=False),  # host and port of the callback address
+    Column("state", Text, nullable=False),
+    Column("tries", Integer, nullable=False),  # finished ones of the present round; a replay begins a new round
+    Column("next_attempt_at", Instant),
+    Column("leased_until", Instant),
+    Column("last_attempt_at", Instant),
+    PrimaryKeyConstraint("order_id", "n", name="deliveries_pk"),
+    ForeignKeyConstraint(["order_id", "n"], ["order_events.order_id", "order_events.n"], name="deliveries_event"),
+    CheckConstraint(f"state IN {DELIVERY_STATES}", name="deliveries_state"),
+)
+Index("deliveries_pending", deliveries.c.next_attempt_at, sqlite_where=PENDING, postgresql_where=PENDING)
+
+delivery_attempts = Table(
+    "delivery_attempts",
+    metadata,
+    Column("order_id", Text, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("status_code", Integer),
+    Column("milliseconds", Integer, nullable=False),
+    PrimaryKeyConstraint("order_id", "n", "attempt", name="delivery_attempts_pk"),
+    ForeignKeyConstraint(["order_id", "n"], ["deliveries.order_id", "deliveries.n"], name="delivery_attempts_delivery"),
+    CheckConstraint(f"outcome IN {OUTCOMES}", name="delivery_attempts_outcome"),
 )

@@ -5,7 +5,7 @@ or an outage: a row stays until the index knows its state, and any worker takes 
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -38,10 +38,17 @@ class Masking:
         self._woken = asyncio.Event()
         self._stopping = False
         self._outages: set[str] = set()
+        self._followers: list[Callable[[], None]] = []
 
     def wake(self) -> None:
-        """There may be work: look at once."""
+        """An order changed, there may be work: look at once."""
         self._woken.set()
+        for follower in self._followers:
+            follower()
+
+    def wakes_too(self, follower: Callable[[], None]) -> None:
+        """Has another worker woken whenever this one is."""
+        self._followers.append(follower)
 
     async def run(self) -> None:
         """Works until `stop`. A fault of ours is logged and ends a round, not the work."""

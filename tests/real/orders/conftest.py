@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from api.settings import Settings
 from store import migrate
 from tests.app import settings_for
+from tests.real.orders.desk import Desk, desk_at
 from tests.real.orders.shop import Shop, load, opened
 from tests.servers import postgres_url
 
@@ -109,3 +110,30 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
     """A running app on SQLite."""
     async with opened(sqlite_settings) as shop:
         yield shop
+
+
+@pytest.fixture
+async def sqlite_url(tmp_path: Path) -> str:
+    """The address of a migrated SQLite file without rows."""
+    url = f"sqlite+aiosqlite:///{tmp_path}/gear.db"
+    await migrate.upgrade(url)
+    return url
+
+
+@pytest.fixture
+def postgres_database_url(postgres: Postgres, database: str) -> str:
+    """The address of a migrated PostgreSQL database without rows."""
+    return postgres.url(database)
+
+
+@pytest.fixture(params=["sqlite_url", "postgres_database_url"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The address of a migrated database without rows, of each kind."""
+    return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture
+async def desk(database_url: str) -> AsyncIterator[Desk]:
+    """A client's token in each kind of database, and no app."""
+    async with desk_at(database_url) as desk:
+        yield desk

@@ -16,7 +16,7 @@ from sqlalchemy import inspect, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store import migrate, orders, schema, tokens
+from store import migrate, orders, redelivery, schema, tokens
 from store.address import database_address
 from store.engine import Store
 from store.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
@@ -72,6 +72,7 @@ async def fill(url: str) -> orders.Order:
                 price_minor=1,
                 fee_minor=0,
                 total_minor=1,
+                callback_url="https://shop.example/hook",
             )
             return await orders.place(connection, new, NOW)
     finally:
@@ -107,6 +108,21 @@ async def test_up_down_and_up_again_with_rows_in_it(empty_url: str) -> None:
     assert await inspected(empty_url, lambda sync: inspect(sync).get_table_names()) == ["alembic_version"]
     await migrate.upgrade(empty_url)
     await fill(empty_url)
+
+
+async def test_an_order_outlives_the_steps_back_to_the_first_schema_and_up_again(empty_url: str) -> None:
+    await migrate.upgrade(empty_url)
+    placed = await fill(empty_url)
+    await migrate.downgrade(empty_url, "0001")
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        assert await orders.get(connection, placed.id) == placed
+        moved = await orders.move(connection, placed.id, ["created"], "processing", None, NOW)
+        assert moved is not None
+        # what was still to be told is forgotten with the table, what comes now is told
+        assert [one.n for one in await redelivery.of_order(connection, placed.id)] == [2]
+    await store.close()
 
 
 async def test_several_processes_may_migrate_at_once(empty_url: str) -> None:

@@ -1,0 +1,234 @@
+"""Delivering: due callbacks of the store in, attempts at their receivers out, while the app or the command lives.
+
+Any number of dispatchers share the work by leases. A callback is made at least once: a dispatcher that dies between
+the receiver's answer and its own note has it made again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from random import SystemRandom
+from typing import Final
+
+import structlog
+
+from api.orders import schedule
+from api.orders.answers import rfc3339
+from api.orders.callbacks import message_id, message_of
+from api.orders.sender import Sender, Sent
+from api.orders.shares import Shares
+from api.settings import Settings
+from mappings.platforms import Platforms
+from store import deliveries
+from store.deliveries import Attempt, DeliveryWork
+from store.engine import Store
+from store.errors import StoreUnavailable
+
+POLL_SECONDS: Final = 0.5  # another process's order must be told within the second of the contract
+LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to note it, through a short outage too
+NOTE_AGAIN_SECONDS: Final = 0.5
+STOP_SECONDS: Final = 5.0
+MOST_SLOW: Final = 1000
+
+log = structlog.get_logger("gear.api")
+
+
+def utc_now() -> datetime:
+    """The moment, in UTC."""
+    return datetime.now(UTC)
+
+
+class Dispatcher:
+    """Makes callbacks. `waits` and `clock` are those of the contract and the machine, but for tests."""
+
+    def __init__(
+        self,
+        store: Store,
+        platforms: Platforms,
+        public_url: str,
+        sender: Sender,
+        *,
+        waits: tuple[timedelta, ...] = schedule.WAITS,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._store = store
+        self._platforms = platforms
+        self._public_url = public_url
+        self._sender = sender
+        self._waits = waits
+        self._clock = clock
+        self._chance = SystemRandom().random
+        self._woken = asyncio.Event()
+        self._stopping = False
+        self._unavailable = False
+        self._running: dict[asyncio.Task[None], DeliveryWork] = {}
+        self._slow: dict[str, None] = {}  # receivers whose last attempt met the deadline, oldest first
+
+    def wake(self) -> None:
+        """There may be work: look at once."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Takes no more work; `run` ends when the attempts under way have, or after five seconds."""
+        self._stopping = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
+        try:
+            while not self._stopping:
+                rounds = asyncio.create_task(self._rounds())
+                try:
+                    await asyncio.wait({rounds})
+                finally:
+                    rounds.cancel()
+                if (fault := rounds.exception()) is not None:
+                    log.error("delivering met a fault and starts again; report it", exc_info=fault)
+                    await self._pause()
+        finally:
+            await self._end()
+
+    async def _rounds(self) -> None:
+        while not self._stopping:
+            self._woken.clear()
+            if not await self._take():
+                await self._pause()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(POLL_SECONDS):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _take(self) -> int:
+        """Leases what is due and there is room for, and starts on it; how many that is."""
+        shares = Shares(self._running.values(), self._slow)
+        crowded = shares.crowded()
+        if shares.left <= 0:
+            return 0
+        now = self._clock()
+        seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
+        try:
+            async with self._store.reading() as connection:
+                due = await deliveries.any_due(connection, now, crowded)
+            taken: list[DeliveryWork] = []
+            if due:
+                async with self._store.transaction() as connection:
+                    taken = await deliveries.lease(connection, now, seconds, shares.left, crowded, shares.admit)
+        except StoreUnavailable as error:
+            self._fails(error)
+            return 0
+        self._works()
+        for work in taken:
+            task = asyncio.create_task(self._deliver(work))
+            self._running[task] = work
+            task.add_done_callback(self._ended)
+        return len(taken)
+
+    async def _deliver(self, work: DeliveryWork) -> None:
+        """One attempt and its note."""
+        url = work.order.callback_url
+        platform = self._platforms.by_id(work.order.platform)
+        if platform is None or url is None:
+            message = f"order {work.order.id} cannot be told: put the file of platform {work.order.platform} back"
+            raise LookupError(message)
+        at = self._clock()
+        sent = await self._sender.send(message_of(work, url, platform, self._public_url, at))
+        self._mark(work.receiver, slow=sent.outcome == "timeout")
+        await self._note(work, sent, at)
+
+    async def _note(self, work: DeliveryWork, sent: Sent, at: datetime) -> None:
+        """Keeps how the attempt ended; through an outage it tries again for as long as the lease holds."""
+        now = self._clock()
+        asked = schedule.retry_after(sent.retry_after, now)
+        verdict = schedule.verdict(sent.outcome, sent.status_code, asked, work.tries, self._chance(), waits=self._waits)
+        attempt = Attempt(at=at, outcome=sent.outcome, status_code=sent.status_code, milliseconds=sent.milliseconds)
+        again = None if verdict.wait is None else now + verdict.wait
+        _log_attempt(work, sent, verdict.state, again)
+        deadline = asyncio.get_running_loop().time() + LEASE_MARGIN_SECONDS
+        while True:
+            try:
+                async with self._store.transaction() as connection:
+                    await deliveries.finish(connection, work, attempt, verdict.state, again)
+            except StoreUnavailable as error:
+                self._fails(error)
+                if asyncio.get_running_loop().time() > deadline:
+                    return  # the lease runs out: it is made again
+                await asyncio.sleep(NOTE_AGAIN_SECONDS)
+            else:
+                return
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        work = self._running.pop(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            log.error(
+                "a callback met a fault and is tried again; report it", order=work.order.id, n=work.n, exc_info=fault
+            )
+        self.wake()
+
+    def _mark(self, receiver: str, *, slow: bool) -> None:
+        self._slow.pop(receiver, None)
+        if slow:
+            self._slow[receiver] = None
+        if len(self._slow) > MOST_SLOW:
+            self._slow.pop(next(iter(self._slow)))
+
+    async def _end(self) -> None:
+        """Lets the attempts under way come to an end, and gives back what does not."""
+        if not self._running:
+            return
+        _, late = await asyncio.wait(set(self._running), timeout=STOP_SECONDS)
+        left = [self._running[task] for task in late]
+        for task in late:
+            task.cancel()
+        if not late:
+            return
+        await asyncio.wait(late)
+        try:
+            async with self._store.transaction() as connection:
+                for work in left:
+                    await deliveries.give_back(connection, work)
+        except StoreUnavailable as error:
+            self._fails(error)
+
+    def _fails(self, error: StoreUnavailable) -> None:
+        if not self._unavailable:
+            self._unavailable = True
+            log.warning("callbacks wait for an outage to end", part="the store", cause=str(error)[:300])
+
+    def _works(self) -> None:
+        if self._unavailable:
+            self._unavailable = False
+            log.info("callbacks are made again", part="the store")
+
+
+def _log_attempt(work: DeliveryWork, sent: Sent, state: str, again: datetime | None) -> None:
+    """One line an attempt, with the receiver's host alone: paths and queries may hold secrets."""
+    log.info(
+        "callback",
+        order=work.order.id,
+        n=work.n,
+        webhookId=message_id(work.order.id, work.n),
+        type=f"order.{work.order.state}",
+        receiver=work.receiver,
+        outcome=sent.outcome,
+        statusCode=sent.status_code,
+        milliseconds=sent.milliseconds,
+        state=state,
+        nextAttemptAt=None if again is None else rfc3339(again),
+    )
+
+
+@asynccontextmanager
+async def delivering(store: Store, platforms: Platforms, settings: Settings) -> AsyncIterator[Dispatcher]:
+    """A dispatcher at work while the block lasts."""
+    async with Sender(settings.allow_insecure_callbacks) as sender:
+        dispatcher = Dispatcher(store, platforms, settings.public_url, sender)
+        task = asyncio.create_task(dispatcher.run())
+        try:
+            yield dispatcher
+        finally:
+            dispatcher.stop()
+            await asyncio.wait({task})

@@ -1,0 +1,58 @@
+"""The outbox towards the clients: an order whose state just changed goes in, a delivery to be made comes out of it.
+
+Called within the transaction of the change, so that there is never one without the other.
+"""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.schema import PENDING, deliveries, order_events, orders
+
+
+async def announce(connection: AsyncConnection, order_id: str, now: datetime) -> None:
+    """Queues the order's newest event for its callback address; nothing where it has none.
+
+    The caller holds the lock of the order's row. Behind an event that is still pending the new one waits.
+    """
+    newest = select(func.max(order_events.c.n)).where(order_events.c.order_id == order_id).scalar_subquery()
+    waiting = select(deliveries.c.n).where(deliveries.c.order_id == order_id, PENDING).exists()
+    found = select(orders.c.callback_url, newest.label("n"), waiting.label("waiting")).where(orders.c.id == order_id)
+    order = (await connection.execute(found)).one()
+    if order.callback_url is None:
+        return
+    await connection.execute(
+        insert(deliveries).values(
+            order_id=order_id,
+            n=order.n,
+            receiver=receiver_of(order.callback_url),
+            state="pending",
+            tries=0,
+            next_attempt_at=None if order.waiting else now,
+        )
+    )
+
+
+def receiver_of(url: str) -> str:
+    """Host and port as the URL names them, in lower case, without user info: who shares the work of one receiver."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+async def lock_order(connection: AsyncConnection, order_id: str) -> None:
+    """Whoever changes which delivery of an order is first holds this, as the writer of its events does."""
+    await connection.execute(select(orders.c.id).where(orders.c.id == order_id).with_for_update())
+
+
+async def free_first(connection: AsyncConnection, order_id: str, now: datetime) -> None:
+    """The order's first pending delivery is due now, unless it has a time already."""
+    same = deliveries.alias("same")  # the update's own table would be taken for the one of its row
+    waiting = select(func.min(same.c.n)).where(same.c.order_id == order_id, same.c.state == "pending").scalar_subquery()
+    first = (deliveries.c.order_id == order_id, deliveries.c.n == waiting, deliveries.c.next_attempt_at.is_(None))
+    await connection.execute(update(deliveries).where(*first).values(next_attempt_at=now))
+
+
+def same_event() -> ColumnElement[bool]:
+    """The condition that joins a delivery to its event."""
+    return and_(order_events.c.order_id == deliveries.c.order_id, order_events.c.n == deliveries.c.n)

@@ -1,0 +1,247 @@
+"""Faults of callbacks: receivers of every kind of bad behaviour, dispatchers that die, databases that go away."""
+
+import asyncio
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.orders import shares
+from api.orders.sender import Sender
+from store import deliveries
+from store.deliveries import Attempt, Crowded
+from store.engine import Store
+from tests import receiver as behaviours
+from tests.real.orders.conftest import Postgres
+from tests.real.orders.desk import Desk, desk_at, dispatching
+from tests.real.orders.shop import eventually
+from tests.receiver import Behaviour, Received, Receiver, answers, says
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome"),
+    [
+        (behaviours.hangs, ("timeout", None)),
+        (behaviours.drips, ("timeout", None)),
+        (behaviours.resets, ("unreachable", None)),
+        (behaviours.floods_its_head, ("unreachable", None)),
+        (says(b"SSH-2.0-OpenSSH_9.7\r\n"), ("unreachable", None)),
+        (says(b""), ("unreachable", None)),
+        (says(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\n\r\n"), ("unreachable", None)),
+        (answers(500), ("rejected", 500)),
+        (answers(404), ("rejected", 404)),
+        (answers(301, "Location: http://169.254.169.254/"), ("rejected", 301)),
+        (answers(304), ("rejected", 304)),
+        (behaviours.drips_its_body, ("delivered", 200)),
+        (behaviours.floods, ("delivered", 200)),
+        (answers(200, "Content-Encoding: gzip", body=b"no gzip"), ("delivered", 200)),
+        (answers(202, "Set-Cookie: a=b", body=b"x" * 1_000_000), ("delivered", 202)),
+    ],
+)
+async def test_bad_behaviour_costs_an_attempt_and_no_more(
+    sqlite_url: str, behaviour: Behaviour, outcome: tuple[str, int | None]
+) -> None:
+    async with desk_at(sqlite_url) as desk:
+        with Receiver(behaviour) as receiver:
+            order = await desk.place(receiver.url)
+            async with dispatching(desk.store, waits=(timedelta(seconds=0.3),)):
+                await desk.until_tried(order, 1)
+                receiver.behaviour = answers(200)
+                await desk.until(order, "delivered")
+        assert (await desk.outcomes(order))[0] == outcome
+
+
+async def test_nobody_listens_and_then_somebody_does(desk: Desk) -> None:
+    with Receiver() as receiver:
+        receiver.close_port()
+        order = await desk.place(receiver.url)
+        async with dispatching(desk.store, waits=(timedelta(milliseconds=50),) * 1000):
+            await desk.until_tried(order, 2)
+            receiver.open_port()
+            await desk.until(order, "delivered")
+    assert (await desk.outcomes(order))[0] == ("unreachable", None)
+
+
+async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
+    with Receiver(behaviours.hangs) as slow, Receiver() as quick:
+        for _ in range(3 * shares.OF_A_RECEIVER):
+            await desk.place(slow.url)
+        # its attempts outlast this test, and it was there first
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)) as dispatcher:
+
+            async def full() -> bool:
+                return slow.connections >= shares.OF_A_RECEIVER
+
+            await eventually(full, "the slow receiver was not tried")
+            order = await desk.place(quick.url)
+            dispatcher.wake()
+            await desk.until(order, "delivered")
+            assert slow.most_at_once == shares.OF_A_RECEIVER
+            assert await desk.backlog() == 2 * shares.OF_A_RECEIVER
+            for task in list(dispatcher._running):
+                task.cancel()
+
+
+async def test_a_receiver_that_met_the_deadline_gets_one_attempt_at_a_time(desk: Desk) -> None:
+    with Receiver(behaviours.hangs) as slow:
+        first = await desk.place(slow.url)
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=0.2), waits=()):
+            await desk.until(first, "failed")
+            slow.most_at_once = 0
+            placed = [await desk.place(slow.url) for _ in range(4)]
+            for order in placed:
+                await desk.until(order, "failed")
+    assert slow.most_at_once == 1
+
+
+async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) -> None:
+    with Receiver() as receiver:
+        for _ in range(30):
+            await desk.move(await desk.place(receiver.url), "processing")
+        rival = Store(desk.url)
+        async with dispatching(desk.store) as one, dispatching(rival) as other:
+            for dispatcher in (one, other):
+                dispatcher.wake()
+
+            async def all_came() -> bool:
+                return len(set(receiver.ids)) == 60
+
+            await eventually(all_came, f"only {len(set(receiver.ids))} came")
+        await rival.close()
+        assert len(receiver.ids) == 60
+    assert await desk.backlog() == 0
+
+
+async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk: Desk) -> None:
+    with Receiver() as receiver:
+        order = await desk.place(receiver.url)
+        async with desk.store.transaction() as connection:
+            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, 9, Crowded(), lambda *_: True)
+        async with dispatching(desk.store):
+            await asyncio.sleep(0.1)  # nothing is to come while the lease holds: there is no condition to wait for
+            assert datetime.now(UTC) > held.leased_until or receiver.received == []
+            await desk.until(order, "delivered")
+        assert len(receiver.received) == 1
+        async with desk.store.transaction() as connection:  # the dead one was only slow
+            late = Attempt(at=datetime.now(UTC), outcome="timeout", status_code=None, milliseconds=1000)
+            assert not await deliveries.finish(connection, held, late, "pending", datetime.now(UTC))
+    assert await desk.states(order) == ["delivered"]
+    assert [one[0] for one in await desk.outcomes(order)] == ["delivered", "timeout"]
+
+
+async def test_an_attempt_under_way_at_the_end_is_given_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.orders.deliver.STOP_SECONDS", 0.1)
+    with Receiver(behaviours.hangs) as receiver:
+        order = await desk.place(receiver.url)
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)):
+
+            async def under_way() -> bool:
+                return len(receiver.received) == 1
+
+            await eventually(under_way, "nothing was sent")
+        receiver.behaviour = answers(200)
+        async with dispatching(desk.store):  # need not wait for the lease of a minute
+            await desk.until(order, "delivered")
+
+
+@pytest.mark.parametrize("jump", [timedelta(days=-400), timedelta(days=400)])
+async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: timedelta) -> None:
+    """A dispatcher with a wrong clock leases and fails; the ones with a right clock still deliver soon."""
+    with Receiver(answers(500)) as receiver:
+        order = await desk.place(receiver.url)
+        async with desk.store.transaction() as connection:
+            wrong = datetime.now(UTC) + jump
+            taken = await deliveries.lease(connection, wrong, 30.0, 9, Crowded(), lambda *_: True)
+            # with a clock that is behind, even a new callback seems to be long in the future: that is no reason to wait
+            assert [work.n for work in taken] == [1]
+            failed = Attempt(at=wrong, outcome="rejected", status_code=500, milliseconds=1)
+            await deliveries.finish(connection, taken[0], failed, "pending", wrong + timedelta(hours=5))
+        receiver.behaviour = answers(200)
+        async with dispatching(desk.store):
+            await desk.until(order, "delivered")
+
+
+async def test_an_outage_of_the_database_only_delays_callbacks(
+    postgres_database_url: str, postgres: Postgres, database: str
+) -> None:
+    async with desk_at(postgres_database_url) as desk:
+        with Receiver() as receiver, capture_logs() as logs:
+            order = await desk.place(receiver.url)
+            await postgres.stop_serving(database)
+            async with dispatching(desk.store):
+                await eventually(lambda: _said(logs, "callbacks wait for an outage to end"), "no outage was noticed")
+                await postgres.serve_again(database)
+                await desk.until(order, "delivered")
+            assert await _said(logs, "callbacks are made again")
+    assert len(receiver.received) == 1
+
+
+async def test_an_outage_after_the_answer_does_not_double_the_callback(
+    postgres_database_url: str, postgres: Postgres, database: str
+) -> None:
+    async with desk_at(postgres_database_url) as desk:
+        with Receiver() as receiver, capture_logs() as logs:
+            order = await desk.place(receiver.url)
+            answering = asyncio.Event()
+            loop = asyncio.get_running_loop()
+
+            released = threading.Event()
+
+            async def slowly(request: Received, writer: asyncio.StreamWriter) -> None:
+                loop.call_soon_threadsafe(answering.set)
+                await asyncio.to_thread(released.wait, 30)
+                await answers(200)(request, writer)
+
+            receiver.behaviour = slowly
+            async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=30)):
+                await answering.wait()
+                await postgres.stop_serving(database)
+                released.set()
+                await eventually(lambda: _said(logs, "callbacks wait for an outage to end"), "no outage was noticed")
+                await postgres.serve_again(database)
+                await desk.until(order, "delivered")
+        assert len(receiver.received) == 1
+
+
+async def test_callbacks_wait_for_a_locked_file(sqlite_url: str) -> None:
+    async with desk_at(sqlite_url) as desk:
+        with Receiver() as receiver:
+            order = await desk.place(receiver.url)
+            lock = sqlite3.connect(sqlite_url.partition(":///")[2], isolation_level=None)
+            lock.execute("BEGIN IMMEDIATE")
+            async with dispatching(desk.store):
+                assert receiver.received == []
+                lock.execute("ROLLBACK")
+                lock.close()
+                await desk.until(order, "delivered")
+
+
+async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(sqlite_url: str) -> None:
+    async with desk_at(sqlite_url) as desk:
+        with Receiver() as receiver, capture_logs() as logs:
+            lost, kept = await desk.place(receiver.url), await desk.place(receiver.url)
+            async with desk.store.transaction() as connection:
+                await connection.exec_driver_sql("UPDATE orders SET platform = 999 WHERE id = ?", (lost.id,))
+            async with dispatching(desk.store):
+                await desk.until(kept, "delivered")
+                await eventually(
+                    lambda: _said(logs, "a callback met a fault and is tried again; report it"), "nobody was told"
+                )
+        assert await desk.states(lost) == ["pending"]
+
+
+async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.deliveries.MOST_ATTEMPTS", 3)
+    async with desk_at(sqlite_url) as desk:
+        with Receiver(answers(500)) as receiver:
+            order = await desk.place(receiver.url)
+            async with dispatching(desk.store, waits=(timedelta(milliseconds=10),) * 6):
+                await desk.until(order, "failed")
+        assert len(await desk.outcomes(order)) == 3
+
+
+async def _said(logs: Any, event: str) -> bool:
+    return any(line["event"] == event for line in logs)

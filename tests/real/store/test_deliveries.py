@@ -1,0 +1,180 @@
+"""Deliveries in the store: which one is due, who may take it, and what is left of it, on both databases."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+
+from store import deliveries, orders, redelivery
+from store.deliveries import Attempt, Crowded, DeliveryWork
+from store.engine import Store
+from store.orders import NewOrder, Order
+from tests.real.store.conftest import NOW, NewOrders
+
+SECOND = timedelta(seconds=1)
+
+
+async def placed(store: Store, new: NewOrder, *states: str, at: datetime = NOW) -> Order:
+    async with store.transaction() as connection:
+        order = await orders.place(connection, new, at)
+        for state in states:
+            moved = await orders.move(connection, order.id, [order.state], state, None, at)
+            assert moved is not None
+            order = moved
+    return order
+
+
+async def leased(
+    store: Store,
+    now: datetime = NOW,
+    limit: int = 100,
+    crowded: Crowded | None = None,
+    admit: Callable[[str, str], bool] = lambda *_: True,
+) -> list[DeliveryWork]:
+    held = crowded or Crowded()
+    async with store.transaction() as connection:
+        due = await deliveries.any_due(connection, now, held)
+        taken = await deliveries.lease(connection, now, 30.0, limit, held, admit)
+        assert due or not taken
+        return taken
+
+
+async def finished(store: Store, work: DeliveryWork, state: str, again: datetime | None = None) -> bool:
+    outcome = "delivered" if state == "delivered" else "rejected"
+    attempt = Attempt(at=NOW, outcome=outcome, status_code=200, milliseconds=3)
+    async with store.transaction() as connection:
+        return await deliveries.finish(connection, work, attempt, state, again)
+
+
+async def listed(store: Store, order: Order) -> list[tuple[str, str, datetime | None]]:
+    async with store.reading() as connection:
+        found = await redelivery.of_order(connection, order.id)
+        return [(one.event, one.state, one.next_attempt_at) for one in found]
+
+
+async def test_a_lease_holds_until_it_runs_out(store: Store, new_order: NewOrders) -> None:
+    await placed(store, new_order(1))
+    [first] = await leased(store)
+    assert await leased(store, NOW + 29 * SECOND) == []
+    [second] = await leased(store, NOW + 30 * SECOND)
+    assert not await finished(store, first, "pending", NOW)
+    assert await finished(store, second, "pending", NOW + timedelta(hours=1))
+    assert await leased(store, NOW + timedelta(minutes=59)) == []
+    [third] = await leased(store, NOW + timedelta(hours=1))
+    assert third.tries == 1
+
+
+async def test_what_was_delivered_is_delivered_whoever_holds_it(store: Store, new_order: NewOrders) -> None:
+    order = await placed(store, new_order(1))
+    [first] = await leased(store)
+    [second] = await leased(store, NOW + 30 * SECOND)
+    assert await finished(store, first, "delivered")
+    assert not await finished(store, second, "pending", NOW)
+    assert await listed(store, order) == [("order.created", "delivered", None)]
+
+
+async def test_only_the_first_pending_event_of_an_order_is_due(store: Store, new_order: NewOrders) -> None:
+    order = await placed(store, new_order(1), "processing", "delivered")
+    seen = []
+    for _ in range(3):
+        [work] = await leased(store)
+        seen.append((work.n, work.order.state))
+        assert await finished(store, work, "delivered" if work.n != 2 else "failed")
+    assert seen == [(1, "created"), (2, "processing"), (3, "delivered")]
+    assert await leased(store) == []
+    assert [state for _, state, _ in await listed(store, order)] == ["delivered", "failed", "delivered"]
+
+
+async def test_an_event_that_comes_while_the_last_one_is_being_noted_is_not_forgotten(
+    store: Store, new_order: NewOrders
+) -> None:
+    """The two transactions meet on the order's row, whichever is first."""
+    for turn in range(20):
+        order = await placed(store, new_order(turn))
+        [work] = await leased(store)
+
+        async def move(order: Order = order) -> None:
+            async with store.transaction() as connection:
+                assert await orders.move(connection, order.id, ["created"], "processing", None, NOW)
+
+        await asyncio.gather(finished(store, work, "delivered"), move())
+        [following] = await leased(store)
+        assert (following.order.id, following.n) == (order.id, 2)
+        assert await finished(store, following, "delivered")
+
+
+async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: NewOrders) -> None:
+    order = await placed(store, new_order(1), "processing")
+    [first] = await leased(store)
+    await finished(store, first, "failed")
+    [second] = await leased(store)
+    async with store.transaction() as connection:
+        replayed = await redelivery.replay(connection, order.id, 1, NOW)
+    assert replayed is not None
+    assert (replayed.n, replayed.state, replayed.next_attempt_at) == (1, "pending", NOW)
+    await finished(store, second, "pending", NOW)
+    [again] = await leased(store)
+    assert (again.n, again.tries) == (1, 0)
+    assert await finished(store, again, "delivered")
+    [rest] = await leased(store)
+    assert rest.n == 2
+
+
+async def test_a_share_is_kept_by_who_leases(store: Store, new_order: NewOrders) -> None:
+    for item in range(6):
+        await placed(store, new_order(item), at=NOW + item * SECOND)
+    asked: list[str] = []
+
+    def two_at_most(receiver: str, token_id: str) -> bool:
+        asked.append(receiver)
+        return len(asked) <= 2
+
+    later = NOW + 60 * SECOND
+    taken = await leased(store, later, admit=two_at_most)
+    assert set(asked) == {"shop.example"}
+    assert len(taken) == 2
+    assert await leased(store, later, crowded=Crowded(receivers=["shop.example"])) == []
+    assert await leased(store, later, crowded=Crowded(tokens=[taken[0].order.token_id])) == []
+    assert len(await leased(store, later, limit=3, crowded=Crowded(receivers=["other.example"]))) == 3
+
+
+async def test_the_backlog_counts_what_is_overdue(store: Store, new_order: NewOrders) -> None:
+    await placed(store, new_order(1), "processing")
+    await placed(store, new_order(2), at=NOW + SECOND)
+    async with store.reading() as connection:
+        assert await deliveries.backlog(connection, NOW - SECOND) == (0, None)
+        assert await deliveries.backlog(connection, NOW + SECOND) == (2, NOW)
+
+
+async def test_an_erased_address_leaves_numbers_and_nothing_to_do(store: Store, new_order: NewOrders) -> None:
+    order = await placed(store, new_order(1), "processing")
+    [work] = await leased(store)
+    await finished(store, work, "delivered")
+    async with store.transaction() as connection:
+        await redelivery.forget_address(connection, order.id)
+        await connection.exec_driver_sql("UPDATE orders SET callback_url = NULL")
+    assert await leased(store) == []
+    assert await listed(store, order) == [("order.created", "delivered", None), ("order.processing", "failed", None)]
+    async with store.transaction() as connection:
+        assert await redelivery.replay(connection, order.id, 1, NOW) is None
+        receivers = await connection.exec_driver_sql("SELECT DISTINCT receiver FROM deliveries")
+        assert receivers.scalars().all() == [""]
+
+
+@pytest.mark.parametrize("state", ["pending", "failed"])
+async def test_recovery_takes_what_was_tried_and_missed(store: Store, new_order: NewOrders, state: str) -> None:
+    order = await placed(store, new_order(1), "processing")
+    untouched = await placed(store, new_order(2))
+    [work] = [one for one in await leased(store) if one.order.id == order.id]
+    await finished(store, work, state, NOW + timedelta(hours=5) if state == "pending" else None)
+
+    async def recovered(since: datetime) -> int:
+        async with store.transaction() as connection:
+            token_id = work.order.token_id
+            return (await redelivery.recover(connection, token_id, since, "", 10, NOW + SECOND))[0]
+
+    assert await recovered(NOW + SECOND) == 0
+    assert await recovered(NOW) == 1
+    assert (await listed(store, order))[0] == ("order.created", "pending", NOW + SECOND)
+    assert (await listed(store, untouched)) == [("order.created", "pending", NOW)]
