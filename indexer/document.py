@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from indexer.checked_item import CheckedItem, decoded, from_valid
 from indexer.moments import nanoseconds
+from indexer.names_within import finish_of, stickers_of
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
 from mappings.item import GearItem
@@ -123,6 +124,12 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         word = getattr(details, name)
         if word is not None:
             document[name] = word
+    finish = finish_of(item.name, details.weapon, details.exterior)
+    if finish is not None:
+        document["finish"] = finish
+    stickers = stickers_of(item.attachments)
+    if stickers:
+        document["stickers"] = stickers
     return document
 
 

@@ -37,6 +37,15 @@ class Sort:
     descending: bool = False
 
 
+@dataclass(frozen=True)
+class Suggested:
+    """One kind of suggestion and the index field that holds its texts; `several`: an item may have more than one."""
+
+    kind: str
+    field: str
+    several: bool = False
+
+
 FILTERS: tuple[Filter, ...] = (
     Filter("price", "price", Kind.MONEY, facet=True),
     Filter("weapon", "weapon", Kind.FOLDED, facet=True),
@@ -67,6 +76,15 @@ SORTS: tuple[Sort, ...] = (
     Sort("name_asc", "name.folded"),
     Sort("name_desc", "name.folded", descending=True),
     Sort("newest", "listedAt", descending=True),
+)
+
+# Each field has `folded` and `typed` (its words and their joins) below it in `gear.json`.
+SUGGESTED: tuple[Suggested, ...] = (
+    Suggested("item", "name"),
+    Suggested("weapon", "weapon"),
+    Suggested("finish", "finish"),
+    Suggested("set", "set"),
+    Suggested("sticker", "stickers", several=True),
 )
 
 # The item's string fields below `details`, in the order in which answers show them.

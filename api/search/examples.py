@@ -77,6 +77,13 @@ SEARCH_ANSWER: dict[str, Any] = {
         "price": {"min": 21.4, "max": 21.4, "buckets": [{"from": 20.0, "to": 50.0, "count": 1}]},
     },
 }
+SUGGEST_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "suggestions": [
+        {"text": "Redline", "kind": "finish", "count": 214},
+        {"text": "AK-47 | Redline (Field-Tested)", "kind": "item", "count": 61},
+    ],
+}
 ITEM_ANSWER: dict[str, Any] = {"status": "success", "gear": ITEM, "available": True}
 PLATFORMS_ANSWER: dict[str, Any] = {
     "status": "success",

@@ -11,6 +11,7 @@ from api.search.engine import IndexedPlatform
 from api.search.facets import MOST_VALUES
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
 from api.search.values import MOST_VALUE_CHARACTERS
+from api.search.suggestions import DEFAULT_SUGGESTIONS, MOST_SUGGESTIONS, MOST_TEXT_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
 from mappings.money import MOST_PRICE
@@ -68,6 +69,9 @@ def limits(settings: Settings) -> dict[str, Any]:
             "cursorSeconds": round(KEEP_SECONDS),
             "facets": len(FACETS),
             "facetValues": MOST_VALUES,
+            "suggestCharacters": MOST_TEXT_CHARACTERS,
+            "suggestLimit": MOST_SUGGESTIONS,
+            "defaultSuggestLimit": DEFAULT_SUGGESTIONS,
             "accountCharacters": orders.MOST_ACCOUNT_CHARACTERS,
             "emailCharacters": orders.MOST_EMAIL_CHARACTERS,
             "codeCharacters": orders.MOST_CODE_CHARACTERS,

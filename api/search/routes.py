@@ -20,6 +20,7 @@ from api.search.schemas import (
     SearchBody,
 )
 from api.search.service import search
+from api.search.suggestions import DEFAULT_SUGGESTIONS, Limit, OfPlatform, OfText, SuggestAnswer, suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
 from store import orders
@@ -63,6 +64,38 @@ async def search_gear(
 ) -> Response:
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
     return json_response(await search(services, body))
+
+
+@router.get(
+    "/v1/gear/suggest",
+    summary="Suggestions while typing",
+    responses=answers(
+        SuggestAnswer,
+        examples.SUGGEST_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "validation_failed",
+        "unknown_platform",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    ),
+)
+async def get_suggestions(
+    token: SearchToken,
+    _: Annotated[None, Depends(only_query("q", "platform", "limit"))],
+    services: Held,
+    q: OfText,
+    platform: OfPlatform = None,
+    limit: Limit = DEFAULT_SUGGESTIONS,
+) -> Response:
+    """Names, weapons, finishes, sets and stickers that have all words of `q`, the last one as far as it was typed.
+
+    What begins with the whole text comes first, then what most items have; only where nothing has the words, similar
+    ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
+    """
+    chosen = list(services.platforms) if platform is None else [_platform(platform, services.platforms)]
+    return json_response(await suggest(services.engine, chosen, q, limit))
 
 
 @router.get(

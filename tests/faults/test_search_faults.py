@@ -29,6 +29,7 @@ QUESTIONS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/gear/search", {}),
     ("POST", "/v1/gear/search", {"cursor": "*"}),
     ("GET", "/v1/gear/1", None),
+    ("GET", "/v1/gear/suggest?q=ak", None),
     ("GET", "/v1/platforms", None),
     ("GET", "/health/ready", None),
 ]

@@ -15,6 +15,7 @@ from tests.real.api.waiting import until
 
 ROUTES = [
     ("POST", "/v1/gear/search", "search"),
+    ("GET", "/v1/gear/suggest", "search"),
     ("GET", f"/v1/gear/{PRICED}", "search"),
     ("GET", "/v1/platforms", "search"),
     ("POST", "/v1/gear", "order"),
@@ -241,6 +242,7 @@ async def test_the_order_of_checks_is_size_then_type_then_json(app: RunningApp, 
 REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/v1/gear/search", {"json": {}}),
     ("POST", "/v1/gear/search", {"json": {"limit": 0}}),
+    ("GET", "/v1/gear/suggest?q=ak", {}),
     ("GET", f"/v1/gear/{PRICED}", {}),
     ("GET", "/v1/gear/404", {}),
     ("GET", "/v1/platforms", {}),

@@ -27,6 +27,7 @@ Document = dict[str, Any]
 
 OPERATIONS = [
     ("post", "/v1/gear/search"),
+    ("get", "/v1/gear/suggest"),
     ("get", "/v1/gear/{id}"),
     ("get", "/v1/platforms"),
     ("post", "/v1/gear"),

@@ -1,4 +1,4 @@
-"""Scenarios: items, then searches with the ids and totals that they must give. A new file needs no Python."""
+"""Scenarios: items, then searches with what they must give, and typed texts with theirs. A new file needs no Python."""
 
 import json
 import random
@@ -25,6 +25,10 @@ def test_scenario(file: Path, opensearch_url: str, index_prefix: str, tmp_path: 
         load_items(settings, items, tmp_path)
         searched = SearchedItems(items, {}, client)
         for step in scenario["steps"]:
+            if "typed" in step:
+                suggested = client.get("/v1/gear/suggest", params=step["typed"]).json()["suggestions"]
+                assert suggested == step["suggestions"], step["typed"]
+                continue
             found = searched.ask(step["body"])
             expected = {key: value for key, value in step.items() if key in ("total", "facets")}
             assert [item["id"] for item in found.pop("gear")] == step["ids"], step["body"]

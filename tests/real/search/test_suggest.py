@@ -1,0 +1,178 @@
+"""Suggestions while typing are what a count over the same items gives: exact, in their order, of what is on offer."""
+
+import json
+import random
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from indexer.document import index_document, item_from_values
+from mappings.connection import connect
+from mappings.definition import read_definition
+from mappings.names import generation_name
+from mappings.platforms import read_platforms
+from tests.app import running, serving, settings_for
+from tests.conftest import drop_indices
+from tests.load import load_items
+from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.envelope import fields_of
+from tests.real.api.waiting import until
+from tests.real.orders.shop import place_past_the_app
+from tests.real.search.items import make_items
+from tests.real.search.suggest_oracle import expected, told
+
+_STICKERS = (
+    {"name": "Sticker | Crown (Foil)", "type": "sticker", "wear": 0.1},
+    {"name": "Sticker | Crown (Foil)", "type": "sticker", "wear": None},
+    {"name": "Sticker | NiKo | London 2018", "type": "Sticker"},
+    {"name": "Sticker | niko  | London 2018", "type": "sticker"},
+    {"name": "Sticker | Jörmungandr (Glitter)"},
+    {"name": "Sticker | I ♥ $", "type": "sticker"},
+    {"name": "Charm | Crowned", "type": "charm"},
+)
+
+
+def _with_stickers(items: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+    chance = random.Random(seed)
+    return [{**item, "attachments": chance.sample(_STICKERS, chance.choice((0, 1, 3, 5)))} for item in items]
+
+
+ITEMS = _with_stickers(make_items(400, seed=23), seed=5)
+_TEXTS = (
+    "a", "ak", "ak4", "ak47", "ak 4", "ak-47 r", "AK-47 | Redline (F", "redl", "redline ak", "m4a1", "m4 a", "m4 a1 pr",
+    "fives", "five sev", "st", "stattrak", "★ st", "★", "♥", "龍", "龍王", "dragon", "doppler", "jorm", "JÖRMUNGANDR",
+    "saiba", "the p", "phoenix coll", "crown", "crown f", "sticker niko", "sticker | niko", "i ♥", "p", "p2", "p250",
+    "asimov", "asiimvo", "redlien", "karmabit", "crwon", "jormungadnr collecton", "readline", "edline", "p259", "ak48",
+    "awpp", "prinstraem", "glitter", "crowned", "nothing has this", "!", " ", "  ak  ", "ﬁ", "İ",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of the app with 400 items, stickers on many of them."""
+    folder = tmp_path_factory.mktemp("suggest")
+    made = settings_for(opensearch_url, "tsuggest", folder)
+    with serving(made) as served:
+        try:
+            load_items(made, ITEMS, folder)
+            yield served
+        finally:
+            drop_indices(opensearch_url, "tsuggest")
+
+
+def asked(client: httpx.Client, **params: Any) -> Any:
+    answer = client.get("/v1/gear/suggest", params=params)
+    assert answer.status_code == 200, answer.text
+    return told(answer.json())
+
+
+@pytest.mark.parametrize("text", _TEXTS)
+def test_suggestions_are_what_a_plain_count_gives(client: httpx.Client, text: str) -> None:
+    for limit in (1, 8, 20):
+        assert asked(client, q=text, limit=limit) == expected(ITEMS, text, limit)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_of_a_name_is_typed_is_suggested_as_a_plain_count_gives(client: httpx.Client, data: Any) -> None:
+    item = data.draw(st.sampled_from(ITEMS))
+    name = data.draw(st.sampled_from([item["name"], *(one["name"] for one in item["attachments"])]))
+    start = data.draw(st.integers(0, len(name) - 1))
+    text = name[start : start + data.draw(st.integers(1, 12))]
+    if len(text) > 2 and data.draw(st.booleans()):  # swap, drop or double a letter
+        place = data.draw(st.integers(1, len(text) - 2))
+        middle = data.draw(st.sampled_from([text[place + 1] + text[place], text[place], text[place] * 2]))
+        text = text[:place] + middle + text[place + len(middle) :]
+    assert asked(client, q=text, platform="730") == expected(ITEMS, text, 8)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=st.text(min_size=1, max_size=100))
+def test_any_text_is_just_text(client: httpx.Client, text: str) -> None:
+    assert client.get("/v1/gear/suggest", params={"q": text}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [
+        ({}, "q"),
+        ({"q": ""}, "q"),
+        ({"q": "x" * 101}, "q"),
+        ({"q": "x", "limit": 0}, "limit"),
+        ({"q": "x", "limit": 21}, "limit"),
+        ({"q": "x", "limit": "many"}, "limit"),
+        ({"q": "x", "page": 1}, "page"),
+    ],
+)
+def test_what_is_outside_the_limits_is_a_422(client: httpx.Client, params: dict[str, Any], field: str) -> None:
+    assert fields_of(client.get("/v1/gear/suggest", params=params), "validation_failed") == [field]
+    unknown = client.get("/v1/gear/suggest", params={"q": "x", "platform": "570"})
+    assert fields_of(unknown, "unknown_platform") == ["platform"]
+
+
+async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: str, tmp_path: Path) -> None:
+    made = settings_for(opensearch_url, index_prefix, tmp_path)
+    (platform,) = read_platforms()
+    put_index(made, platform, [simple_item(1), simple_item(2), simple_item(3, name="AWP | Fade")])
+    async with running(made) as app:
+
+        async def suggested(text: str) -> dict[str, int]:
+            answer = await app.client.get("/v1/gear/suggest", params={"q": text})
+            return {text: count for text, _, count in told(answer.json())}
+
+        assert await suggested("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
+        await place_past_the_app(made, 1)
+        await place_past_the_app(made, 3)
+
+        async def known() -> bool:
+            return await suggested("a") == {"AK-47 | Redline (Field-Tested)": 1}
+
+        await until(known)
+        assert await suggested("awp") == {}
+
+
+@pytest.fixture
+async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list[dict[str, Any]], httpx.AsyncClient]]:
+    """Many names with few items each in an index of five shards, none of which knows what most items have."""
+    prefix = f"t{secrets.token_hex(5)}"
+    made = settings_for(opensearch_url, prefix, tmp_path)
+    chance = random.Random(1)
+    details = dict.fromkeys(("weapon", "set", "exterior"))
+    items = [
+        {"id": number, "name": f"Rifle {chance.randrange(300):03}", "attachments": [], "details": details}
+        for number in range(1500)
+    ]
+    (platform,) = read_platforms()
+    definition = read_definition()
+    body = definition.create_body()
+    body["settings"]["index"]["number_of_shards"] = 5
+    index = generation_name(made.alias(730), datetime.now(UTC), definition.fingerprint)
+    lines: list[str] = []
+    for item in items:
+        document = index_document(item_from_values(item), platform)
+        lines += [json.dumps({"index": {"_id": str(item["id"])}}), json.dumps(document, default=bytes.decode)]
+    engine = connect(made)
+    try:
+        engine.indices.create(index=index, body={**body, "aliases": {made.alias(730): {}}})
+        engine.bulk(index=index, body="\n".join(lines) + "\n", params={"refresh": "true"})
+    finally:
+        engine.close()
+    async with running(made) as app:
+        yield items, app.client
+    drop_indices(opensearch_url, prefix)
+
+
+async def test_counts_are_exact_on_several_shards(
+    split: tuple[list[dict[str, Any]], httpx.AsyncClient],
+) -> None:
+    items, client = split
+    for limit in (1, 3, 20):
+        answer = await client.get("/v1/gear/suggest", params={"q": "rif", "limit": limit})
+        assert told(answer.json()) == expected(items, "rif", limit)

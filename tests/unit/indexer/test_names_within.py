@@ -1,0 +1,37 @@
+"""A finish is found behind a weapon's name, stickers among what is attached."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from indexer.names_within import finish_of, stickers_of
+
+
+@pytest.mark.parametrize(
+    ("name", "weapon", "exterior", "finish"),
+    [
+        ("StatTrak™ AK-47 | Redline (Field-Tested)", "AK-47", "Field-Tested", "Redline"),
+        ("M4A4 | 龍王 (Dragon King) (Field-Tested)", "M4A4", "Field-Tested", "龍王 (Dragon King)"),
+        ("AK-47 | Redline", "AK-47", None, "Redline"),
+        ("★ Karambit", "Karambit", None, None),
+        ("AK-47 | (Field-Tested)", "AK-47", "Field-Tested", None),
+        ("Sticker | Crown (Foil)", None, None, None),
+    ],
+)
+def test_a_finish_is_what_a_weapon_is_painted_with(
+    name: str, weapon: str | None, exterior: str | None, finish: str | None
+) -> None:
+    assert finish_of(name, weapon, exterior) == finish
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What is on an item."""
+
+    name: str
+    type: str | None
+
+
+def test_stickers_are_what_is_attached_and_not_something_else() -> None:
+    on = [Attached("A", "sticker"), Attached("B", "charm"), Attached("A", "Sticker"), Attached("C", None)]
+    assert stickers_of(on) == ["A", "C"]
