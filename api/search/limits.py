@@ -10,8 +10,8 @@ from api.search.cursors import KEEP_SECONDS
 from api.search.engine import IndexedPlatform
 from api.search.facets import MOST_VALUES
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
-from api.search.values import MOST_VALUE_CHARACTERS
 from api.search.suggestions import DEFAULT_SUGGESTIONS, MOST_SUGGESTIONS, MOST_TEXT_CHARACTERS
+from api.search.values import MOST_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
 from mappings.money import MOST_PRICE
