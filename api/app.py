@@ -19,6 +19,7 @@ from api.auth import Authenticator
 from api.metrics import Meter
 from api.orders.deliver import delivering
 from api.orders.masking import masking
+from api.orders.sandboxing import sandboxing
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.upkeep import upkeep
 from api.request_id import RequestIdMiddleware
@@ -53,6 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
             async with AsyncExitStack() as workers:
                 app.state.masking = await workers.enter_async_context(masking(services))
                 await workers.enter_async_context(upkeep(store))
+                await workers.enter_async_context(sandboxing(store, app.state.masking.wake))
                 if settings.deliver_callbacks:
                     dispatcher = await workers.enter_async_context(delivering(store, platforms, settings))
                     app.state.masking.wakes_too(dispatcher.wake)

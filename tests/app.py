@@ -57,7 +57,8 @@ async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
     store = Store(database_url)
     try:
         async with store.transaction() as connection:
-            made = await tokens.create(connection, "test", scopes, False, more.get("expires_at"), now)
+            sandbox = more.get("sandbox", False)
+            made = await tokens.create(connection, "test", scopes, sandbox, more.get("expires_at"), now)
     finally:
         await store.close()
     return made.plaintext

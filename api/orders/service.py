@@ -5,36 +5,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import orjson
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, Detail, invalid
 from api.numbers import item_number
 from api.orders.additional_fields import broken_rules
 from api.orders.addresses import url_problem
-from api.orders.amounts import amounts_of, json_number
+from api.orders.amounts import amounts_of
 from api.orders.answers import order_entry
+from api.orders.offers import Offer, check_price, real_offer, sandbox_offer
 from api.orders.retries import KEY_HEADER, Call
+from api.orders.sandbox import Scenario, moves
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody
 from api.orders.transitions import visible
-from api.search.engine import StoredItem
 from api.services import Services
-from mappings.money import from_minor
 from mappings.platforms import Platform
-from store import idempotency, orders
+from store import idempotency, orders, sandbox
 from store.errors import ItemTaken
 from store.idempotency import Kept
 from store.orders import NewOrder, Order, OrderEvent
 from store.tokens import Token
-
-
-@dataclass(frozen=True)
-class Offer:
-    """An item that can be ordered now: its platform, id, price in minor units, and what it looks like."""
-
-    platform: Platform
-    number: int
-    price: int
-    name: str
-    image: str | None
 
 
 @dataclass(frozen=True)
@@ -56,22 +46,22 @@ async def place_order(
     one that cannot be ordered now or has another price than expected. The engine is asked before the transaction,
     never within it.
     """
-    if token.sandbox:
-        raise ApiError("forbidden", "a sandbox token touches no real item, and every item here is real")
     earlier = await _earlier(services, token, body, call)
     if earlier is not None:
         return earlier
     try:
-        new = await _new_order(services, token, body, call)
+        new, scenario = await _asked(services, token, body, call)
     except ApiError:
         # what is refused now may have been granted meanwhile to the same call
         earlier = await _earlier(services, token, body, call)
         if earlier is not None:
             return earlier
         raise
-    placed = await _placed(services, new, call)
+    placed = await _placed(services, new, scenario, call)
     if not placed.replayed:
         wake()
+        if scenario is not None and scenario.lost:
+            raise ApiError("store_unavailable", "the sandbox placed the order and loses this answer: call again")
     return placed
 
 
@@ -84,10 +74,11 @@ async def _earlier(services: Services, token: Token, body: OrderBody, call: Call
         platform, number = services.platforms.by_reference(body.platform), item_number(body.item)
         if platform is None or number is None:
             return None
-        return _same(services, await orders.holder(connection, platform.id, number, None), token.id, call)
+        held = await orders.holder(connection, platform.id, number, token.id if token.sandbox else None)
+        return _same(services, held, token.id, call)
 
 
-async def _placed(services: Services, new: NewOrder, call: Call) -> Placed:
+async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, call: Call) -> Placed:
     """One transaction: the key, the order, its event and the answer, all or nothing. Whoever comes second waits at the
     key or at the item, and then finds what the first one left.
     """
@@ -101,17 +92,27 @@ async def _placed(services: Services, new: NewOrder, call: Call) -> Placed:
             try:
                 order = await orders.place(connection, new, now)
             except ItemTaken:
-                held = await orders.holder(connection, new.platform, new.item, None) if call.key is None else None
-                same = _same(services, held, new.token_id, call)
+                same = await _twin(services, connection, new, call)
                 if same is None:
                     raise
                 return same
+            if scenario is not None:
+                await sandbox.plan(connection, order.id, moves(scenario.steps, now))
             placed = Placed(order.id, _answer(services, order), replayed=False)
             if call.key is not None:
                 await idempotency.keep(connection, new.token_id, call.key, order.id, placed.answer)
             return placed
     except ItemTaken:
         raise ApiError("item_unavailable", f"item {new.item} is bound by another order") from None
+
+
+async def _twin(services: Services, connection: AsyncConnection, new: NewOrder, call: Call) -> Placed | None:
+    """The order that took the item first, if a call without a key asks for the same again."""
+    if call.key is not None:
+        return None
+    sandbox_of = new.token_id if new.sandbox else None
+    held = await orders.holder(connection, new.platform, new.item, sandbox_of)
+    return _same(services, held, new.token_id, call)
 
 
 def _replayed(kept: Kept, call: Call) -> Placed:
@@ -168,30 +169,19 @@ def _check_fields(services: Services, body: OrderBody, platform: Platform) -> No
         raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
 
 
-async def _offer(services: Services, body: OrderBody, platform: Platform) -> Offer:
-    number = item_number(body.item)
-    found: StoredItem | None = None if number is None else await services.engine.item(platform, number)
-    if found is None or number is None:
-        raise ApiError("item_not_found", f"platform {platform.id} has no item {body.item[:40]!r}")
-    if found.price is None:
-        raise ApiError("item_unavailable", f"item {number} has no price")
-    return Offer(platform, number, found.price, found.item["name"], found.item.get("image"))
-
-
-def _check_price(body: OrderBody, offer: Offer) -> None:
-    digits = offer.platform.minor_digits
-    if body.expected_price is not None and body.expected_price != from_minor(offer.price, digits):
-        present = from_minor(offer.price, digits)
-        extra = {"price": json_number(offer.price, digits)}
-        raise ApiError("price_changed", f"the price of item {offer.number} is {present} now", extra=extra)
-
-
-async def _new_order(services: Services, token: Token, body: OrderBody, call: Call) -> NewOrder:
-    """The order that the body asks for, once it keeps every rule."""
+async def _asked(services: Services, token: Token, body: OrderBody, call: Call) -> tuple[NewOrder, Scenario | None]:
+    """The order that the body asks for, once it keeps every rule, and what a sandbox does with it."""
     platform = _platform(services, body)
     _check_fields(services, body, platform)
-    offer = await _offer(services, body, platform)
-    _check_price(body, offer)
+    if token.sandbox:
+        offer, scenario = sandbox_offer(platform, body)
+    else:
+        offer, scenario = await real_offer(services, platform, body), None
+    check_price(body, offer)
+    return _new_order(services, token, body, offer, call), scenario
+
+
+def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer, call: Call) -> NewOrder:
     amounts = amounts_of(offer.price, services.settings.fee_rate, body.fee)
     additional = body.additional_fields or AdditionalFields()
     attribution = body.attribution or Attribution()
@@ -216,5 +206,6 @@ async def _new_order(services: Services, token: Token, body: OrderBody, call: Ca
         success_url=body.success_url,
         failure_url=body.failure_url,
         callback_url=body.callback_url,
+        sandbox=token.sandbox,
         body_digest=call.body_digest,
     )

@@ -52,9 +52,9 @@ class Shop:
         """A GET with the app's token or this one."""
         return await self.app.client.get(path, headers=bearer(token))
 
-    async def token(self, *scopes: str) -> str:
+    async def token(self, *scopes: str, sandbox: bool = False) -> str:
         """Another client's token."""
-        return await new_token(self.app.settings.database_url, *scopes)
+        return await new_token(self.app.settings.database_url, *scopes, sandbox=sandbox)
 
     async def move(self, order_id: str, *states: str) -> None:
         """Takes the order from state to state, as fulfilment does; a release is told to the index as any is."""

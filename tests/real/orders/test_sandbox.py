@@ -1,0 +1,184 @@
+"""The sandbox: every path of an order can be tried with real answers, and nothing real is touched by it."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.orders.sandbox import BY_ITEM, BY_TRADE_LINK, PRICE, SOON, Scenario
+from api.orders.sandboxing import make_moves
+from api.settings import Settings
+from store import masks
+from tests.real.orders.conftest import Postgres
+from tests.real.orders.shop import KNIFE, Shop, eventually, opened
+from tests.real.orders.test_refusals import error_of
+from tests.real.orders.test_transitions import move
+
+LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token="
+LONG_AFTER = timedelta(hours=1)
+
+
+async def history(shop: Shop, token: str, order_id: str) -> list[dict[str, Any]]:
+    answer = await shop.get(f"/v1/orders/{order_id}", token)
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["order"]["history"]
+    return found
+
+
+async def run_all(shop: Shop) -> None:
+    """Makes every move that is planned, as if an hour had passed."""
+    while await make_moves(shop.store, datetime.now(UTC) + LONG_AFTER):
+        pass
+
+
+def told(scenario: Scenario) -> list[tuple[str, str | None]]:
+    return [("created", None), *((step.to, step.reason) for step in scenario.steps)]
+
+
+async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
+    token = await shop.token("order", sandbox=True)
+    for begins, scenario in BY_ITEM.items():
+        answer = await shop.order(begins + "0815", token)
+        if scenario.refused:
+            assert error_of(answer)["code"] == scenario.refused
+            continue
+        if scenario.lost:
+            assert error_of(answer)["code"] == "store_unavailable"
+            answer = await shop.order(begins + "0815", token)
+            assert answer.headers["Idempotent-Replayed"] == "true"
+        order = answer.json()["order"]
+        assert answer.status_code == 201, answer.text
+        fee = 0.5 if scenario.price == PRICE else 0.53  # of 10.50, where half a cent is rounded up
+        price = float(scenario.price)
+        assert order["amounts"] == {"price": price, "fee": fee, "total": price + fee, "currency": "USD"}
+        await run_all(shop)
+        happened = await history(shop, token, order["id"])
+        assert [(one["state"], one["reason"]) for one in happened] == told(scenario), begins
+
+
+async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
+    token = await shop.token("order", sandbox=True)
+    for number, (name, scenario) in enumerate(BY_TRADE_LINK.items()):
+        answer = await shop.order(f"-11{number}", token, additionalFields={"tradeLink": LINK + name})
+        assert answer.status_code == 201, answer.text
+        await run_all(shop)
+        happened = await history(shop, token, answer.json()["order"]["id"])
+        assert [(one["state"], one["reason"]) for one in happened] == told(scenario), name
+    sold = await shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
+    assert error_of(sold)["code"] == "item_unavailable"
+    assert (await shop.order("-11", token, additionalFields={"tradeLink": LINK + "aBc-_123"})).status_code == 201
+
+
+async def test_moves_come_by_themselves_one_after_the_other(shop: Shop) -> None:
+    token = await shop.token("order", sandbox=True)
+    order_id = (await shop.order("-10", token)).json()["order"]["id"]
+
+    async def completed() -> bool:
+        return bool((await history(shop, token, order_id))[-1]["state"] == "completed")
+
+    for _ in range(5):  # each waits for six seconds; four are needed where the machine has nothing else to do
+        try:
+            await eventually(completed, "not yet")
+            break
+        except AssertionError:
+            continue
+    times = [datetime.fromisoformat(one["at"]) for one in await history(shop, token, order_id)]
+    assert len(times) == 4
+    # the answer shows milliseconds, so one may be missing
+    assert all(later - times[0] >= n * timedelta(seconds=SOON, milliseconds=-1) for n, later in enumerate(times))
+
+
+async def test_a_moved_price_is_told_as_a_real_one(shop: Shop) -> None:
+    token = await shop.token("order", sandbox=True)
+    error = error_of(await shop.order("-41", token, expectedPrice=10))
+    assert (error["code"], error["price"]) == ("price_changed", 10.5)
+    assert (await shop.order("-41", token, expectedPrice=error["price"])).json()["order"]["amounts"]["price"] == 10.5
+
+
+@pytest.mark.parametrize("item", [str(KNIFE), "10", "-1", "-010", "-99", "", "ten", "-" + "10" * 9, "-10 ", "--10"])
+async def test_the_sandbox_has_no_other_items(small_shop: Shop, item: str) -> None:
+    token = await small_shop.token("order", sandbox=True)
+    assert error_of(await small_shop.order(item, token))["code"] == "item_not_found"
+
+
+async def test_the_rules_for_fields_hold_in_the_sandbox(small_shop: Shop) -> None:
+    token = await small_shop.token("order", sandbox=True)
+    assert error_of(await small_shop.order("-10", token, platform="tf2"))["code"] == "unknown_platform"
+    bad = await small_shop.order("-10", token, callbackUrl="https://127.0.0.1/", additionalFields={"platformId": "1"})
+    assert [detail["field"] for detail in error_of(bad)["details"]] == ["additionalFields.platformId", "callbackUrl"]
+
+
+async def test_nothing_real_is_bound_hidden_or_listed(shop: Shop) -> None:
+    token = await shop.token("order", "search", "fulfil", sandbox=True)
+    tried = (await shop.order("-20", token)).json()["order"]
+    async with shop.store.reading() as connection:
+        assert await masks.backlog(connection) == 0
+    await run_all(shop)
+    async with shop.store.reading() as connection:
+        assert (await connection.exec_driver_sql("SELECT count(*) FROM masks")).scalar_one() == 0
+    real = await shop.placed()
+    everybody = await shop.token("fulfil")
+    assert [one["id"] for one in (await shop.get("/v1/orders", everybody)).json()["orders"]] == [real["id"]]
+    assert [one["id"] for one in (await shop.get("/v1/orders", token)).json()["orders"]] == [tried["id"]]
+    assert error_of(await shop.get(f"/v1/orders/{tried['id']}", everybody))["code"] == "order_not_found"
+    assert error_of(await shop.get(f"/v1/orders/{real['id']}", token))["code"] == "order_not_found"
+    assert error_of(await move(shop, tried["id"], "processing", token=everybody))["code"] == "order_not_found"
+    assert error_of(await move(shop, real["id"], "processing", token=token))["code"] == "order_not_found"
+
+
+async def test_two_integrators_do_not_meet(shop: Shop) -> None:
+    one, other = await shop.token("order", sandbox=True), await shop.token("order", "fulfil", sandbox=True)
+    orders = [(await shop.order("-11", token)).json()["order"]["id"] for token in (one, other)]
+    assert len(set(orders)) == 2
+    # within one sandbox the item is bound, and a retry is a retry
+    assert error_of(await shop.order("-11", one, account="another"))["code"] == "item_unavailable"
+    again = await shop.order("-11", one)
+    assert (again.json()["order"]["id"], again.headers["Idempotent-Replayed"]) == (orders[0], "true")
+    assert error_of(await shop.get(f"/v1/orders/{orders[0]}", other))["code"] == "order_not_found"
+
+
+async def test_what_was_planned_ends_where_somebody_moves_the_order(shop: Shop) -> None:
+    buyer, desk = await shop.token("order", sandbox=True), await shop.token("order", "fulfil", sandbox=True)
+    cancelled = (await shop.order("-12", buyer)).json()["order"]["id"]
+    assert (await move(shop, cancelled, "cancelled", token=buyer)).status_code == 200
+    by_hand = (await shop.order("-12", desk)).json()["order"]["id"]
+    assert (await move(shop, by_hand, "processing", token=desk)).status_code == 200
+    await run_all(shop)
+    assert [one["state"] for one in await history(shop, buyer, cancelled)] == ["created", "cancelled"]
+    assert [one["state"] for one in await history(shop, desk, by_hand)] == ["created", "processing"]
+    assert (await shop.order("-12", buyer)).json()["order"]["id"] != cancelled
+
+
+async def test_many_workers_make_each_move_once(settings: Settings) -> None:
+    async with opened(settings) as first, opened(settings) as second:
+        token = await first.token("order", sandbox=True)
+        placed = [(await first.order(f"-12{n}", token)).json()["order"]["id"] for n in range(10)]
+        later = datetime.now(UTC) + LONG_AFTER
+        while sum(await asyncio.gather(*(make_moves(shop.store, later) for shop in (first, second) * 4))):
+            pass
+        for order_id in placed:
+            assert [(one["state"], one["reason"]) for one in await history(first, token, order_id)] == told(
+                BY_ITEM["-12"]
+            )
+
+
+async def test_a_clock_that_was_put_back_only_delays(shop: Shop) -> None:
+    token = await shop.token("order", sandbox=True)
+    order_id = (await shop.order("-12", token)).json()["order"]["id"]
+    assert await make_moves(shop.store, datetime.now(UTC) - timedelta(days=1)) == 0
+    assert [one["state"] for one in await history(shop, token, order_id)] == ["created"]
+    await run_all(shop)
+    assert (await history(shop, token, order_id))[-1]["state"] == "completed"
+
+
+async def test_an_outage_of_the_store_only_delays(
+    postgres_settings: Settings, postgres: Postgres, database: str
+) -> None:
+    async with opened(postgres_settings) as shop:
+        token = await shop.token("order", sandbox=True)
+        order_id = (await shop.order("-10", token)).json()["order"]["id"]
+        await postgres.stop_serving(database)
+        await postgres.serve_again(database)
+        await run_all(shop)
+        assert [one["state"] for one in await history(shop, token, order_id)][-1] == "completed"

@@ -1,0 +1,98 @@
+"""Migrations of orders: those of an older schema stay as they were on the way up, and real ones on the way down."""
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from store import idempotency, migrate, orders, sandbox
+from store.address import database_address
+from store.engine import Store
+from store.errors import ItemTaken
+from store.orders import NewOrder
+from store.sandbox import PlannedMove
+from tests.real.store.conftest import NOW
+
+AT = int(NOW.timestamp() * 1_000_000)
+TOKEN = {
+    "id": "tok_old",
+    "name": "shop",
+    "sha256": "0" * 64,
+    "scopes": "order",
+    "sandbox": False,
+    "webhook_secret": "whsec_x",
+    "created_at": AT,
+}
+ORDER = {
+    "id": "ord_old",
+    "token_id": "tok_old",
+    "state": "created",
+    "platform": 730,
+    "item": 5,
+    "item_name": "AK-47 | Redline",
+    "account": "a",
+    "email": "buyer@example.com",
+    "fee_mode": "included",
+    "currency": "USD",
+    "price_minor": 1,
+    "fee_minor": 0,
+    "total_minor": 1,
+    "status_key": "key",
+    "created_at": AT,
+    "updated_at": AT,
+}
+
+
+async def rows(url: str, *statements: tuple[str, dict[str, Any]]) -> list[list[Any]]:
+    """What each statement returns, past the store; all in one transaction."""
+    engine = create_async_engine(database_address(url))
+    try:
+        async with engine.begin() as connection:
+            found = []
+            for statement, values in statements:
+                named = text(statement).bindparams(*(bindparam(name) for name in values))
+                result = await connection.execute(named, values)
+                found.append(list(result.scalars()) if result.returns_rows else [])
+            return found
+    finally:
+        await engine.dispose()
+
+
+def insertion(table: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return f"INSERT INTO {table} ({', '.join(values)}) VALUES (:{', :'.join(values)})", values  # own names
+
+
+def real(item: int) -> NewOrder:
+    shared = {name: value for name, value in ORDER.items() if name in NewOrder.__dataclass_fields__}
+    return NewOrder(**{**shared, "item": item})  # type: ignore[arg-type]  # the table's values are of these types
+
+
+async def test_orders_of_the_first_schema_go_up_and_down_again(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, "0001")
+    event = {"order_id": "ord_old", "n": 1, "state": "created", "at": AT}
+    await rows(empty_url, insertion("tokens", TOKEN), insertion("orders", ORDER), insertion("order_events", event))
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        kept = await orders.get(connection, "ord_old")
+        assert kept is not None
+        assert (kept.sandbox, kept.body_digest, kept.created_at) == (False, None, NOW)
+        with pytest.raises(ItemTaken):
+            await orders.place(connection, real(5), NOW)
+        await orders.place(connection, real(6), NOW)
+        tried = await orders.place(connection, NewOrder(**{**asdict(real(5)), "sandbox": True}), NOW)
+        move = PlannedMove(from_state="created", to_state="failed", reason=None, due_at=NOW)
+        await sandbox.plan(connection, tried.id, [move])
+        await idempotency.claim(connection, "tok_old", "key", "digest", NOW)
+        await idempotency.keep(connection, "tok_old", "key", tried.id, "{}")
+    await store.close()
+
+    await migrate.downgrade(empty_url, "0001")
+    found = await rows(
+        empty_url, ("SELECT item FROM orders ORDER BY item", {}), ("SELECT count(*) FROM order_events", {})
+    )
+    assert found == [[5, 6], [2]]  # the sandbox order would be taken for a real one
+    await migrate.upgrade(empty_url)
+    assert (await rows(empty_url, ("SELECT count(*) FROM orders WHERE NOT sandbox", {}))) == [[2]]
