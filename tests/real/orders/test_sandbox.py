@@ -1,6 +1,7 @@
 """The sandbox: every path of an order can be tried with real answers, and nothing real is touched by it."""
 
 import asyncio
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.real.orders.conftest import Postgres
 from tests.real.orders.shop import KNIFE, Shop, eventually, opened
 from tests.real.orders.test_refusals import error_of
 from tests.real.orders.test_transitions import move
+from tests.receiver import Receiver
 
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token="
 LONG_AFTER = timedelta(hours=1)
@@ -87,6 +89,21 @@ async def test_moves_come_by_themselves_one_after_the_other(shop: Shop) -> None:
     assert len(times) == 4
     # the answer shows milliseconds, so one may be missing
     assert all(later - times[0] >= n * timedelta(seconds=SOON, milliseconds=-1) for n, later in enumerate(times))
+
+
+async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
+    with Receiver() as receiver:
+        async with opened(settings.model_copy(update={"allow_insecure_callbacks": True})) as shop:
+            token = await shop.token("order", sandbox=True)
+            order = (await shop.order("-31", token, callbackUrl=receiver.url)).json()["order"]
+            await run_all(shop)
+
+            async def all_told() -> bool:
+                return len(receiver.events) == len(told(BY_ITEM["-31"]))
+
+            await eventually(all_told, "not every move was told")
+    assert receiver.events == [f"order.{state}" for state, _ in told(BY_ITEM["-31"])]
+    assert {json.loads(one.body)["data"]["order"]["id"] for one in receiver.received} == {order["id"]}
 
 
 async def test_a_moved_price_is_told_as_a_real_one(shop: Shop) -> None:
