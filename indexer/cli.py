@@ -59,6 +59,11 @@ def main() -> None:
 @GIVE_UP_AFTER
 @MAP
 @click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with what a load that died has left: read the same sources again, send only what is missing.",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Validate everything and say what a load would do; write nothing but the file of --rejects.",
@@ -71,16 +76,21 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     FILE is NDJSON, a JSON array, CSV or Parquet, the first three plain or compressed by gzip or zstd: a file, a quoted
     pattern of files, an http(s) address, or `-` for stdin. Items are validated; refused ones are listed in the rejects
     file with line, id, field and reason. The old index serves until the new one is complete and checked, and stays as
-    it is when anything fails.
+    it is when anything fails. One load runs at a time; what one that was killed has left is removed by the next, or
+    gone on with by --resume.
 
     \b
     gear-indexer load listings.ndjson.gz --platform 730
     gear-indexer load 'export/part-*.parquet' --platform 730 --dry-run
     gear-indexer load https://example.org/prices.json --map prices.toml --platform 730
+    gear-indexer load listings.ndjson.gz --platform 730 --resume
     zcat part-*.gz | gear-indexer load - --platform cs2 --json
     """
     from indexer.commands import run_dry_load, run_load
 
+    if options["resume"] and (dry_run or "-" in files):
+        message = "--dry-run has nothing to go on with" if dry_run else "stdin (-) cannot be read again: name files"
+        raise click.UsageError(f"--resume: {message}")
     if dry_run:
         options.pop("without_orders")
         run_dry_load(files, **options)

@@ -54,8 +54,8 @@ def run_load(
         began = time.monotonic()
         interruption = Interruption()
         try:
-            job = _job(files, found, map_file, options)
-            with interruption.watched(), _progress(job, quiet=quiet) as progress:
+            job = _job(files, found, map_file, options, quiet=quiet)
+            with interruption.watched(), LoadProgress(job.size, quiet=quiet) as progress:
                 claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
                 client = connected(settings, job.senders)
                 Load(job, client, read_definition(), claims, report).run(progress, interruption)
@@ -68,13 +68,13 @@ def run_load(
             answer.update(report.as_json())
 
 
-def _job(files: tuple[str, ...], platform: Platform, map_file: Path | None, options: dict[str, Any]) -> LoadJob:
+def _job(
+    files: tuple[str, ...], platform: Platform, map_file: Path | None, options: dict[str, Any], *, quiet: bool
+) -> LoadJob:
     mapper = None if map_file is None else Mapper(read_item_map(map_file))
-    return LoadJob(files=expanded(files), platform=platform, mapper=mapper, **options)
-
-
-def _progress(job: LoadJob, *, quiet: bool) -> LoadProgress:
-    return LoadProgress(total_size(job.files, silent if quiet else _say), quiet=quiet)
+    names = expanded(files)
+    size = total_size(names, silent if quiet else _say)
+    return LoadJob(files=names, platform=platform, mapper=mapper, size=size, **options)
 
 
 def _tell_never_found(job: LoadJob, progress: LoadProgress) -> None:
@@ -98,8 +98,8 @@ def run_dry_load(
         answer.update(report.as_json())
         began = time.monotonic()
         try:
-            job = _job(files, found, map_file, options)
-            with _progress(job, quiet=quiet) as progress:
+            job = _job(files, found, map_file, options, quiet=quiet)
+            with LoadProgress(job.size, quiet=quiet) as progress:
                 DryRun(job, connected(settings), read_definition(), report).run(progress, _say)
                 _tell_never_found(job, progress)
         finally:

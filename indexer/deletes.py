@@ -21,7 +21,14 @@ from indexer.results import Outcome, outcome_of, send_all
 PAGE = 1000
 _BODY = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
-    "mappings": {"dynamic": "strict", "properties": {"id": {"type": "long"}, "version": {"type": "long"}}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {
+            "id": {"type": "long"},
+            "version": {"type": "long"},
+            "checkpoint": {"type": "object", "enabled": False},  # see indexer/checkpoint.py; read by id only
+        },
+    },
 }
 
 

@@ -7,6 +7,7 @@ from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
 from indexer.bulk import BulkWriter, Entry, index_lines
+from indexer.checkpoint import Checkpoints, CheckpointWriter
 from indexer.digest import stated
 from indexer.document import (
     Fault,
@@ -16,6 +17,7 @@ from indexer.document import (
     readable_id,
 )
 from indexer.expected import Expected, key_of
+from indexer.failures import CommandError
 from indexer.generations import loading_alias
 from indexer.job import SHOW_EVERY, LoadJob
 from indexer.lock import Lock
@@ -26,26 +28,29 @@ from indexer.read import Source
 from indexer.record import Record
 from indexer.rejects import RejectsFile
 from indexer.report import LoadReport
+from indexer.resume import AGAIN, Begun
 
 
 class Filling:
     """Fills one index; `report` is true at every moment, also after a failure."""
 
-    def __init__(self, job: LoadJob, client: OpenSearch, lock: Lock, report: LoadReport, expected: Expected) -> None:
+    def __init__(
+        self, job: LoadJob, client: OpenSearch, lock: Lock, report: LoadReport, expected: Expected, begun: Begun
+    ) -> None:
+        self._begun = begun
+        self._from = begun.checkpoint.mark
         self._job = job
         self._client = client
         self._lock = lock
         self._report = report
         self._expected = expected
         self._seen = BitMap64()
-        self._version = 0
+        self.trusted = not self._from.read  # whether what was acknowledged before is what is read again
 
-    def run(self, index: str, version: int, progress: LoadProgress) -> None:
-        """Reads all sources and has every item acknowledged, as of `version`; raises what stopped that."""
-        self._version = version
-        rejects_path = self._job.rejects or Path(f"{index}.rejects.ndjson")
-        patience = Patience(self._job.give_up_after)  # its own: it ends when the writer is stopped
-        self._lock.stops(patience.stopped)
+    def run(self, checkpoints: Checkpoints, progress: LoadProgress) -> None:
+        """Reads all sources and has every item acknowledged; raises what stopped that."""
+        begun = self._begun
+        rejects_path = self._job.rejects or Path(f"{begun.index}.rejects.ndjson")
         with ExitStack() as stack:
             rejects = stack.enter_context(RejectsFile(rejects_path))
 
@@ -53,12 +58,13 @@ class Filling:
                 self._expected.refuse(entry.id, entry.digest)
                 rejects.write(source, entry.line, entry.id, (Fault(None, None, f"the engine: {reason}"),))
 
+            told = stack.enter_context(CheckpointWriter(checkpoints, begun.checkpoint, self._patience()))
             writer = BulkWriter(
                 self._client,
-                loading_alias(index),
+                loading_alias(begun.index),
                 refused=refused,
-                patience=patience,
-                low_water=LowWater(self._mark),
+                patience=self._patience(),  # its own: it ends when the writer is stopped
+                low_water=LowWater(self._mark, told.tell, self._from.superseded),
                 senders=self._job.senders,
             )
             try:
@@ -66,14 +72,19 @@ class Filling:
                 writer.finish()
             finally:
                 writer.stop()
-                self._report.indexed = writer.acknowledged
-                self._report.superseded = writer.superseded
+                self._report.indexed = self._report.resumed + writer.acknowledged
+                self._report.superseded = self._from.superseded + writer.superseded
                 self._report.retries = writer.retries
                 self._report.bytes = writer.bytes
                 self._report.reasons = rejects.reasons()
                 self._report.rejected += writer.refused
                 self._report.rejects = None if rejects.path is None else str(rejects.path)
             rejects.close()
+
+    def _patience(self) -> Patience:
+        patience = Patience(self._job.give_up_after)
+        self._lock.stops(patience.stopped)
+        return patience
 
     def _mark(self) -> Mark:
         return Mark(self._report.read, self._expected.accepted())
@@ -85,10 +96,26 @@ class Filling:
                 writer.begin(source.name)
                 for record in source.records():
                     self._take(source, record, writer, rejects)
+                    if self._report.read == self._from.read:
+                        self._compare()
                     if self._report.read % SHOW_EVERY == 0:
                         self._lock.check()
                         progress.show(done + source.position, self._report.read)
                 done += source.position
+        if not self.trusted:
+            self._compare()
+
+    def _compare(self) -> None:
+        """Whether what was read up to here is what the load that died had acknowledged; raises CommandError."""
+        if self._mark() != self._from._replace(superseded=0):
+            message = (
+                f"the sources are not those of the load that died: {self._report.read:,} records have "
+                f"{self._expected.accepted().items:,} items, and not the same as its {self._from.accepted.items:,} in "
+                f"{self._from.read:,}; name the same ones ({', '.join(self._begun.checkpoint.sources)}) and --map, or "
+                f"{AGAIN}"
+            )
+            raise CommandError(message)
+        self.trusted = True
 
     def _take(self, source: Source, record: Record, writer: BulkWriter, rejects: RejectsFile) -> None:
         line, content = record
@@ -108,6 +135,10 @@ class Filling:
             )
             return
         self._seen.add(key)
-        text, digest = stated(document, self._version)
+        version = self._begun.version
+        text, digest = stated(document, version)
         self._expected.add(item.id, digest)
-        writer.write(Entry(line, item.id, index_lines(item.id, self._version, text), digest))
+        if self._report.read <= self._from.read:
+            self._report.resumed += 1
+            return
+        writer.write(Entry(line, item.id, index_lines(item.id, version, text), digest))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from indexer.lock import EXPIRY
 from indexer.mapped import Mapper
+from indexer.web import is_address, shown_address
 from mappings.platforms import Platform
 
 SHOW_EVERY = 256  # items between two looks at the clock
@@ -23,5 +24,18 @@ class LoadJob:
     keep: int = 2  # generations in all, the serving one included
     senders: int = 2
     give_up_after: float = 300.0  # seconds without progress
+    resume: bool = False  # go on with what a load that died has left
+    size: int | None = None  # bytes of all files, None where one does not tell
     lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
     mapper: Mapper | None = None  # None: the sources have items in our shape
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether a source can be read once only."""
+        return "-" in self.files
+
+    @property
+    def shown_files(self) -> tuple[str, ...]:
+        """The sources' names without secrets, and without bytes that are no text."""
+        names = (shown_address(name) if is_address(name) else name for name in self.files)
+        return tuple(name.encode("utf-8", "backslashreplace").decode() for name in names)

@@ -11,15 +11,21 @@ from indexer.patience import Patience
 
 
 def remove_leftovers(
-    client: OpenSearch, generations: Generations, lock: Lock, patience: Patience, say: Callable[[str], None]
+    client: OpenSearch,
+    generations: Generations,
+    lock: Lock,
+    patience: Patience,
+    say: Callable[[str], None],
+    *,
+    but: str | None = None,
 ) -> list[str]:
-    """Removes every generation that was filled under another lock than this one: its load has ended.
+    """Removes every generation that was filled under another lock than this one, `but` one: its load has ended.
 
     What a version without locks has begun stays: its load may run.
     """
     removed = []
     for state in generations.all():
-        if state.loading and not state.serving and state.owner not in (None, lock.owner.id):
+        if state.loading and not state.serving and state.index != but and state.owner not in (None, lock.owner.id):
             say(f"{state.index} is removed: the load that filled it has died")
             generations.remove(state.index)
             removed.append(state.index)

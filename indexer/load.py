@@ -1,15 +1,18 @@
 """A load: sources in, a checked new generation behind the alias and a report out; or the old one as it was.
 
 read = indexed + rejected + duplicates, the settings and the definition are checked before the swap, and the index must
-prove that it holds what was read. Whatever fails until then leaves the alias alone and removes what was filled.
+prove that it holds what was read. Whatever fails until then leaves the alias alone and removes what was filled. Only a
+death, or an engine that stays away, leaves that: the next load removes it or, with `resume`, goes on with it.
 """
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
+from indexer.checkpoint import Checkpoint, Checkpoints
 from indexer.claims import Claims, carry
 from indexer.deletes import Deletes
 from indexer.expected import Expected
@@ -24,6 +27,7 @@ from indexer.patience import GivenUpError, Patience, StoppedError
 from indexer.progress import LoadProgress
 from indexer.proof import prove
 from indexer.report import LoadReport
+from indexer.resume import Begun, left_by_the_dead
 from indexer.warm import warm
 from mappings.definition import Definition
 from mappings.names import generation_name
@@ -49,6 +53,7 @@ class Load:
         self._patience = Patience(job.give_up_after)
         self._generations = Generations(client, report.alias, definition, self._patience)
         self._version = 0
+        self._kept = False  # what is filled is not removed when the load fails
 
     def run(self, progress: LoadProgress, interruption: Interruption) -> None:
         """Loads, checks and swaps; raises CommandError, SourceError or the client's error where it could not."""
@@ -68,17 +73,25 @@ class Load:
                 raise
 
     def _alone(self, lock: Lock, progress: LoadProgress, interruption: Interruption) -> None:
-        self._report.removed += remove_leftovers(self._client, self._generations, lock, self._patience, progress.say)
         began = datetime.now(UTC)
-        index = generation_name(self._report.alias, began, self._definition.fingerprint)
-        self._report.index = index
-        removable = True
+        left = self._left_by_the_dead(lock, progress) if self._job.resume else None
+        removed = remove_leftovers(
+            self._client,
+            self._generations,
+            lock,
+            self._patience,
+            progress.say,
+            but=None if left is None else left.index,
+        )
+        self._report.removed += removed
+        name = generation_name(self._report.alias, began, self._definition.fingerprint)
+        index = self._report.index = name if left is None else left.index
         deletes = Deletes(self._client, index, self._patience)
+        self._kept = left is not None
         try:
             with Expected() as expected:
                 with self._report.phase("fill"):
-                    self._begin(index, deletes, lock)
-                    Filling(self._job, self._client, lock, self._report, expected).run(index, self._version, progress)
+                    self._fill(left or self._begin(index, deletes, lock), expected, lock, progress)
                 progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
                 bound = self._finish(index, deletes)
@@ -88,24 +101,54 @@ class Load:
                 try:
                     self._swap(index, lock)
                 except GivenUpError as error:
-                    removable = False  # the swap may yet happen: its answer was lost
+                    self._kept = True  # the swap may yet happen: its answer was lost
                     message = f"whether {index} serves now is not known, `gear-indexer status` tells: {error}"
                     raise CommandError(message) from error
                 self._tell_again(bound, began)
         finally:
-            if removable and not self._report.swapped:
+            if not self._kept and not self._report.swapped:
                 self._remove_unfinished(index, lock, progress)
         self._patience.call(lock.renew)
         deletes.remove()
         self._prune(index)
 
-    def _begin(self, index: str, deletes: Deletes, lock: Lock) -> None:
+    def _begin(self, index: str, deletes: Deletes, lock: Lock) -> Begun:
         """Makes the index, then takes the time: whoever changes an item later than that finds the index."""
         self._patience.call(lambda: lock.renew(index))
         deletes.create()
         self._generations.create(index, lock.owner.id)
-        self._version = self._report.version = time.time_ns() // 1000
-        self._generations.begin(index, self._version, lock.owner.id)
+        version = time.time_ns() // 1000
+        self._generations.begin(index, version, lock.owner.id)
+        checkpoint = Checkpoint(owner=lock.owner.id, sources=self._job.shown_files, size=self._job.size)
+        return Begun(index, version, checkpoint)
+
+    def _left_by_the_dead(self, lock: Lock, progress: LoadProgress) -> Begun:
+        """What a load that died has begun, from now on under this lock."""
+        left = left_by_the_dead(self._job, self._client, self._generations, self._definition, lock)
+        self._patience.call(lambda: lock.renew(left.index))
+        self._generations.begin(left.index, left.version, lock.owner.id)
+        progress.say(f"going on with {left.index}, of which {left.checkpoint.read:,} records are acknowledged")
+        return left
+
+    def _fill(self, begun: Begun, expected: Expected, lock: Lock, progress: LoadProgress) -> None:
+        """Fills the index; where the engine stayed away, what is in it is kept for a --resume."""
+        self._report.version = self._version = begun.version
+        checkpoints = Checkpoints(self._client, begun.index)
+        self._patience.call(checkpoints.read)
+        begun = replace(begun, checkpoint=replace(begun.checkpoint, owner=lock.owner.id))
+        self._patience.call(lambda: checkpoints.write(begun.checkpoint))
+        filling = Filling(self._job, self._client, lock, self._report, expected, begun)
+        away = False
+        try:
+            filling.run(checkpoints, progress)
+        except GivenUpError as error:
+            away = not self._job.reads_stdin
+            if not away:
+                raise
+            message = f"{error}; what is acknowledged stays: the same command with --resume goes on with it"
+            raise CommandError(message) from error
+        finally:
+            self._kept = away or not filling.trusted
 
     def _finish(self, index: str, deletes: Deletes) -> set[int]:
         """Makes a filled index fit for service; returns the items that active orders hold."""

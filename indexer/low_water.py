@@ -18,15 +18,18 @@ class Mark(NamedTuple):
 class LowWater:
     """Follows how far the acknowledged chunks reach without a gap."""
 
-    def __init__(self, here: Callable[[], Mark], tell: Callable[[Mark], None] = lambda mark: None) -> None:
-        """`here` says what is read when a chunk is sent, all of it in this one or an earlier; `tell` hears marks."""
+    def __init__(self, here: Callable[[], Mark], tell: Callable[[Mark], None], superseded: int = 0) -> None:
+        """`here` says what is read when a chunk is sent, all of it in this one or an earlier; `tell` hears marks.
+
+        `superseded` are those of what was acknowledged before.
+        """
         self._here = here
         self._tell = tell
         self._lock = threading.Lock()
         self._sent: list[Mark] = []  # from the first that is not passed on
         self._passed = 0
         self._done: dict[int, int] = {}  # a chunk's number: how many of it were superseded
-        self._superseded = 0
+        self._superseded = superseded
 
     def sent(self) -> int:
         """The number of the chunk that is sent now; called in the order of the source."""

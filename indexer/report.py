@@ -61,6 +61,7 @@ class LoadReport:
     superseded: int = 0
     rejected: int = 0
     duplicates: int = 0
+    resumed: int = 0  # of the indexed ones: acknowledged by the load that died, and not sent again
     bound: int = 0
     swapped: bool = False
     previous: str | None = None
@@ -112,6 +113,8 @@ class LoadReport:
             ("seconds", ", ".join(f"{name} {seconds:,.2f}" for name, seconds in self.phases.items())),
             ("bound", f"{self.bound:,} by active orders"),
         ]
+        if self.resumed:
+            rows.append(("resumed", f"{self.resumed:,} items were acknowledged before and not sent again"))
         if self.copies is not None:
             rows.append(("shards", f"{self.copies['allocated']} of {self.copies['wanted']} allocated"))
         if self.proof is not None:

@@ -30,8 +30,13 @@ def _lock(lock: dict[str, Any]) -> str:
 
 def _generation(one: dict[str, Any]) -> str:
     size = f"{one['items']:,} items, {one['bytes'] / 1e6:,.1f} MB"
-    note = _NOTES.get(one["state"], "")
-    return f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{note}"
+    return f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{_note(one)}"
 
 
-_NOTES = {"unfinished": "; its load has died, the next load or gear-indexer prune removes it"}
+def _note(one: dict[str, Any]) -> str:
+    checkpoint = one["checkpoint"]
+    done = "" if checkpoint is None else f"; {checkpoint['read']:,} records of {', '.join(checkpoint['sources'])} done"
+    if one["state"] != "unfinished":
+        return done
+    goes_on = "" if checkpoint is None else ", load --resume with the same sources goes on with it"
+    return f"{done}; its load has died, the next load or gear-indexer prune removes it{goes_on}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from indexer.checkpoint import Checkpoints
 from indexer.claims import Claims, carry
 from indexer.deletes import Deletes
 from indexer.failures import CommandError
@@ -70,6 +71,7 @@ class Upkeep:
     def _generation(self, state: IndexState, running: str | None) -> dict[str, Any]:
         """`running` is the owner of a lock that may live: what it fills is `loading`."""
         unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
+        checkpoint = Checkpoints(self.client, state.index).read() if state.loading else None
         stats = self.client.indices.stats(index=state.index, metric="store")
         return {
             "index": state.index,
@@ -78,6 +80,7 @@ class Upkeep:
             "items": self._generations().count(state.index),
             "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],
             "definition": self._compared(state),
+            "checkpoint": None if checkpoint is None else checkpoint.as_json(),
         }
 
     def _lock(self, command: str, say: Callable[[str], None]) -> Lock:

@@ -1,0 +1,202 @@
+"""Killed at any moment: the old index serves, status says what is left, and a load goes on with it or removes it."""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer import bulk
+from indexer.checkpoint import Checkpoint, Checkpoints
+from indexer.digest import Sums
+from indexer.failures import CommandError
+from indexer.low_water import Mark
+from tests.real.indexer.conftest import Place, items, lines
+from tests.real.indexer.test_death import loader_held
+from tests.real.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
+from tests.servers import disposable_node
+
+MANY = 200
+LOAD = ("load", "many.ndjson", "--platform", "730", "--quiet")
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many requests for few items."""
+    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+
+
+def _source(place: Place) -> Path:
+    """Items with a refused one in front and a repeated one near the end: neither takes part in any chunk."""
+    found = [{"id": "no"}, *items(MANY, first=1000)]
+    found.insert(MANY - 10, found[5])
+    path = place.folder / "many.ndjson"
+    path.write_bytes(lines(found))
+    return path
+
+
+def _unfinished(place: Place) -> list[dict[str, Any]]:
+    state = place.json("status", "--platform", "730")
+    return [one for one in state["generations"] if one["state"] in ("loading", "unfinished")]
+
+
+def _killed(place: Place, wire: Wire, when: Callable[[str, str], bool], least: int = 0) -> dict[str, Any]:
+    """Kills a load there, once so many records are in its checkpoint; what is left."""
+    with loader_held(place, wire, when, "many.ndjson") as (process, _):
+        deadline = time.monotonic() + 60
+        while (left := _unfinished(place)) and (left[0]["checkpoint"] or {"read": -1})["read"] < least:
+            assert time.monotonic() < deadline
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    wire.rule = pass_all
+    left = _unfinished(place)
+    return left[0] if left else {}
+
+
+def _first(method: str, path: str) -> bool:
+    return is_bulk(path)
+
+
+def _settings(method: str, path: str) -> bool:
+    return method == "PUT" and path.endswith("/_settings")
+
+
+@pytest.mark.parametrize("point", ["before anything is acknowledged", "in the middle", "before the swap"])
+def test_a_killed_load_is_gone_on_with_from_what_was_acknowledged(place: Place, wire: Wire, point: str) -> None:
+    old = place.load(items(2))["index"]
+    _source(place)
+    before = wire.bulks
+    when, least = {
+        "before anything is acknowledged": (_first, 0),
+        "in the middle": (lambda method, path: is_bulk(path) and wire.bulks >= before + 4, 21),
+        "before the swap": (_settings, MANY + 1),
+    }[point]
+    left = _killed(place, wire, when, least)
+    assert place.served() == [1, 2]
+    assert left["state"] == "unfinished"
+    assert left["checkpoint"]["sources"] == ["many.ndjson"]
+    assert "load --resume with the same sources goes on with it" in place.run("status").stdout
+    report = place.json(*LOAD, "--resume")
+    assert (report["index"], report["swapped"], report["proof"]["agrees"]) == (left["index"], True, True)
+    counts = [report[name] for name in ("read", "indexed", "rejected", "duplicates")]
+    assert counts == [MANY + 2, MANY, 1, 1]
+    acknowledged = {"before anything is acknowledged": [0], "before the swap": [MANY]}.get(point, [20, 40, 60])
+    assert report["resumed"] in acknowledged
+    assert place.served() == list(range(1000, 1000 + MANY))
+    assert place.indices() == [old, report["index"]]
+    assert len((place.folder / report["rejects"]).read_bytes().splitlines()) == 2
+
+
+def test_a_load_killed_after_its_swap_is_done_and_tidied_up_by_the_next(place: Place, wire: Wire) -> None:
+    _source(place)
+    wire.rule = pass_all
+    _killed(place, wire, lambda method, path: method == "DELETE" and path.endswith("-deletes"))
+    assert place.served() == list(range(1000, 1000 + MANY))
+    assert any(name.endswith("-deletes") for name in place.indices())
+    error = place.json(*LOAD, "--resume", code=1)["error"]
+    assert "no load has left anything to go on with" in error
+    report = place.load(items(1), "--min-share", "0")
+    assert place.indices() == [report["previous"], report["index"]]
+
+
+def test_what_was_changed_live_meanwhile_is_not_lost(place: Place, wire: Wire) -> None:
+    place.load(items(2))
+    _source(place)
+    before = wire.bulks
+    _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= before + 4, 21)
+    place.json("delete", "1003", "1150", "--platform", "730", "--quiet")
+    changed = [{"id": number, "name": "changed", "price": 1} for number in (1004, 1151, 7)]
+    place.json("upsert", "-", "--platform", "730", "--quiet", stdin=lines(changed))
+    report = place.json(*LOAD, "--resume")
+    assert (report["proof"]["changedLive"], report["proof"]["deletedLive"]) == (3, 2)
+    assert place.served() == [7, *(number for number in range(1000, 1000 + MANY) if number not in (1003, 1150))]
+    for number in (1004, 1151):
+        assert place.client.get(index=place.alias, id=str(number))["_source"]["item"]["name"] == "changed"
+
+
+def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: Wire) -> None:
+    path = _source(place)
+    whole = path.read_bytes()
+    left = _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
+    path.write_bytes(whole + b"\n")
+    error = place.json(*LOAD, "--resume", code=1)["error"]
+    assert f"have {len(whole) + 1:,} bytes where those of the load that died had {len(whole):,}" in error
+    path.write_bytes(whole.replace(b"Item 1001", b"Item 9999"))
+    bulks = wire.bulks
+    error = place.json(*LOAD, "--resume", code=1)["error"]
+    assert "the sources are not those of the load that died" in error
+    assert "without --resume" in error
+    assert wire.bulks == bulks, "nothing was sent"
+    path.write_bytes(whole)
+    report = place.json(*LOAD, "--resume")
+    assert (report["index"], report["swapped"]) == (left["index"], True)
+
+
+def test_there_must_be_something_to_go_on_with(place: Place) -> None:
+    _source(place)
+    assert "no load has left anything" in place.json(*LOAD, "--resume", code=1)["error"]
+    unfinished = f"{place.alias}-20200101000000000-00000000"
+    place.client.indices.create(index=unfinished, body={"aliases": {f"{unfinished}-loading": {}}})
+    assert "no record of how far its load had come" in place.json(*LOAD, "--resume", code=1)["error"]
+    assert place.indices() == [unfinished]
+    result = place.run("load", "-", "--platform", "730", "--resume", stdin="")
+    assert result.exit_code == 2
+    assert "stdin (-) cannot be read again" in result.stderr
+
+
+def test_an_engine_that_stays_away_leaves_what_can_be_gone_on_with(place: Place, wire: Wire) -> None:
+    _source(place)
+    wire.rule = lambda method, path, body: CUT if is_bulk(path) and wire.bulks >= 4 else None
+    report = place.json(*LOAD, "--give-up-after", "1", code=1)
+    assert "gave up after 1 seconds" in report["error"]
+    assert "--resume goes on with it" in report["error"]
+    wire.rule = pass_all
+    again = place.json(*LOAD, "--resume")
+    assert (again["index"], again["swapped"]) == (report["index"], True)
+    assert again["resumed"] > 0
+    assert place.served() == list(range(1000, 1000 + MANY))
+
+
+def test_a_load_goes_on_after_loader_and_engine_were_killed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    _source(place)
+    with disposable_node("resume") as node, Wire(node.url) as wire:
+        monkeypatch.setenv("GEAR_OPENSEARCH_URL", wire.url)
+        place.environment["GEAR_OPENSEARCH_URL"] = wire.url
+        left = _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
+        node.kill()
+        node.start()
+        report = place.json(*LOAD, "--resume")
+        assert (report["index"], report["proof"]["agrees"], report["proof"]["found"]["items"]) == (
+            left["index"],
+            True,
+            MANY,
+        )
+        assert report["resumed"] >= 20
+
+
+def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place) -> None:
+    index = f"{place.alias}-x"
+    place.client.indices.create(index=f"{index}-deletes", body={"aliases": {f"{index}-deletes-loading": {}}})
+    first, second = Checkpoints(place.client, index), Checkpoints(place.client, index)
+    begun = Checkpoint(owner="first", sources=("a",), size=None)
+    first.write(begun)
+    assert second.read() == begun
+    second.write(Checkpoint(owner="second", sources=("a",), size=None))
+    with pytest.raises(CommandError, match="another load has gone on"):
+        first.write(begun.reached(Mark(10, Sums(10))))
+    found = second.read()
+    assert found is not None
+    assert (found.owner, found.read) == ("second", 0)
+
+
+def test_answers_to_a_checkpoint_may_be_lost(place: Place, wire: Wire) -> None:
+    _source(place)
+    count = iter(range(1000))
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        return Fault("lose") if "/_doc/checkpoint" in path and next(count) % 3 == 1 else None
+
+    wire.rule = rule
+    assert place.json(*LOAD)["swapped"] is True
