@@ -30,8 +30,11 @@ WORDS: Final = {
 
 @dataclass(frozen=True)
 class _Page:
+    """The template, and the digests of the one script and the one style that it has."""
+
     template: Template
-    policy: str
+    script: str
+    style: str
 
 
 @cache
@@ -40,24 +43,48 @@ def _page() -> _Page:
         loader=PackageLoader("api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     source = (PackageLoader("api").get_source(environment, "order.html"))[0]
-    style = re.search(r"<style>(.*?)</style>", source, re.DOTALL)
-    digest = hashlib.sha256((style[1] if style else "").encode()).digest()
-    policy = (
-        f"default-src 'none'; img-src https:; style-src 'sha256-{base64.b64encode(digest).decode()}'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    return _Page(environment.get_template("order.html"), policy)
+    return _Page(environment.get_template("order.html"), _digest("script", source), _digest("style", source))
 
 
-def headers() -> dict[str, str]:
-    """What keeps the page private and inert: nothing runs, is framed, cached, indexed or told where it came from."""
+def _digest(element: str, source: str) -> str:
+    """What a policy calls the element's text by."""
+    found = re.search(rf"<{element}>(.*?)</{element}>", source, re.DOTALL)
+    digest = hashlib.sha256((found[1] if found else "").encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def headers(order: Order) -> dict[str, str]:
+    """What keeps the page private: nothing foreign runs in it, it is not framed, cached, indexed or told where it
+    came from, and loads nothing but the order's own picture.
+    """
+    policy = {
+        "default-src": "'none'",
+        "connect-src": "'self'",
+        "img-src": _picture_host(order.item_image) or "'none'",
+        "script-src": _page().script,
+        "style-src": _page().style,
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
     return {
-        "Content-Security-Policy": _page().policy,
+        "Content-Security-Policy": "; ".join(f"{directive} {source}" for directive, source in policy.items()),
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
         "X-Robots-Tag": "noindex",
     }
+
+
+def _picture_host(image: str | None) -> str | None:
+    """Where the picture is, as a policy names it; None for a picture that is not shown."""
+    found = re.match(r"https://[A-Za-z0-9.-]+(?::\d+)?(?=/|$)", image or "")
+    return found[0] if found else None
+
+
+def version_of(content: str) -> str:
+    """The page's entity tag: it changes with anything that the buyer sees."""
+    return f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
 
 
 def next_url(order: Order) -> str | None:
@@ -68,16 +95,15 @@ def next_url(order: Order) -> str | None:
 
 
 def render(order: Order, platform: Platform) -> str:
-    """The page; it reloads itself until the order is at its end."""
+    """The page; it renews itself until the order is at its end, with a script or, where none may run, without."""
     digits = platform.minor_digits
     headline, meaning = WORDS[order.state]
-    image = order.item_image or ""
     return _page().template.render(
         headline=headline,
         meaning=meaning,
         state=order.state,
         name=order.item_name,
-        image=image if image.startswith("https://") else None,
+        image=order.item_image if _picture_host(order.item_image) else None,
         platform=platform.name,
         price=f"{from_minor(order.price_minor, digits)} {order.currency}",
         fee=f"{from_minor(order.fee_minor, digits)} {order.currency}",

@@ -174,7 +174,9 @@ async def post_transition(
 
 
 @router.get("/orders/{status_key}", include_in_schema=False)
-async def order_page(status_key: str, _: Annotated[None, Depends(only_query())], services: Held) -> Response:
+async def order_page(
+    request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: Held
+) -> Response:
     """The order's page for its buyer, who has its unguessable address and no token."""
     async with services.store.reading() as connection:
         order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
@@ -183,9 +185,13 @@ async def order_page(status_key: str, _: Annotated[None, Depends(only_query())],
     target = page.next_url(order)
     if target is not None:
         location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
-        return Response(status_code=303, headers={**page.headers(), "Location": location})
+        return Response(status_code=303, headers={**page.headers(order), "Location": location})
     content = page.render(order, platform_of(services, order))
-    return Response(content, headers=page.headers(), media_type="text/html")
+    version = page.version_of(content)
+    headers = {**page.headers(order), "ETag": version}
+    if request.headers.get("If-None-Match") == version:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type="text/html")
 
 
 def _json(content: dict[str, Any]) -> Response:

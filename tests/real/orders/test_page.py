@@ -33,6 +33,17 @@ async def test_the_buyer_sees_the_order_without_a_token(shop: Shop) -> None:
     assert path_of(order).removeprefix("/orders/") not in str(logs)
 
 
+async def test_a_page_that_has_not_changed_is_not_sent_again(small_shop: Shop) -> None:
+    order = await small_shop.placed()
+    page = await small_shop.get(path_of(order))
+    known = {"If-None-Match": page.headers["ETag"]}
+    again = await small_shop.app.client.get(path_of(order), headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["Cache-Control"] == "no-store"
+    await small_shop.move(order["id"], "created", "processing")
+    assert (await small_shop.app.client.get(path_of(order), headers=known)).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("states", "location"),
     [
