@@ -117,15 +117,21 @@ def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
         content = await _content(request)
         _refuse_other_types(request, content)
         value = parse(content)
-        if not isinstance(value, dict):
-            raise ApiError("validation_failed", "the body must be a JSON object")
+        body = checked(model, value)
         request.state.json = value
-        try:
-            return model.model_validate(value)
-        except ValidationError as error:
-            raise from_validation(error.errors(include_url=False, include_input=False)) from error
+        return body
 
     return read
+
+
+def checked(model: type[Body], value: Any) -> Body:
+    """The body that a JSON value is; raises ApiError `validation_failed`."""
+    if not isinstance(value, dict):
+        raise ApiError("validation_failed", "the body must be a JSON object")
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise from_validation(error.errors(include_url=False, include_input=False)) from error
 
 
 def request_body(model: type[BaseModel], examples: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ import click
 
 from indexer.change_cli import delete, upsert
 from indexer.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, WITHOUT_ORDERS
+from indexer.plugins import Commands
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def main() -> None:
     """Fills the search index and looks after it.
 

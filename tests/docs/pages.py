@@ -24,8 +24,12 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Com
     """A command and all below it, each with its full name."""
     yield name, command
     if isinstance(command, click.Group):
-        for below in command.commands:
-            yield from commands(f"{name} {below}", command.commands[below])
+        context = click.Context(command)
+        declared = [below for below in command.list_commands(context) if below not in command.commands]
+        for below in (*command.commands, *declared):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from commands(f"{name} {below}", found)
 
 
 def help_text(name: str) -> str:

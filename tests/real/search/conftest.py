@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -25,6 +26,7 @@ class SearchedItems:
     items: list[dict[str, Any]]
     known: dict[str, list[Any]]
     client: httpx.Client
+    prefix: str = ""  # of their index
 
     def ask(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a search that must succeed; decimals are sent as they are written."""
@@ -51,12 +53,12 @@ def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
 def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchedItems]:
     """400 items made by a seed, loaded as an operator loads them."""
     items = make_items(ITEMS, seed=7)
-    prefix = "tsearch"
+    prefix = f"t{uuid4().hex[:10]}"
     folder: Path = tmp_path_factory.mktemp("search")
     settings = settings_for(opensearch_url, prefix, folder)
     with serving(settings) as client:
         try:
             load_items(settings, items, folder)
-            yield SearchedItems(items, _known(items), client)
+            yield SearchedItems(items, _known(items), client, prefix)
         finally:
             drop_indices(opensearch_url, prefix)

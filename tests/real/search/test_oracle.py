@@ -112,7 +112,7 @@ def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=chosen)
 
 
-def _bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {},
         optional={
@@ -130,7 +130,7 @@ def _bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
-    body = data.draw(_bodies(searched_items.known))
+    body = data.draw(bodies(searched_items.known))
     expected, total = oracle.answer(searched_items.items, body)
     found = searched_items.ask(body)
     asked = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
@@ -151,7 +151,7 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
 def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     searched_items: SearchedItems, data: Any
 ) -> None:
-    body = {**data.draw(_bodies(searched_items.known)), "facets": list(oracle.DETAILS)}
+    body = {**data.draw(bodies(searched_items.known)), "facets": list(oracle.DETAILS)}
     facets = searched_items.ask(body)["facets"]
     for name in oracle.DETAILS:
         other = oracle.without(body, name)
@@ -163,7 +163,7 @@ def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_items: SearchedItems, data: Any) -> None:
-    body = {**data.draw(_bodies(searched_items.known)), "facets": ["price", "float"]}
+    body = {**data.draw(bodies(searched_items.known)), "facets": ["price", "float"]}
     facets = searched_items.ask(body)["facets"]
     for name in ("price", "float"):
         other = oracle.without(body, name)

@@ -1,0 +1,112 @@
+"""`gear-indexer why`: an item's id and a search body in; why it is or is not in the answer out.
+
+The command is declared as an entry point of the indexer's command line, which so has it without knowing this package.
+"""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from api.search.why import Why
+    from mappings.connection import SearchSettings
+    from mappings.platforms import Platform, Platforms
+
+
+@click.command()
+@click.argument("number", metavar="ID", type=int)
+@click.argument("body", metavar="BODY")
+@click.option(
+    "--platform", metavar="ID", help="The item's platform, by id or slug.  [default: the body's, or the only one]"
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
+def why(number: int, body: str, *, platform: str | None, as_json: bool) -> None:
+    """Tells why an item is or is not in a search's answer.
+
+    BODY is the search as it was sent to POST /v1/gear/search, or `-` for stdin. Every condition is asked of the engine
+    for exactly this item; one that meets them all is looked up among the hits. The exit code is 0 when the reason was
+    found, whatever it is.
+
+    \b
+    gear-indexer why 40000012345 '{"platform": 730, "query": "redline", "filters": {"price": {"max": 20}}}'
+    gear-indexer why 40000012345 - --json < body.json
+    """
+    import json
+
+    try:
+        found = _found(number, body, platform)
+    except click.ClickException as error:
+        if as_json:
+            click.echo(json.dumps({"id": number, "error": error.message}))
+        raise
+    click.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else written(found))
+
+
+def written(found: "Why") -> str:
+    """The report for people: a line for each condition, and the reasons last."""
+    from api.search.why import shown
+
+    title = f"item {found.id}" + ("" if found.name is None else f", {found.name}")
+    lines = [f"{title}, in {found.index}" if found.index else title]
+    for part in found.parts:
+        asked = "on offer" if part.asked is None else f"{part.field} {shown(part.asked)}"
+        lines.append(f"  {'yes' if part.met else 'NO '}  {asked}")
+    return "\n".join([*lines, *found.sentences])
+
+
+def _found(number: int, body: str, reference: str | None) -> "Why":
+    """Everything up to the report; raises ClickException with what to do next."""
+    import asyncio
+    import sys
+
+    from opensearchpy.exceptions import OpenSearchException
+    from pydantic import ValidationError
+
+    from api.errors import ApiError
+    from mappings.connection import SearchSettings
+    from mappings.platforms import PlatformFileError, read_platforms
+
+    try:
+        settings = SearchSettings()
+        platforms = read_platforms(settings.platform_files)
+    except (PlatformFileError, ValidationError) as error:
+        raise click.ClickException(str(error)) from error
+    text = sys.stdin.read() if body == "-" else body
+    try:
+        return asyncio.run(_asked(settings, platforms, number, text, reference))
+    except ApiError as error:
+        faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
+        message = f"the API refuses this body ({error.code}): {faults or error.message}"
+        raise click.ClickException(message) from error
+    except OpenSearchException as error:
+        message = f"the engine did not answer: {error}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
+        raise click.ClickException(message) from error
+
+
+async def _asked(
+    settings: "SearchSettings", platforms: "Platforms", number: int, text: str, reference: str | None
+) -> "Why":
+    from api.json_body import checked, parse
+    from api.search.schemas import SearchBody
+    from api.search.why import Asker
+    from mappings.connection import connect_async
+
+    body = checked(SearchBody, parse(text.encode("utf-8", "surrogateescape")))
+    platform = _platform(platforms, reference, body.platform)
+    client = connect_async(settings, timeout=30.0)
+    try:
+        return await Asker(client, settings, platforms).why(platform, number, body)
+    finally:
+        await client.close()
+
+
+def _platform(platforms: "Platforms", reference: str | None, asked: int | None) -> "Platform":
+    if reference is None and asked is None and len(platforms) > 1:
+        message = f"say with --platform whose item it is: {platforms.known()}"
+        raise click.UsageError(message)
+    named = str(asked) if reference is None and asked is not None else reference
+    platform = next(iter(platforms)) if named is None else platforms.by_reference(named)
+    if platform is None:
+        message = f"{named} is no known platform; known are {platforms.known()}"
+        raise click.UsageError(message)
+    return platform
