@@ -53,7 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
         try:
             async with AsyncExitStack() as workers:
                 app.state.masking = await workers.enter_async_context(masking(services))
-                await workers.enter_async_context(upkeep(store))
+                await workers.enter_async_context(upkeep(store, settings.personal_data_days))
                 await workers.enter_async_context(sandboxing(store, app.state.masking.wake))
                 if settings.deliver_callbacks:
                     dispatcher = await workers.enter_async_context(delivering(store, platforms, settings))

@@ -11,6 +11,7 @@ import click
 
 from api.callback_commands import deliver, webhook
 from api.command import checked, duration, opened_store, run_now
+from api.privacy_command import forget
 
 if TYPE_CHECKING:
     from store.tokens import Token
@@ -201,4 +202,5 @@ def _about(held: "Token") -> dict[str, Any]:
 
 
 main.add_command(deliver)
+main.add_command(forget)
 main.add_command(webhook)

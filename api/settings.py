@@ -26,6 +26,12 @@ class Settings(SearchSettings, StoreSettings):
     )
     rate_limit: str = Field(default="100/second", description="requests a token, such as `100/second`; empty is off")
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
+    personal_data_days: int | None = Field(
+        default=None,
+        ge=8,
+        le=36_500,
+        description="days after an order's last change until its personal data are erased; kept where left out",
+    )
     allow_insecure_callbacks: bool = Field(
         default=False, description="accept http and private addresses in an order's URLs, for development"
     )

@@ -47,6 +47,7 @@ class NewOrder:
     callback_url: str | None = field(default=None, repr=False)
     sandbox: bool = False
     body_digest: str | None = field(default=None, repr=False)
+    forget: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

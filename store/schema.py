@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-REVISION: Final = "0004"
+REVISION: Final = "0005"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
@@ -44,6 +44,8 @@ TRIED: Final = text(f"sandbox AND {_HOLDS}")
 """A sandbox order that would bind its item; it keeps only its own token from ordering the same one twice."""
 PERSONAL: Final = text("email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')")
 """An order at its end that still says who the buyer is (store.privacy)."""
+TO_FORGET: Final = text("forget AND email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')")
+"""One of these whose buyer is to be forgotten without waiting."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -118,6 +120,7 @@ orders = Table(
     Column("updated_at", Instant, nullable=False),
     Column("sandbox", Boolean, nullable=False, server_default=false()),
     Column("body_digest", Text),  # of the request's body: the same again is the same order
+    Column("forget", Boolean, nullable=False, server_default=false()),  # the personal data, at the order's end
     PrimaryKeyConstraint("id", name="orders_pk"),
     UniqueConstraint("status_key", name="orders_status_key"),
     CheckConstraint(f"state IN {STATES}", name="orders_state"),
@@ -150,6 +153,7 @@ Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
 Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
 Index("orders_personal", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
+Index("orders_to_forget", orders.c.updated_at, sqlite_where=TO_FORGET, postgresql_where=TO_FORGET)
 
 order_events = Table(
     "order_events",

@@ -117,7 +117,7 @@ class OrderEntry(_Shape):
     state: State
     platform: str = Field(description="slug")
     item: str
-    account: str
+    account: str = Field(description="the client's own reference; empty once the personal data were erased")
     code: str | None
     fee: FeeMode
     amounts: AmountsAnswer

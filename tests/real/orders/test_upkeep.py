@@ -21,9 +21,9 @@ async def test_a_key_is_kept_for_a_day_at_least_and_not_for_ever(shop: Shop) -> 
     now = datetime.now(UTC)
     for moment in (now - timedelta(days=400), now, now + timedelta(hours=24), now + KEYS_ARE_KEPT - timedelta(hours=1)):
         # clocks that were put back or forward by a day among them
-        assert await keep_up(shop.store, moment) == EVERY_SECONDS
+        assert await keep_up(shop.store, moment, None) == EVERY_SECONDS
         assert is_replay_of(await send(shop.app.client), first)
-    await keep_up(shop.store, now + KEYS_ARE_KEPT + timedelta(seconds=1))
+    await keep_up(shop.store, now + KEYS_ARE_KEPT + timedelta(seconds=1), None)
     # the key is forgotten, the order is not: its item cannot be bought a second time by mistake
     assert (await send(shop.app.client)).json()["error"]["code"] == "item_unavailable"
     again = await send(shop.app.client, None)
@@ -37,8 +37,8 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(shop: Shop) -> None:
             "WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys "
             f"WHERE n <= {BATCH}) SELECT tokens.id, 'k' || n, 'digest', 0 FROM keys, tokens"
         )
-    assert await keep_up(shop.store, datetime.now(UTC)) == 0.0
-    assert await keep_up(shop.store, datetime.now(UTC)) == EVERY_SECONDS
+    assert await keep_up(shop.store, datetime.now(UTC), None) == 0.0
+    assert await keep_up(shop.store, datetime.now(UTC), None) == EVERY_SECONDS
 
 
 async def test_an_app_erases_what_is_old_when_it_starts(settings: Settings) -> None:
@@ -64,7 +64,7 @@ async def test_an_outage_is_told_once_and_waited_out(
         store = shop.store
 
         async def work() -> float:
-            await keep_up(store, datetime.now(UTC))
+            await keep_up(store, datetime.now(UTC), None)
             return 0.05
 
         with capture_logs() as logs:

@@ -1,0 +1,23 @@
+"""Orders whose buyer is to be forgotten: the mark, and the index by which they are found at their end, come out."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+_TO_FORGET = sa.text("forget AND email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')")
+
+
+def upgrade() -> None:
+    """Nobody is to be forgotten yet."""
+    op.add_column("orders", sa.Column("forget", sa.Boolean, nullable=False, server_default=sa.false()))
+    op.create_index("orders_to_forget", "orders", ["updated_at"], sqlite_where=_TO_FORGET, postgresql_where=_TO_FORGET)
+
+
+def downgrade() -> None:
+    """The marks are lost: `gear-api forget` has to be run again."""
+    op.drop_index("orders_to_forget", "orders")
+    op.drop_column("orders", "forget")
