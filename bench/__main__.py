@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from bench import data, results
+from bench import load as loading
 from bench.search import Plan, measure, peers
 from bench.workloads import workloads
 
@@ -52,6 +53,26 @@ def search(
     about = results.circumstances(items=items, data=data.digest(file), memory=memory)
     results.write(folder / f"search-{items}.json", about, measured)
     results.show(measured)
+
+
+@main.command()
+@click.option("--items", default=200_000, show_default=True, help="Listings in each load.")
+@click.option("--rounds", default=5, show_default=True, help="Loads of each peer, in turn.")
+@click.option("--only", multiple=True, type=click.Choice(loading.PEERS), help="These peers only.")
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, folder: Path) -> None:
+    """Loads: prepared bytes, this project's indexer, and the client library's `parallel_bulk`."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    where = loading.place(items, opensearch_url, folder)
+    measured: dict[str, loading.Loads] = {}
+    for loads, run in loading.measure(where, items, rounds, only or loading.PEERS):
+        measured[loads.peer] = loads
+        click.echo(f"{loads.peer}: {items / run.seconds:,.0f}/s", err=True)
+    about = results.circumstances(items=items, data=data.digest(where.listings))
+    results.write_json(folder / f"load-{items}.json", about, [one.as_json() for one in measured.values()])
+    loading.show(list(measured.values()))
 
 
 if __name__ == "__main__":

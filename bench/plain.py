@@ -57,6 +57,11 @@ _SORTS: dict[str, list[Json]] = {
 }
 
 
+def client_of(url: str) -> OpenSearch:
+    """The library's own client, which `parallel_bulk` needs: ours writes bytes where it wants texts."""
+    return OpenSearch(url, timeout=600)
+
+
 def load(client: OpenSearch, index: str, items: Iterable[Json], threads: int = 2) -> int:
     """Fills a new index with `parallel_bulk`; how many items."""
     client.indices.delete(index=index, params={"ignore_unavailable": "true"})

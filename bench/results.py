@@ -42,7 +42,12 @@ def _commit() -> str:
 
 def write(file: Path, about: dict[str, Any], measured: list[Series]) -> None:
     """Writes everything as JSON."""
-    file.write_text(json.dumps({**about, "series": [one.as_json() for one in measured]}, indent=1), encoding="utf-8")
+    write_json(file, about, [one.as_json() for one in measured])
+
+
+def write_json(file: Path, about: dict[str, Any], series: list[dict[str, Any]]) -> None:
+    """Writes what was measured, each series in its own shape."""
+    file.write_text(json.dumps({**about, "series": series}, indent=1), encoding="utf-8")
 
 
 def show(measured: list[Series]) -> None:
