@@ -1,10 +1,12 @@
 """Bulk: documents as bytes in, acknowledged items in the new index out, and every other one with its reason.
 
-Memory is bounded: at most `senders` chunks are on their way, one waits and one is being filled. Ids and versions are
-fixed, so a chunk whose answer was lost is simply sent again, and an item changed live meanwhile stays as it is.
+Memory is bounded: the chunks on their way hold 16 MiB together, and one is being filled. How large they are and how
+many follows from the engine's answers (`pace.py`). Ids and versions are fixed, so a chunk whose answer was lost is
+simply sent again, and an item changed live meanwhile stays as it is.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -14,11 +16,11 @@ from typing import Any, NamedTuple
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
-from indexer.failures import CommandError, cause, disk_full, is_disk_full, may_pass
+from indexer.failures import CommandError, cause, disk_full, is_disk_full, is_overload, is_too_large, may_pass
 from indexer.low_water import LowWater
+from indexer.pace import MOST_BYTES_IN_FLIGHT, Pace
 from indexer.patience import Patience
 
-CHUNK_BYTES = 4 * 1024 * 1024
 CHUNK_ITEMS = 10_000
 # Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.
 FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
@@ -43,6 +45,7 @@ class _Chunk:
     number: int
     source: str
     entries: list[Entry]
+    size: int  # bytes of the entries, all that were sent
     superseded: int = 0
     refused: int = 0
 
@@ -58,7 +61,7 @@ class BulkWriter:
         refused: Refused,
         patience: Patience,
         low_water: LowWater,
-        senders: int = 2,
+        senders: int = 4,
     ) -> None:
         self._client = client
         self._alias = alias
@@ -66,9 +69,10 @@ class BulkWriter:
         self._patience = patience
         self._low_water = low_water
         self._pool = ThreadPoolExecutor(senders, "bulk")
-        self._slots = threading.Semaphore(senders + 1)
         self._running: set[Future[None]] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
+        self._pace = Pace(senders, time.monotonic())
         self._source = ""
         self._entries: list[Entry] = []
         self._bytes = 0
@@ -77,6 +81,11 @@ class BulkWriter:
         self.refused = 0
         self.retries = 0  # requests sent again, whole or in part
         self.bytes = 0  # sent, those of retries too
+
+    @property
+    def pace(self) -> Pace:
+        """How it sends by now."""
+        return self._pace
 
     def begin(self, source: str) -> None:
         """What is written from now on is of this source; raises what a sender raised."""
@@ -87,7 +96,7 @@ class BulkWriter:
         """Takes one item; blocks while enough is on its way; raises what a sender raised."""
         self._entries.append(entry)
         self._bytes += len(entry.data)
-        if self._bytes >= CHUNK_BYTES or len(self._entries) >= CHUNK_ITEMS:
+        if self._bytes >= self._pace.setting.bytes or len(self._entries) >= CHUNK_ITEMS:
             self._send_off()
 
     def finish(self) -> None:
@@ -106,15 +115,21 @@ class BulkWriter:
     def _send_off(self) -> None:
         if not self._entries:
             return
-        entries, self._entries, self._bytes = self._entries, [], 0
-        # a sender gives its slot back when it fails too, so this never waits for a dead one
-        self._slots.acquire()
+        chunk = _Chunk(self._low_water.sent(), self._source, self._entries, self._bytes)
+        self._entries, self._bytes = [], 0
+        with self._lock:
+            # a sender takes its chunk out when it fails too, so this never waits for a dead one
+            self._lock.wait_for(lambda: self._has_room(chunk.size))
+            self._in_flight[chunk.number] = chunk.size
         done = {future for future in self._running if future.done()}
         self._running -= done
         for future in done:
             future.result()
-        chunk = _Chunk(self._low_water.sent(), self._source, entries)
         self._running.add(self._pool.submit(self._send, chunk))
+
+    def _has_room(self, size: int) -> bool:
+        held = self._in_flight.values()
+        return not held or (len(held) < self._pace.setting.senders and sum(held) + size <= MOST_BYTES_IN_FLIGHT)
 
     def _send(self, chunk: _Chunk) -> None:
         try:
@@ -124,34 +139,76 @@ class BulkWriter:
                 if len(left) < len(chunk.entries):
                     waits.progress()
                 chunk.entries = left
-                if left:
+                if left and reason:
                     with self._lock:
                         self.retries += 1
                     waits.wait(reason)
             if not chunk.refused:
                 self._low_water.acknowledged(chunk.number, chunk.superseded)
         finally:
-            self._slots.release()
+            with self._lock:
+                del self._in_flight[chunk.number]
+                self._lock.notify_all()
 
     def _attempt(self, chunk: _Chunk) -> tuple[list[Entry], str]:
-        """Sends once; returns what is to be sent again, and why."""
-        entries = chunk.entries
+        """Sends once what a request may hold now; returns what is still to be sent, and why where that failed."""
+        entries, rest = self._piece(chunk)
         data = b"".join([entry.data for entry in entries])
         with self._lock:
             self.bytes += len(data)
+        began = time.monotonic()
         try:
             results = post(self._client, self._alias, data, len(entries))
         except OpenSearchException as error:
+            self._heard(error, len(data), time.monotonic() - began)
+            if is_too_large(error):
+                if len(entries) > 1:
+                    return chunk.entries, ""
+                raise CommandError(_too_large(entries[0], chunk.source, len(data))) from error
             if may_pass(error):
-                return entries, cause(error)
+                return chunk.entries, cause(error)
             raise
-        return self._sorted_out(chunk, results)
+        again, reason, pushed = self._sorted_out(chunk, entries, results)
+        now = time.monotonic()
+        with self._lock:
+            if pushed:
+                self._pace.pushed(now - began, now)
+            else:
+                self._pace.answered(len(data), now - began, now)
+            self._lock.notify_all()  # more may go at once now
+        return again + rest, reason
 
-    def _sorted_out(self, chunk: _Chunk, results: list[dict[str, Any]]) -> tuple[list[Entry], str]:
+    def _piece(self, chunk: _Chunk) -> tuple[list[Entry], list[Entry]]:
+        """The first entries of a chunk, as many as one request may have now, and the others."""
+        entries = chunk.entries
+        most = self._pace.setting.bytes
+        if chunk.size <= most + len(entries[-1].data):  # it ends with the item that made it full
+            return entries, []
+        size = 0
+        for count, entry in enumerate(entries):
+            size += len(entry.data)
+            if size > most and count:
+                return entries[:count], entries[count:]
+        return entries, []
+
+    def _heard(self, error: OpenSearchException, size: int, seconds: float) -> None:
+        """Has the pace yield where an error says that a request was too much."""
+        now = time.monotonic()
+        with self._lock:
+            if is_too_large(error):
+                self._pace.too_large(size, now)
+            elif is_overload(error):
+                self._pace.pushed(seconds, now)
+
+    def _sorted_out(
+        self, chunk: _Chunk, entries: list[Entry], results: list[dict[str, Any]]
+    ) -> tuple[list[Entry], str, bool]:
+        """What is to be sent again, why, and whether that is because the engine has too much."""
         again: list[Entry] = []
         reason = ""
+        pushed = False
         written = superseded = refused = 0
-        for entry, result in zip(chunk.entries, results, strict=True):
+        for entry, result in zip(entries, results, strict=True):
             status = result["status"]
             if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                 written += 1
@@ -164,6 +221,7 @@ class BulkWriter:
                 raise CommandError(disk_full(why))
             if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
                 again.append(entry)
+                pushed = pushed or status == HTTPStatus.TOO_MANY_REQUESTS
                 reason = f"{status} {why}"
             elif status == HTTPStatus.BAD_REQUEST:
                 refused += 1
@@ -177,7 +235,14 @@ class BulkWriter:
             self.acknowledged += written + superseded
             self.superseded += superseded
             self.refused += refused
-        return again, reason
+        return again, reason, pushed
+
+
+def _too_large(entry: Entry, source: str, size: int) -> str:
+    return (
+        f"item {entry.id} ({source}, line {entry.line}) has {size:,} bytes, too many for one request (413): raise the "
+        "limit of the proxy before the engine, or the engine's http.max_content_length, and load again"
+    )
 
 
 def index_lines(number: int, version: int, document: bytes) -> bytes:

@@ -55,7 +55,11 @@ def main() -> None:
     help="How many generations to keep in all, the new one included.",
 )
 @click.option(
-    "--senders", type=click.IntRange(1, 16), default=2, show_default=True, help="Requests on their way at once."
+    "--senders",
+    type=click.IntRange(1, 16),
+    default=4,
+    show_default=True,
+    help="Requests on their way at once, at most: how many is found out from the engine's answers.",
 )
 @GIVE_UP_AFTER
 @MAP

@@ -40,6 +40,17 @@ def may_pass(error: OpenSearchException) -> bool:
     )
 
 
+def is_overload(error: OpenSearchException) -> bool:
+    """Whether the engine has more to do than it can: less at once may help."""
+    busy = isinstance(error, TransportError) and error.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    return busy or isinstance(error, exceptions.ConnectionTimeout)
+
+
+def is_too_large(error: OpenSearchException) -> bool:
+    """Whether the engine, or a proxy before it, takes no request of this size."""
+    return isinstance(error, TransportError) and error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
 def is_disk_full(reason: str) -> bool:
     """Whether an index takes no writes because a disk of the engine has reached its flood stage."""
     return READ_ONLY_BLOCK in reason

@@ -76,6 +76,7 @@ class Filling:
                 self._report.superseded = self._from.superseded + writer.superseded
                 self._report.retries = writer.retries
                 self._report.bytes = writer.bytes
+                self._report.pace = writer.pace.as_json()
                 self._report.reasons = rejects.reasons()
                 self._report.rejected += writer.refused
                 self._report.rejects = None if rejects.path is None else str(rejects.path)

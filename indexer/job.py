@@ -22,7 +22,7 @@ class LoadJob:
     min_share: float = 50.0  # percent of the items that serve now
     allow_empty: bool = False
     keep: int = 2  # generations in all, the serving one included
-    senders: int = 2
+    senders: int = 4  # at most
     give_up_after: float = 300.0  # seconds without progress
     resume: bool = False  # go on with what a load that died has left
     size: int | None = None  # bytes of all files, None where one does not tell

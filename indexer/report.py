@@ -70,6 +70,7 @@ class LoadReport:
     reasons: dict[str, int] = field(default_factory=dict)  # of what is in the rejects file, by field and rule
     bytes: int = 0  # sent to the engine, retries included
     retries: int = 0
+    pace: dict[str, int] | None = None  # found by the end: `bytes` a request, `senders` at once; `pushedBack` times
     copies: dict[str, int] | None = None  # shards: `wanted` and `allocated` before the swap
     proof: dict[str, Any] | None = None
     phases: dict[str, float] = field(default_factory=dict)  # seconds
@@ -115,6 +116,9 @@ class LoadReport:
         ]
         if self.resumed:
             rows.append(("resumed", f"{self.resumed:,} items were acknowledged before and not sent again"))
+        if self.pace is not None:
+            text = f"{self.pace['bytes'] / 2**20:,.1f} MiB a request, {self.pace['senders']} at once by the end"
+            rows.insert(2, ("pace", f"{text}; pushed back {self.pace['pushedBack']:,} times"))
         if self.copies is not None:
             rows.append(("shards", f"{self.copies['allocated']} of {self.copies['wanted']} allocated"))
         if self.proof is not None:
