@@ -33,6 +33,7 @@ MAY_IMPORT = {
 # file: why it reads the environment although it is no settings class
 READS_ENVIRONMENT: dict[str, str] = {
     "bench/data.py": "it starts commands in an environment like its own but for what is measured",
+    "bench/load.py": "it starts loads in an environment like its own but for what is measured",
     "bench/services.py": "it starts services in an environment like its own but for what is measured",
     "api/cli.py": "it hands --host and --port to the worker processes, whose settings are built from the environment",
 }
