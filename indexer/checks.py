@@ -10,7 +10,6 @@ from indexer.findings import (
     Code,
     Finding,
     RemoveEmptyIndex,
-    RemoveGeneration,
     Serve,
     Severity,
     curl,
@@ -18,6 +17,7 @@ from indexer.findings import (
     load_command,
 )
 from indexer.generations import loading_alias
+from indexer.lock_checks import LockFacts, check_lock, check_stray_deletes, check_unfinished
 from mappings.definition import Definition
 
 
@@ -30,6 +30,8 @@ class PlatformFacts:
     definition: Definition
     indices: tuple[IndexFacts, ...]
     data_nodes: int = 1
+    locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
+    stray_deletes: tuple[str, ...] = ()  # generations that are not being filled, and yet have deletes beside them
     room: bool = False  # every disk is known to be below the low watermark
 
     @property
@@ -68,7 +70,14 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> lis
             found += index_checks.check_index(
                 facts.platform, one, facts.definition, data_nodes=facts.data_nodes, room=facts.room
             )
-    return [*found, *_unfinished(facts, older_than), *_too_many(facts, keep)]
+    platform, locks = facts.platform, facts.locks
+    return [
+        *found,
+        *check_lock(platform, facts.alias, locks, older_than),
+        *check_unfinished(platform, facts.unfinished, locks, older_than),
+        *check_stray_deletes(platform, facts.stray_deletes, locks, older_than),
+        *_too_many(facts, keep),
+    ]
 
 
 def _alias(facts: PlatformFacts) -> list[Finding]:
@@ -156,27 +165,6 @@ def _foreign(facts: PlatformFacts) -> list[Finding]:
         for one in facts.serving
         if one.generation is None and one.name != facts.alias
     ]
-
-
-def _unfinished(facts: PlatformFacts, older_than: float) -> list[Finding]:
-    """Those that nothing has written to for so many seconds; a younger one may belong to a load that runs."""
-    found = []
-    for one in facts.unfinished:
-        if one.idle_seconds is None or one.idle_seconds < older_than:
-            continue
-        found.append(
-            Finding(
-                code=Code.UNFINISHED_LOAD,
-                severity=Severity.WARNING,
-                platform=facts.platform,
-                subject=one.name,
-                message=f"{one.name} ({readable(one.bytes)}) was never finished, and nothing has written to it for at "
-                f"least {one.idle_seconds / 60:,.0f} minutes: its load has died",
-                remedy=fix_command(facts.platform),
-                repair=RemoveGeneration(one.name),
-            )
-        )
-    return found
 
 
 def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:

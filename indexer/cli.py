@@ -151,20 +151,25 @@ def status(platform: str | None, *, as_json: bool) -> None:
 @main.command()
 @PLATFORM
 @click.option("--to", metavar="INDEX", help="This generation.  [default: the one before the serving one]")
+@click.option("--yes", is_flag=True, help="Do not ask, also on a terminal.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @WITHOUT_ORDERS
 @AS_JSON
-def rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
+def rollback(platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool) -> None:
     """Has the previous generation serve again.
 
-    Items of active orders are marked in it first, then the alias moves in one call.
+    Says first how many items would vanish, appear or change, and which live changes are lost by it; on a terminal it
+    asks then. Items of active orders are marked in it, and the alias moves in one call. What served until then is kept
+    until it is pruned, so a rollback can be taken back by --to.
 
     \b
     gear-indexer rollback --platform 730
+    gear-indexer rollback --platform 730 --dry-run --json
     gear-indexer rollback --platform 730 --to gear-730-20261120101500000-72ff78c6
     """
     from indexer.commands import run_rollback
 
-    run_rollback(platform, to, without_orders=without_orders, as_json=as_json)
+    run_rollback(platform, to, yes=yes, dry_run=dry_run, without_orders=without_orders, as_json=as_json)
 
 
 @main.command()

@@ -146,7 +146,9 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
                 click.echo(readable_state(state))
 
 
-def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json: bool) -> None:
+def run_rollback(
+    platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool
+) -> None:
     """`gear-indexer rollback`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
     with answered(answer, as_json=as_json):
@@ -155,8 +157,17 @@ def run_rollback(platform: str, to: str | None, *, without_orders: bool, as_json
         answer["platform"] = found.id
         claims = claims_of(found, ROLLBACK_PATIENCE, without_orders=without_orders)
         upkeep = _upkeep(found, settings, connected(settings))
-        answer.update(upkeep.rollback(to, claims, _say))
-        click.echo(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items", err=True)
+        told = upkeep.compared(to)
+        answer["changes"] = told.as_json()
+        for sentence in told.sentences():
+            _say(sentence)
+        if dry_run:
+            return
+        if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
+            message = "nothing was done"
+            raise CommandError(message)
+        answer.update(upkeep.rollback(to, claims, _say, told=told))
+        _say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items")
 
 
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:

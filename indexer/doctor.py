@@ -17,6 +17,10 @@ from indexer.claims import Claims
 from indexer.facts import EngineFacts, engine_facts, index_facts, lost_shards
 from indexer.failures import CommandError, explained
 from indexer.findings import Code, Finding, Severity
+from indexer.generations import Generations
+from indexer.lock import known_to_live
+from indexer.lock_checks import LockFacts
+from indexer.lock_record import LockRecords
 from indexer.order_checks import Orders, check_disagreement, check_late, database_fault
 from indexer.patience import Patience
 from indexer.repairs import Repairs
@@ -27,6 +31,7 @@ from store.errors import StoreError, StoreUnavailable
 # A repair may uncover what could not be seen before it: an index in the alias's place hides that nothing serves.
 ROUNDS = 3
 PATIENCE_SECONDS = 3.0  # somebody waits for it
+LOCK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +140,16 @@ class Doctor:
 
     def _platform(self, platform: Platform, engine: EngineFacts | None, seen: list[PlatformFacts]) -> list[Finding]:
         alias = self.prefix_alias(platform.id)
+        before = self._lock(alias)
+        indices = index_facts(self.client, alias)
+        stray = Generations(self.client, alias, self.definition, Patience(PATIENCE_SECONDS)).stray_deletes()
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
             definition=self.definition,
-            indices=index_facts(self.client, alias),
+            indices=indices,
+            locks=(*before, *self._lock(alias)),
+            stray_deletes=tuple(stray),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=cluster_checks.disks_have_room(engine),
         )
@@ -150,6 +160,10 @@ class Doctor:
             found += cluster_checks.check_templates(platform.id, alias, engine)
         lost = lost_shards(self.client, facts.indices)
         return found + cluster_checks.check_shards(platform.id, lost)
+
+    def _lock(self, alias: str) -> tuple[LockFacts, ...]:
+        record = LockRecords(self.client, alias, LOCK_SECONDS).read()
+        return () if record is None else (LockFacts(record, known_to_live(record.owner)),)
 
     def _cluster(self, engine: EngineFacts, seen: list[PlatformFacts], found: list[Finding]) -> list[Finding]:
         largest = max((one.bytes for facts in seen for one in facts.serving), default=0)

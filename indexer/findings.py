@@ -39,7 +39,9 @@ class Code(StrEnum):
     RESULT_WINDOW = "result-window"
     SETTINGS = "settings"
     MAPPING_DRIFT = "mapping-drift"
+    STALE_LOCK = "stale-lock"
     UNFINISHED_LOAD = "unfinished-load"
+    STRAY_DELETES = "stray-deletes"
     TOO_MANY_GENERATIONS = "too-many-generations"
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_UNMIGRATED = "database-unmigrated"
@@ -71,6 +73,20 @@ class RemoveGeneration:
 
 
 @dataclass(frozen=True)
+class ReleaseLock:
+    """Take the lock of an alias over as every command does, if its owner has died, and give it back."""
+
+    alias: str
+
+
+@dataclass(frozen=True)
+class RemoveDeletes:
+    """Remove the record of deletes beside a generation that is not being filled."""
+
+    index: str
+
+
+@dataclass(frozen=True)
 class RemoveEmptyIndex:
     """Remove an index that stands under the alias's name, once it is seen again that nothing is in it."""
 
@@ -85,7 +101,7 @@ class TellClaims:
     window: int
 
 
-Repair = PutSettings | Serve | RemoveGeneration | RemoveEmptyIndex | TellClaims
+Repair = PutSettings | Serve | ReleaseLock | RemoveGeneration | RemoveDeletes | RemoveEmptyIndex | TellClaims
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from opensearchpy import OpenSearch
 
 from indexer.claims import Claims
+from indexer.deletes import Deletes
 from indexer.failures import CommandError
-from indexer.findings import PutSettings, RemoveEmptyIndex, RemoveGeneration, Repair, Serve, TellClaims
+from indexer.findings import (
+    PutSettings,
+    ReleaseLock,
+    RemoveDeletes,
+    RemoveEmptyIndex,
+    RemoveGeneration,
+    Repair,
+    Serve,
+    TellClaims,
+)
 from indexer.generations import Generations
 from indexer.lock import Lock
 from indexer.order_checks import Orders
@@ -36,8 +46,14 @@ class Repairs:
                 self.client.indices.put_settings(index=index, body={"index": values})
             case Serve(index):
                 Upkeep(self.client, self.platform, self.alias, self.definition).rollback(
-                    index, self.claims, say, "doctor --fix"
+                    index, self.claims, say, command="doctor --fix"
                 )
+            case ReleaseLock():
+                with self._lock(say):
+                    pass  # what is left to do: the one that died cannot give it back
+            case RemoveDeletes(index):
+                with self._lock(say):
+                    self._remove_deletes(index)
             case RemoveGeneration(index):
                 with self._lock(say):
                     self._remove_unfinished(index)
@@ -57,6 +73,12 @@ class Repairs:
             message = f"{index} was finished meanwhile and is not removed"
             raise CommandError(message)
         generations.remove(index)
+
+    def _remove_deletes(self, index: str) -> None:
+        """Looks once more, now that nobody else can begin a load."""
+        patience = Patience(PATIENCE_SECONDS)
+        if index in Generations(self.client, self.alias, self.definition, patience).stray_deletes():
+            Deletes(self.client, index, patience).remove()
 
     def _remove_empty(self, index: str) -> None:
         """Counts once more, with what no search has seen yet."""

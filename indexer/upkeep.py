@@ -9,6 +9,7 @@ from opensearchpy import OpenSearch
 
 from indexer.checkpoint import Checkpoints
 from indexer.claims import Claims, carry
+from indexer.comparison import Comparison, compare
 from indexer.deletes import Deletes
 from indexer.failures import CommandError
 from indexer.generations import Generations, IndexState
@@ -86,26 +87,50 @@ class Upkeep:
     def _lock(self, command: str, say: Callable[[str], None]) -> Lock:
         return Lock(self.client, self.alias, command, Patience(PATIENCE_SECONDS), say)
 
+    def compared(self, to: str | None) -> Comparison:
+        """What a rollback would change; raises CommandError where it would be refused."""
+        serving, target = self._chosen(self._generations().all(), to)
+        return compare(self.client, serving, target, Patience(PATIENCE_SECONDS))
+
     def rollback(
-        self, to: str | None, claims: Claims | None, say: Callable[[str], None], command: str = "rollback"
+        self,
+        to: str | None,
+        claims: Claims | None,
+        say: Callable[[str], None],
+        *,
+        command: str = "rollback",
+        told: Comparison | None = None,
     ) -> dict[str, Any]:
-        """Has an earlier generation serve again, with the orders of now marked in it first."""
-        self._target(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
+        """Has an earlier generation serve again, with the orders of now marked in it first.
+
+        `told` is what somebody agreed to: raises CommandError where something else serves by now.
+        """
+        self._chosen(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
         with self._lock(command, say) as lock:
-            return self._rollback(to, claims, say, lock)
+            return self._rollback(to, claims, say, lock, told)
+
+    def _chosen(self, states: list[IndexState], to: str | None) -> tuple[IndexState | None, IndexState]:
+        """What serves, and what is to serve in its place."""
+        target = self._target(states, to)
+        if target.fingerprint != self.definition.fingerprint and to is None:
+            message = (
+                f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
+                f"searches may run on it, name it: --to {target.index}"
+            )
+            raise CommandError(message)
+        serving = [state for state in states if state.serving and state != target]
+        return serving[-1] if serving else None, target
 
     def _rollback(
-        self, to: str | None, claims: Claims | None, say: Callable[[str], None], lock: Lock
+        self, to: str | None, claims: Claims | None, say: Callable[[str], None], lock: Lock, told: Comparison | None
     ) -> dict[str, Any]:
         generations = self._generations()
-        target = self._target(generations.all(), to)
+        serving, target = self._chosen(generations.all(), to)
+        now = None if serving is None else serving.index
+        if told is not None and (told.serving, told.target) != (now, target.index):
+            message = f"{now or 'nothing'} serves by now, in the place of {told.serving or 'nothing'}: look again"
+            raise CommandError(message)
         if target.fingerprint != self.definition.fingerprint:
-            if to is None:
-                message = (
-                    f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
-                    f"searches may run on it, name it: --to {target.index}"
-                )
-                raise CommandError(message)
             say(f"{target.index} has another definition than this version's: searches may not find everything")
         if claims is not None:
             claims.check_file(self.client, generations.alias)

@@ -1,0 +1,86 @@
+"""The doctor and the lock: what a dead owner holds or leaves is put right, what a living one has is not touched."""
+
+from dataclasses import replace
+
+import pytest
+
+from indexer.owner import this_process
+from mappings.definition import read_definition
+from tests.real.indexer.conftest import Place, items
+from tests.real.indexer.examined import codes, findings, repaired, snapshot
+from tests.real.indexer.holders import ELSEWHERE, beating, record, records
+from tests.real.indexer.test_claims import Shop
+
+
+@pytest.fixture
+def loaded(place: Place) -> Place:
+    """A platform in perfect order."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.load(items(3))
+    return place
+
+
+def _unfinished(place: Place, owner: str) -> str:
+    """What a load under this owner's lock is filling."""
+    definition = read_definition()
+    index = f"{place.alias}-20200101000000000-{definition.fingerprint}"
+    body = definition.create_body()
+    body["mappings"]["_meta"]["owner"] = owner
+    place.client.indices.create(index=index, body={**body, "aliases": {f"{index}-loading": {}}})
+    return index
+
+
+def test_a_lock_of_a_dead_process_is_found_and_given_back(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    records(loaded).create(record(owner=this_process()))
+    (found,) = findings(loaded)
+    assert (found["code"], found["severity"]) == ("stale-lock", "warning")
+    assert "which has died" in found["message"]
+    repaired(loaded, "stale-lock", wanted=whole)
+    assert records(loaded).read() is None
+
+
+def test_a_lock_that_was_not_heard_of_for_long_is_watched_before_it_is_taken(loaded: Place) -> None:
+    long_ago = replace(record(expiry=0.5), beat="2020-01-01T00:00:00Z")
+    records(loaded).create(long_ago)
+    (found,) = findings(loaded)
+    assert "seems to have died" in found["message"]
+    assert codes(findings(loaded, "--fix", code=0)) == ["stale-lock"]
+    assert records(loaded).read() is None
+
+
+def test_what_a_living_load_has_is_left_alone(loaded: Place) -> None:
+    index = _unfinished(loaded, ELSEWHERE.id)
+    with beating(loaded, seconds=0.2, expiry=60):
+        assert findings(loaded, "--fix") == []
+        failed = findings(loaded, "--older-than", "0", "--fix")
+        assert codes(failed) == ["stale-lock", "unfinished-load"], "its clock was not believed"
+        assert all("is being changed by gear-indexer load (process 7 on elsewhere)" in one["message"] for one in failed)
+        assert index in snapshot(loaded)
+
+
+def test_what_a_dead_load_left_is_known_by_its_lock_at_once(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    index = _unfinished(loaded, "the dead one")
+    loaded.client.index(index=index, id="1", body={"id": 1, "name": "half"})
+    (found,) = findings(loaded)
+    assert (found["code"], found["subject"]) == ("unfinished-load", index)
+    assert "--resume goes on with it" in found["remedy"]
+    repaired(loaded, "unfinished-load", wanted=whole)
+
+
+def test_a_record_of_deletes_that_nobody_needs_is_removed(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    serving = loaded.json("status", "--platform", "730")["serving"]
+    beside = f"{serving}-deletes"
+    loaded.client.indices.create(index=beside, body={"settings": {"number_of_replicas": 0}})
+    (found,) = findings(loaded)
+    assert (found["code"], found["subject"], found["severity"]) == ("stray-deletes", beside, "warning")
+    repaired(loaded, "stray-deletes", wanted=whole)
+
+
+def test_a_record_of_deletes_that_a_load_just_begins_with_is_left_alone(loaded: Place) -> None:
+    index = f"{loaded.alias}-20200101000000000-{read_definition().fingerprint}"
+    loaded.client.indices.create(index=f"{index}-deletes", body={"settings": {"number_of_replicas": 0}})
+    records(loaded).create(record().filling(index))
+    assert findings(loaded, "--fix") == []
