@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from hashlib import blake2b
 from typing import Annotated, Any
 
 import orjson
@@ -107,6 +108,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "platform": platform.id,
         "bound": False,
         "name": item.name,
+        "group": _group(item.name),
         "attachmentCount": len(item.attachments),
     }
     if item.attachments:
@@ -131,6 +133,11 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     if stickers:
         document["stickers"] = stickers
     return document
+
+
+def _group(name: str) -> int:
+    """A number that items of one name share, for the engine to group by: 64 bits of a hash (docs/decisions/0020)."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _minor(price: float, digits: int) -> int:

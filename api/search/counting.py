@@ -28,20 +28,22 @@ Counts = dict[str, int]
 Facets = dict[str, Any]
 
 
-async def page_and_facets(
-    engine: Engine, platforms: Sequence[Platform], question: Question, page: Clause
-) -> tuple[dict[str, Any], Facets | None]:
-    """The answer to a page's request, and the facets by name, in the order asked; None for who asked for none.
+async def with_facets(
+    engine: Engine, platforms: Sequence[Platform], question: Question, bodies: Sequence[Clause], *more: str
+) -> tuple[list[dict[str, Any]], Facets | None]:
+    """The answers to some bodies, and the facets by name, in the order asked; None for who asked for none.
 
-    Raises ApiError `search_unavailable`.
+    `more` is what the answers shall have, as `Engine.search_all` takes it. Raises ApiError `search_unavailable`.
     """
     requests = facet_requests(question)
-    answer, *counted = await engine.search_all(platforms, [page, *(request.body for request in requests)])
-    return answer, await _facets(engine, platforms, question, requests, counted) if requests else None
+    answers = await engine.search_all(platforms, [*bodies, *(request.body for request in requests)], *more)
+    counted = answers[len(bodies) :]
+    facets = await _facets(engine, platforms, question, requests, counted) if requests else None
+    return answers[: len(bodies)], facets
 
 
 async def facets_of(engine: Engine, platforms: Sequence[Platform], question: Question) -> Facets | None:
-    """The facets alone, as `page_and_facets` gives them."""
+    """The facets alone, as `with_facets` gives them."""
     requests = facet_requests(question)
     if not requests:
         return None

@@ -50,9 +50,11 @@ class NotACursorError(ValueError):
 
 
 def check_cursor(body: SearchBody) -> None:
-    """Raises ApiError `validation_failed` for a cursor together with a page."""
+    """Raises ApiError `validation_failed` for a cursor together with a page or with groups."""
     if body.cursor is not None and body.names_page:
         raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the answer")
+    if body.cursor is not None and body.group_by is not None:
+        raise invalid("groupBy", "a cursor walks over single items: leave out `groupBy` or page through the names")
 
 
 def view_request(question: Question, view: View, keep_seconds: float) -> dict[str, Any]:

@@ -25,7 +25,6 @@ log = structlog.get_logger("gear.api")
 _WHOLE = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
 _WANTED = ",".join(_WHOLE)
 _WANTED_OF_VIEW = f"{_WANTED},hits.hits.sort"
-_WANTED_OF_EACH = ",".join(f"responses.{part}" for part in (*_WHOLE, "status", "error"))
 
 _NO_DOCUMENT = "document_missing_exception"
 
@@ -73,31 +72,35 @@ class Engine:
         """The alias of a platform's index."""
         return self._settings.alias(platform.id)
 
-    async def search(self, platforms: Sequence[Platform], body: dict[str, Any]) -> dict[str, Any]:
+    async def search(self, platforms: Sequence[Platform], body: dict[str, Any], *more: str) -> dict[str, Any]:
         """The whole answer to a search body; raises ApiError `search_unavailable`.
 
-        A single platform must have been loaded; of several, those never loaded have no items.
+        A single platform must have been loaded; of several, those never loaded have no items. `more` names parts of the
+        answer that are usually not sent, and with `-` parts that shall not be.
         """
-        params = {"allow_partial_search_results": "false", "filter_path": _WANTED}
+        params = {"allow_partial_search_results": "false", "filter_path": ",".join((*_WHOLE, *more))}
         names = [self.alias(platform) for platform in platforms]
         try:
             answer = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
         except NotLoadedError as error:
-            return await self.search(self._loaded(platforms, error), body)
+            return await self.search(self._loaded(platforms, error), body, *more)
         return whole(answer)
 
-    async def search_all(self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The whole answers to several search bodies, asked in one round trip; raises as `search` does."""
+    async def search_all(
+        self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]], *more: str
+    ) -> list[dict[str, Any]]:
+        """The whole answers to several search bodies, asked in one round trip; as `search` in all else."""
         if len(bodies) == 1:
-            return [await self.search(platforms, bodies[0])]
+            return [await self.search(platforms, bodies[0], *more)]
         names = [self.alias(platform) for platform in platforms]
         head = orjson.dumps({"index": names, "allow_partial_search_results": False})
         lines = b"".join(b"%b\n%b\n" % (head, orjson.dumps(body)) for body in bodies)
+        params = {"filter_path": ",".join(_of_each(part) for part in (*_WHOLE, "status", "error", *more))}
         try:
-            answer = await self._ask(self._client.msearch(body=lines, params={"filter_path": _WANTED_OF_EACH}))
+            answer = await self._ask(self._client.msearch(body=lines, params=params))
             return each(answer, len(bodies))
         except NotLoadedError as error:
-            return await self.search_all(self._loaded(platforms, error), bodies)
+            return await self.search_all(self._loaded(platforms, error), bodies, *more)
 
     async def open_view(self, platforms: Sequence[Platform], keep_seconds: float) -> str:
         """A frozen view of the platforms' items, kept for so long after each use; raises as `search` does."""
@@ -203,3 +206,7 @@ class Engine:
             log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(answer)[:100])
             raise ApiError("search_unavailable")
         return answer
+
+
+def _of_each(part: str) -> str:
+    return f"-responses.{part[1:]}" if part.startswith("-") else f"responses.{part}"

@@ -14,6 +14,8 @@ _CANNOT_NOW = ("index_closed_exception",)
 
 # The engine has forgotten a view: kept too long, closed, or its node was started anew.
 _NO_VIEW = "search_context_missing_exception"
+# A field that is asked for stands only in newer definitions than the index's.
+_NO_FIELD = "no mapping found for"
 _NO_MORE_VIEWS = "search.max_open_pit_context"
 RETRY_AFTER_VIEWS_SECONDS = 30  # of hundreds of views, each kept for minutes, some are free by then
 
@@ -47,13 +49,9 @@ def told(error: TransportError) -> Exception:
     """What an error of the client means here: an answer, an outage, or a fault of ours as it is."""
     body = error.info if isinstance(error.info, dict) else {}
     kind = body["error"].get("type") if isinstance(body.get("error"), dict) else None
-    if kind == "index_not_found_exception":
-        return NotLoadedError(str(body["error"].get("index", "the index")))
-    if any(cause.get("type") == _NO_VIEW for cause in _causes(body)):
-        return ViewGoneError()
-    if any(_NO_MORE_VIEWS in str(cause.get("reason")) for cause in _causes(body)):
-        log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
-        return TooManyViewsError()
+    known = _known(body, kind)
+    if known is not None:
+        return known
     if isinstance(error, NotFoundError) and (
         body.get("found") is False or kind == "document_missing_exception" or _names_an_alias(body)
     ):
@@ -62,6 +60,21 @@ def told(error: TransportError) -> Exception:
         return error  # a request that the engine refuses is a fault of ours
     log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
     return ApiError("search_unavailable")
+
+
+def _known(body: dict[str, Any], kind: str | None) -> Exception | None:
+    """What the engine names a reason for that we know."""
+    if kind == "index_not_found_exception":
+        return NotLoadedError(str(body["error"].get("index", "the index")))
+    if any(cause.get("type") == _NO_VIEW for cause in _causes(body)):
+        return ViewGoneError()
+    if any(_NO_MORE_VIEWS in str(cause.get("reason")) for cause in _causes(body)):
+        log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
+        return TooManyViewsError()
+    if any(_NO_FIELD in str(cause.get("reason")).lower() for cause in _causes(body)):
+        log.error("an index has an older definition: load its catalogue again", cause=str(body["error"])[:300])
+        return ApiError("search_unavailable", "this needs an index of a newer definition: load the catalogue again")
+    return None
 
 
 def _causes(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -63,6 +63,7 @@ SEARCH_BODIES: dict[str, Any] = {
         },
     },
     "facets": {"filters": {"weapon": ["AK-47"]}, "facets": ["weapon", "exterior", "price"]},
+    "names": {"query": "redline", "groupBy": "name", "sort": "price_asc"},
     "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
     "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }

@@ -56,10 +56,11 @@ def sort_name(body: SearchBody, understood: Understood) -> str:
 
 
 def asks_for_price(body: SearchBody, understood: Understood) -> bool:
-    """Whether the answer depends on comparing prices, by filter, by facet or by sort."""
+    """Whether the answer depends on comparing prices, by filter, by facet, by group or by sort."""
     price = getattr(body.filters, "price", None)
     filtered = price is not None and (price.min is not None or price.max is not None)
-    return filtered or "price" in body.facets or sort_name(body, understood).startswith("price_")
+    compared = filtered or "price" in body.facets or body.group_by is not None
+    return compared or sort_name(body, understood).startswith("price_")
 
 
 def sort_clauses(name: str) -> list[Clause]:

@@ -14,6 +14,11 @@ def search_answer(answer: dict[str, Any], facets: Facets | None) -> bytes:
     return orjson.dumps({"status": "success", "gear": gear, "total": hits["total"]["value"], **_counted(facets)})
 
 
+def grouped_answer(gear: list[dict[str, Any]], total: int, facets: Facets | None) -> bytes:
+    """A page of cards and the exact number of names."""
+    return orjson.dumps({"status": "success", "gear": gear, "total": total, **_counted(facets)})
+
+
 def cursor_answer(gear: list[dict[str, Any]], total: int, next_cursor: str | None, facets: Facets | None) -> bytes:
     """A page of a walk, with what continues it; None at the very end."""
     told = {"status": "success", "gear": gear, "total": total, "nextCursor": next_cursor}

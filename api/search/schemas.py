@@ -85,6 +85,11 @@ class SearchBody(Strict):
     facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullIs([])] = Field(
         default_factory=list, description="fields whose values are counted; adds `facets` to the answer"
     )
+    group_by: Literal["name"] | None = Field(
+        default=None,
+        alias="groupBy",
+        description="one hit a name: its cheapest item, with `offers`; `sort` orders these hits, `total` counts names",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -99,11 +104,33 @@ class SearchBody(Strict):
         return "page" in self.model_fields_set
 
 
+class Offers(BaseModel):
+    """All items of a name that the search finds: how many, and what their prices and floats span."""
+
+    count: Annotated[int, Field(ge=1)]
+    price_min: float | None = Field(alias="priceMin")
+    price_max: float | None = Field(alias="priceMax")
+    float_min: float | None = Field(alias="floatMin")
+    float_max: float | None = Field(alias="floatMax")
+
+
+def _only_with_groups(schema: dict[str, Any]) -> None:
+    schema["required"].remove("offers")
+
+
+class SearchHit(GearItem):
+    """An item on offer; with `groupBy` the cheapest of its name, and `offers`."""
+
+    model_config = ConfigDict(json_schema_extra=_only_with_groups)
+
+    offers: Offers | None = Field(default=None, description="only with `groupBy`")
+
+
 class SearchAnswer(BaseModel):
     """One page of hits and the exact number of all; `facets` only for who asked."""
 
     status: Literal["success"]
-    gear: list[GearItem]
+    gear: list[SearchHit]
     total: Annotated[int, Field(ge=0)]
     next_cursor: str | None = Field(
         default=None,

@@ -133,6 +133,8 @@ def in_order(items: list[Item], sort: str) -> list[Item]:
 def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, int]:
     """The ids of the page in their order, and the total; None for the ids where the order is by relevance."""
     hits = [item for item in items if matches(item, body)]
+    if body.get("groupBy"):
+        hits = list(heads(hits))
     query = (body.get("query") or "").strip()
     sort = body.get("sort") or ("relevance" if query else "price_asc")
     if sort == "relevance" and not query:
@@ -142,6 +144,28 @@ def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, i
     limit, page = body.get("limit") or 20, body.get("page") or 1
     ordered = in_order(hits, sort)[(page - 1) * limit : page * limit]
     return [item["id"] for item in ordered], len(hits)
+
+
+def heads(hits: list[Item]) -> list[Item]:
+    """The cheapest item of each name; ties by id, items without price last."""
+    found: dict[str, Item] = {}
+    for item in in_order(hits, "price_asc"):
+        found.setdefault(item["name"], item)
+    return list(found.values())
+
+
+def offers(items: list[Item], body: dict[str, Any], name: str) -> dict[str, Any]:
+    """What all hits of a name span."""
+    hits = [item for item in items if item["name"] == name and matches(item, body)]
+    prices = [item["price"] for item in hits if item["price"] is not None]
+    floats = [item["paint"]["float"] for item in hits if item["paint"]["float"] is not None]
+    return {
+        "count": len(hits),
+        "priceMin": min(prices, default=None),
+        "priceMax": max(prices, default=None),
+        "floatMin": min(floats, default=None),
+        "floatMax": max(floats, default=None),
+    }
 
 
 def without(body: dict[str, Any], name: str) -> dict[str, Any]:

@@ -56,6 +56,7 @@ def _values(held: list[str]) -> st.SearchStrategy[list[str] | None]:
 
 _CENTS = st.integers(0, 250_000).map(lambda cents: Decimal(cents) / 100)
 _BETWEEN_CENTS = st.sampled_from([Decimal("0.0299999999999999999999"), Decimal("5.001"), Decimal("19.9900000000001")])
+PLAIN: dict[str, Any] = {"facets": None, "groupBy": None}  # facets count items, also of grouped searches
 _SHARES = st.sampled_from([Decimal(0), Decimal("0.07"), Decimal("0.15"), Decimal("0.38"), Decimal(1)])
 
 
@@ -122,6 +123,7 @@ def bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
             "limit": st.integers(1, 100) | st.none(),
             "page": st.integers(1, 4) | st.none(),
             "sort": st.sampled_from([sort.name for sort in SORTS]) | st.none(),
+            "groupBy": st.sampled_from(["name", None, None]),
             "facets": st.lists(st.sampled_from(oracle.FACETS), unique=True, max_size=4) | st.none(),
         },
     )
@@ -136,9 +138,15 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
     asked = {"facets": oracle.facets(searched_items.items, body)} if body.get("facets") else {}
     assert found == {"status": "success", "gear": found["gear"], "total": total} | asked
     gear = found["gear"]
+    grouped = body.get("groupBy")
+    for item in gear:
+        assert item.pop("offers", None) == (
+            oracle.offers(searched_items.items, body, item["name"]) if grouped else None
+        )
     if expected is not None:
         assert [item["id"] for item in gear] == expected
-    hits = {item["id"]: item for item in searched_items.items if oracle.matches(item, body)}
+    matching = [item for item in searched_items.items if oracle.matches(item, body)]
+    hits = {item["id"]: item for item in (oracle.heads(matching) if grouped else matching)}
     for item in gear:
         loaded = hits[item["id"]]
         assert {key: item[key] for key in ("name", "price", "details", "paint")} == {
@@ -156,7 +164,7 @@ def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     for name in oracle.DETAILS:
         other = oracle.without(body, name)
         for entry in facets[name]:
-            with_it = {**other, "filters": {**other["filters"], name: [entry["value"]]}, "facets": None}
+            with_it = {**other, "filters": {**other["filters"], name: [entry["value"]]}, **PLAIN}
             assert searched_items.search(with_it)[1] == entry["count"], (name, entry)
 
 
@@ -171,7 +179,7 @@ def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_ite
             last = bucket is facets[name]["buckets"][-1]
             high = bucket["to"] if last else nextafter(bucket["to"], 0)
             inside = {"min": Decimal(repr(bucket["from"])), "max": Decimal(repr(high))}
-            within = {**other, "filters": {**other["filters"], name: inside}, "facets": None}
+            within = {**other, "filters": {**other["filters"], name: inside}, **PLAIN}
             assert searched_items.search(within)[1] == bucket["count"], (name, bucket)
 
 

@@ -126,8 +126,8 @@ def test_spare_generations_are_those_that_prune_would_remove() -> None:
     [
         ({"refresh_interval": "-1"}, Code.REFRESH, Severity.ERROR, {"refresh_interval": "1s"}),
         ({"refresh_interval": "5s"}, Code.REFRESH, Severity.WARNING, {"refresh_interval": "1s"}),
-        ({"max_result_window": "100"}, Code.RESULT_WINDOW, Severity.ERROR, {"max_result_window": 10_000}),
-        ({"max_result_window": "99999"}, Code.RESULT_WINDOW, Severity.WARNING, {"max_result_window": 10_000}),
+        ({"max_result_window": "100"}, Code.RESULT_WINDOW, Severity.ERROR, {"max_result_window": 50_000}),
+        ({"max_result_window": "99999"}, Code.RESULT_WINDOW, Severity.WARNING, {"max_result_window": 50_000}),
         ({"auto_expand_replicas": "false"}, Code.REPLICAS, Severity.WARNING, {"auto_expand_replicas": "0-1"}),
         ({"number_of_shards": "2"}, Code.SETTINGS, Severity.WARNING, None),
         ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, Severity.ERROR, None),

@@ -82,11 +82,12 @@ def test_every_filter_and_sort_has_a_case_and_every_golden_file_is_used() -> Non
         ({"query": "x", "filters": {"price": {}}}, False),
         ({"sort": "float_asc"}, False),
         ({"sort": "float_asc", "facets": ["float"]}, False),
+        ({"sort": "float_asc", "groupBy": "name"}, True),
         ({"sort": "float_asc", "facets": ["float", "price"]}, True),
         ({"sort": "relevance"}, True),
     ],
 )
-def test_an_answer_depends_on_prices_by_filter_by_facet_or_by_sort(
+def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     body: dict[str, Any], expected: bool
 ) -> None:  # a table's column
     asked = SearchBody.model_validate(body)
