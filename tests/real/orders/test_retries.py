@@ -1,6 +1,7 @@
 """Retries: however often a call is made, whatever happens in between, there is one order and one answer."""
 
 import asyncio
+import sqlite3
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store import migrate
 from tests.app import new_token
+from tests.real.orders.conftest import Postgres
 from tests.real.orders.processes import DIE_AFTER_THE_COMMIT, worker
 from tests.real.orders.shop import FREE, KNIFE, Shop, bearer, opened
 from tests.real.orders.test_refusals import error_of
@@ -218,3 +220,28 @@ async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) 
             if ending == "kill":
                 await running.kill()
     assert all(is_replay_of(answer, answers[0]) for answer in answers[1:])
+
+
+async def test_a_call_that_met_an_outage_is_made_again_with_its_key(
+    postgres_settings: Settings, postgres: Postgres, database: str
+) -> None:
+    async with opened(postgres_settings) as shop:
+        await shop.offered()  # the token is known now
+        await postgres.stop_serving(database)
+        assert error_of(await send(shop.app.client))["code"] == "store_unavailable"
+        await postgres.serve_again(database)
+        first = await send(shop.app.client)
+        assert is_replay_of(await send(shop.app.client), first)
+
+
+async def test_a_call_that_met_a_locked_file_is_made_again_with_its_key(small_shop: Shop) -> None:
+    file = small_shop.app.settings.database_url.partition(":///")[2]
+    database = sqlite3.connect(file, isolation_level=None)
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        assert error_of(await send(small_shop.app.client))["code"] == "store_unavailable"
+        database.execute("ROLLBACK")
+    finally:
+        database.close()
+    first = await send(small_shop.app.client)
+    assert is_replay_of(await send(small_shop.app.client), first)

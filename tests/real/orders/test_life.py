@@ -1,0 +1,38 @@
+"""The whole life of orders, in any order of calls that a machine thinks of, against a simple model."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from api.settings import Settings
+from store import migrate
+from tests.app import serving, settings_for
+from tests.real.orders.conftest import Postgres
+from tests.real.orders.life import Life
+from tests.real.orders.shop import load
+
+
+@pytest.mark.parametrize(("kind", "examples"), [("sqlite", 15), ("postgresql", 5)])
+def test_orders_live_as_the_model_says(
+    opensearch_url: str, index_prefix: str, tmp_path: Path, postgres: Postgres, kind: str, examples: int
+) -> None:
+    more = {} if kind == "sqlite" else {"database_url": postgres.url("orders_life")}
+    made: Settings = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", **more)
+    if kind == "postgresql":
+        asyncio.run(postgres.execute("CREATE DATABASE orders_life"))
+    asyncio.run(migrate.upgrade(made.database_url))
+    asyncio.run(load(made))
+    with serving(made) as client:
+        run_state_machine_as_test(
+            type("LifeHere", (Life,), {"client": client, "database_url": made.database_url}),
+            settings=settings(
+                max_examples=examples,
+                stateful_step_count=25,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
