@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 from indexer.checked_item import CheckedItem, decoded, from_valid
 from indexer.moments import nanoseconds
 from indexer.names_within import finish_of, stickers_of
+from indexer.rank import rank_of
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
 from mappings.item import GearItem
@@ -107,6 +108,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "id": item.id,
         "platform": platform.id,
         "bound": False,
+        "rank": rank_of(item, platform.relevance),
         "name": item.name,
         "group": _group(item.name),
         "attachmentCount": len(item.attachments),

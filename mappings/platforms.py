@@ -3,10 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mappings.vocabulary import Vocabulary
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
 
@@ -80,6 +83,23 @@ class Exterior(_Part):
         return self
 
 
+class Relevance(_Part):
+    """What comes first where the text does not decide: `quality` in groups, then weapons and types as in `popular`."""
+
+    quality: tuple[tuple[str, ...], ...] = ()
+    popular: tuple[str, ...] = ()
+
+    @cached_property
+    def groups(self) -> dict[str | None, int]:
+        """The group of each quality, from 0."""
+        return {name: group for group, names in enumerate(self.quality) for name in names}
+
+    @cached_property
+    def places(self) -> dict[str | None, int]:
+        """The place of each popular weapon or type, from 0."""
+        return {name: place for place, name in enumerate(self.popular)}
+
+
 class Platform(_Part):
     """One game or market whose gear is indexed."""
 
@@ -90,6 +110,8 @@ class Platform(_Part):
     minor_digits: int = Field(ge=0, le=2)
     order: OrderRules = OrderRules()
     exterior: tuple[Exterior, ...] = ()
+    vocabulary: Vocabulary = Vocabulary()
+    relevance: Relevance = Relevance()
 
     @model_validator(mode="after")
     def _one_name_a_band(self) -> "Platform":
@@ -98,6 +120,16 @@ class Platform(_Part):
             message = "two exteriors have the same name"
             raise ValueError(message)
         return self
+
+    @cached_property
+    def language(self) -> Vocabulary:
+        """The vocabulary with the exteriors and their codes."""
+        held = self.vocabulary.fields
+        exteriors = dict(held.get("exterior", {}))
+        for band in self.exterior:
+            exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
+        mine = self.vocabulary
+        return Vocabulary(fields={**held, "exterior": exteriors}, words=mine.words, term=mine.term)
 
 
 class Platforms:

@@ -19,7 +19,7 @@ from api.search.query import Question, page_request
 from api.search.schemas import SearchBody
 
 START = "*"
-_VERSION = b"\x01"
+_VERSION = b"\x02"
 _SIGNATURE_BYTES = 16  # half of HMAC-SHA-256, the least that RFC 2104 calls safe to cut to
 _FINGERPRINT_BYTES = 12
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -43,6 +43,7 @@ class Cursor:
     seen: int
     total: int
     after: list[Any]
+    loosened: bool = False  # whether the text is not read strictly, because that finds nothing in this view
 
 
 class NotACursorError(ValueError):
@@ -59,7 +60,12 @@ def check_cursor(body: SearchBody) -> None:
 
 def view_request(question: Question, view: View, keep_seconds: float) -> dict[str, Any]:
     """The engine's body for the first hits of a view with their exact number; the view is kept for so long."""
-    return {**page_request(question), "pit": {"id": view.id, "keep_alive": f"{round(keep_seconds * 1000)}ms"}}
+    return view_search(page_request(question), view, keep_seconds)
+
+
+def view_search(body: dict[str, Any], view: View, keep_seconds: float) -> dict[str, Any]:
+    """A search body, asked of a view."""
+    return {**body, "pit": {"id": view.id, "keep_alive": f"{round(keep_seconds * 1000)}ms"}}
 
 
 def next_request(question: Question, cursor: Cursor, keep_seconds: float) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def seal(cursor: Cursor, key: bytes) -> str:
     packed = _bytes(view.id.rstrip("="))
     if packed is not None and _padded(packed) != view.id:
         packed = None
-    known = [cursor.handed_out, cursor.asked, cursor.seen, cursor.total, cursor.after, view.shared]
+    known = [cursor.handed_out, cursor.asked, cursor.seen, cursor.total, cursor.after, cursor.loosened, view.shared]
     # the name of a view as bytes, where that is the same, because only those shrink: it repeats itself for each shard
     content = orjson.dumps([*known, view.id if packed is None else None]) + b"\n" + (packed or b"")
     signed = _VERSION + zlib.compress(content, 9)
@@ -97,8 +103,8 @@ def unseal(text: str, key: bytes) -> Cursor:
     if not hmac.compare_digest(signature, _signature(signed, key)) or signed[:1] != _VERSION:
         raise NotACursorError
     known, _, packed = zlib.decompress(signed[1:]).partition(b"\n")
-    handed_out, asked, seen, total, after, shared, name = orjson.loads(known)
-    return Cursor(View(name or _padded(packed), shared), handed_out, asked, seen, total, after)
+    handed_out, asked, seen, total, after, loosened, shared, name = orjson.loads(known)
+    return Cursor(View(name or _padded(packed), shared), handed_out, asked, seen, total, after, loosened)
 
 
 def expired() -> ApiError:

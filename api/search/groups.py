@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.search.query import Clause, Question, offered_query, sort_clauses, sort_name
-from mappings.fields import SORTS
+from api.search.query import TIES, Clause, Question, offered_query, sort_clauses, sort_name
 from mappings.money import from_minor
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
@@ -25,17 +24,16 @@ _GROUP = "group"
 _CHEAPEST_FIRST = sort_clauses("price_asc")
 # The sort values are all that is wanted of a hit, and the engine has them without reading the item.
 _UNFETCHED: Clause = {"_source": False, "stored_fields": "_none_"}
-_SORTS = {sort.name: sort for sort in SORTS}
 # What the engine sends as the sort value of an item without the field, where those are last.
-_MISSING = (2**63 - 1, "Infinity", None)
+_MISSING = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 
 
 @dataclass(frozen=True)
 class Head:
-    """A group's cheapest item: the value that it is sorted by, None where it has none, and its id."""
+    """A group's cheapest item: the values that it is sorted by, None where it has none, and its id."""
 
     group: int
-    value: Any
+    values: tuple[Any, ...]
     id: int
     platform: int
 
@@ -82,9 +80,7 @@ def heads_request(question: Question, least: int = LEAST_GROUP, most: int = MOST
     if (least, most) != (LEAST_GROUP, MOST_GROUP):
         within = {"range": {_GROUP: {"gte": least, "lte": most}}}
         query = {"bool": {"must": [query], "filter": [within]}}
-    field = _SORTS[sort_name(question.body, question.understood)].field
-    value: Clause = {"_score": "desc"} if field == "_score" else {field: {"order": "asc", "missing": "_last"}}
-    return {**_heads(query, value), **_UNFETCHED, "size": MOST_AT_ONCE}
+    return {**_heads(query, *_values(question)), **_UNFETCHED, "size": MOST_AT_ONCE}
 
 
 def heads_of(answer: Clause) -> list[Head] | None:
@@ -93,17 +89,17 @@ def heads_of(answer: Clause) -> list[Head] | None:
     if len(hits) >= MOST_AT_ONCE:
         return None
     sorts = (hit["sort"] for hit in hits)
-    return [Head(group, _value(value), number, platform) for _, number, platform, value, group in sorts]
+    return [Head(group, tuple(map(_value, values)), number, platform) for _, number, platform, *values, group in sorts]
 
 
 def in_order(question: Question, heads: Sequence[Head]) -> list[int]:
     """The groups of the body's page, all heads in the order of its sort: those without the value last, ties by id."""
     body = question.body
-    by_id = sorted(heads, key=lambda head: (head.id, head.platform))
-    descending = _SORTS[sort_name(body, question.understood)].descending
-    # a sort keeps the order of equal values, also in reverse
-    valued = sorted((head for head in by_id if head.value is not None), key=lambda head: head.value, reverse=descending)
-    ordered = valued + [head for head in by_id if head.value is None]
+    ordered = sorted(heads, key=lambda head: (head.id, head.platform))
+    # a sort keeps the order of equal values, also in reverse: the first value is sorted by last
+    for place, clause in reversed(list(enumerate(_values(question)))):
+        ((_, about),) = clause.items()
+        ordered = _sorted(ordered, place, descending=about["order"] == "desc")
     return [head.group for head in ordered[(body.page - 1) * body.limit : body.page * body.limit]]
 
 
@@ -126,6 +122,19 @@ def cards_of(answer: Clause, groups: Sequence[int], minor_digits: int) -> list[d
     if any(group not in items or group not in offers for group in groups):
         return None
     return [{**items[group], "offers": offers[group]} for group in groups]
+
+
+def _values(question: Question) -> list[Clause]:
+    """What the cards are sorted by before their ties."""
+    return sort_clauses(sort_name(question.body, question.understood))[:-TIES]
+
+
+def _sorted(heads: Sequence[Head], place: int, *, descending: bool) -> list[Head]:
+    valued = [head for head in heads if head.values[place] is not None]
+    return [
+        *sorted(valued, key=lambda head: head.values[place], reverse=descending),
+        *(head for head in heads if head.values[place] is None),
+    ]
 
 
 def _heads(query: Clause, *value: Clause) -> Clause:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from api.search.attachments import AttachmentFilter, attachment_clause
 from api.search.query import OFFERED, Clause, Question, filter_clauses, offered_query
+from api.search.text import conditions
 from mappings.fields import DETAILS, FILTERS, Kind
 
 OFFER = "offer"
@@ -40,7 +41,9 @@ def parts(question: Question) -> list[Part]:
         else:
             found.append(Part(f"filters.{row.name}", _shown(asked), clause))
     known = [OFFERED, *(clause for _, clause in filters)]
-    return found + [Part(TEXT, asked_text(clause), clause) for clause in _conditions(question) if clause not in known]
+    typed = conditions(question.understood)
+    rest = [clause for clause in _conditions(question) if clause not in known]
+    return found + [Part(TEXT, next(one.typed for one in typed if one.clause == clause), clause) for clause in rest]
 
 
 def held_by(item: dict[str, Any], field: str) -> Any:
@@ -53,15 +56,6 @@ def held_by(item: dict[str, Any], field: str) -> Any:
     if name == "attachments":
         return [{"name": one["name"], "wear": one["wear"]} for one in item["attachments"]]
     return {TEXT: item["name"], "price": item["price"], "ids": item["id"]}.get(name)
-
-
-def asked_text(clause: Clause) -> Any:
-    """The spellings that a clause of the text accepts, or the clause itself where it is of another shape."""
-    match clause:
-        case {"match": {"text": str(spellings)}}:
-            return spellings.split()
-        case _:
-            return clause
 
 
 def _of_one(question: Question, name: str) -> list[Clause]:

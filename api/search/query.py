@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from api.search.attachments import attachment_clause
 from api.search.schemas import SearchBody
+from api.search.text import text_clauses
 from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.folding import fold
@@ -15,8 +16,9 @@ from mappings.money import at_least, at_most
 Clause = dict[str, Any]
 
 _SORTS = {sort.name: sort for sort in SORTS}
-# Score first, then id; across platforms two items may have the same id.
+# By id; across platforms two items may have the same id.
 _TIES: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
+TIES = len(_TIES)  # how many clauses at the end of every sort
 # What items bound by an active order are kept out with.
 OFFERED: Clause = {"term": {"bound": False}}
 
@@ -45,8 +47,8 @@ def page_request(question: Question) -> dict[str, Any]:
 
 def offered_query(question: Question, without: str | None = None) -> Clause:
     """What an item must be to be found: on offer, with the text, inside all filters but the one named `without`."""
-    filters = [OFFERED, *filter_clauses(question, without)]
-    return {"bool": {**_text(question.understood), "filter": filters}}
+    text = text_clauses(question.understood)
+    return {"bool": {**text, "filter": [OFFERED, *filter_clauses(question, without), *text.get("filter", ())]}}
 
 
 def sort_name(body: SearchBody, understood: Understood) -> str:
@@ -67,10 +69,9 @@ def sort_clauses(name: str) -> list[Clause]:
     """The engine's sort: items without the value last in both directions, ties by id."""
     sort = _SORTS[name]
     order = "desc" if sort.descending else "asc"
-    first: Clause = {sort.field: {"order": order}}
-    if sort.field != "_score":
-        first[sort.field]["missing"] = "_last"
-    return [first, *_TIES]
+    if sort.field == "_score":
+        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIES]
+    return [{sort.field: {"order": order, "missing": "_last"}}, *_TIES]
 
 
 def filter_clauses(question: Question, without: str | None = None) -> list[Clause]:
@@ -119,11 +120,3 @@ def values_clause(field: str, values: list[str]) -> Clause:
 
 def _unique(values: list[str]) -> list[str]:
     return list(dict.fromkeys(values))
-
-
-def _text(understood: Understood) -> Clause:
-    if understood.everything:
-        return {}
-    if understood.words:
-        return {"must": [{"match": {"text": " ".join(spellings)}} for spellings in understood.words]}
-    return {"must": [{"match": {"name.marks": {"query": understood.marks, "operator": "and"}}}]}

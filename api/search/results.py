@@ -4,26 +4,32 @@ from typing import Any
 
 import orjson
 
-Facets = dict[str, Any]
+Part = dict[str, Any]
 
 
-def search_answer(answer: dict[str, Any], facets: Facets | None) -> bytes:
-    """The page of hits and the exact total as the contract shapes them, and the facets of who asked for some."""
-    hits = answer["hits"]
-    gear = [hit["_source"]["item"] for hit in hits.get("hits", ())]
-    return orjson.dumps({"status": "success", "gear": gear, "total": hits["total"]["value"], **_counted(facets)})
+def search_answer(answer: Part, facets: Part | None, more: Part) -> bytes:
+    """The page of hits and the exact total as the contract shapes them, the facets of who asked for some, and more."""
+    gear = [hit["_source"]["item"] for hit in answer["hits"].get("hits", ())]
+    told = {"status": "success", "gear": gear, "total": total_of(answer)}
+    return orjson.dumps({**told, **_counted(facets), **more})
 
 
-def grouped_answer(gear: list[dict[str, Any]], total: int, facets: Facets | None) -> bytes:
-    """A page of cards and the exact number of names."""
-    return orjson.dumps({"status": "success", "gear": gear, "total": total, **_counted(facets)})
+def grouped_answer(gear: list[Part], total: int, facets: Part | None, more: Part) -> bytes:
+    """A page of cards and the exact number of names, and the same besides."""
+    return orjson.dumps({"status": "success", "gear": gear, "total": total, **_counted(facets), **more})
 
 
-def cursor_answer(gear: list[dict[str, Any]], total: int, next_cursor: str | None, facets: Facets | None) -> bytes:
-    """A page of a walk, with what continues it; None at the very end."""
+def cursor_answer(gear: list[Part], total: int, next_cursor: str | None, facets: Part | None, more: Part) -> bytes:
+    """A page of a walk, with what continues it (None at the very end), and the same besides."""
     told = {"status": "success", "gear": gear, "total": total, "nextCursor": next_cursor}
-    return orjson.dumps({**told, **_counted(facets)})
+    return orjson.dumps({**told, **_counted(facets), **more})
 
 
-def _counted(facets: Facets | None) -> dict[str, Any]:
+def total_of(answer: Part) -> int:
+    """The exact number of all hits."""
+    total: int = answer["hits"]["total"]["value"]
+    return total
+
+
+def _counted(facets: Part | None) -> Part:
     return {} if facets is None else {"facets": facets}

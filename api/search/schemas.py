@@ -68,7 +68,8 @@ class SearchBody(Strict):
 
     platform: Whole | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
     query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), NullIs("")] = Field(
-        default="", description="text that an item must have all words of; blank means everything"
+        default="",
+        description="what a buyer types: words, slang, codes, prices, floats, seeds, in any order; blank: everything",
     )
     filters: Filters | None = None
     limit: Annotated[Limit, NullIs(DEFAULT_LIMIT)] = DEFAULT_LIMIT
@@ -89,6 +90,9 @@ class SearchBody(Strict):
         default=None,
         alias="groupBy",
         description="one hit a name: its cheapest item, with `offers`; `sort` orders these hits, `total` counts names",
+    )
+    explain: Annotated[bool, Field(strict=True), NullIs(False)] = Field(
+        default=False, description="adds `interpretation`: how the query text was understood"
     )
 
     @model_validator(mode="before")
@@ -126,8 +130,35 @@ class SearchHit(GearItem):
     offers: Offers | None = Field(default=None, description="only with `groupBy`")
 
 
+class ReadTerm(BaseModel):
+    """What was typed, what it means (any of), and what words may begin with."""
+
+    typed: str
+    means: list[dict[str, Any]]
+    begins: list[str] | None = None
+
+
+class Relaxed(BaseModel):
+    """What was typed, and what it was taken for because nothing was found otherwise."""
+
+    typed: str
+    to: str
+
+
+class Interpretation(BaseModel):
+    """How the text was understood: an item meets every term by its typed words or by one of its meanings."""
+
+    platform: int
+    reading: Literal["strict", "numbers", "names", "typos", "all_typos"]
+    words: list[str]
+    filters: dict[str, Any]
+    terms: list[ReadTerm]
+    relaxed: list[Relaxed]
+    others: list["Interpretation"] | None = Field(default=None, description="of the other platforms, where several")
+
+
 class SearchAnswer(BaseModel):
-    """One page of hits and the exact number of all; `facets` only for who asked."""
+    """One page of hits and the exact number of all; `facets` and `interpretation` only for who asked."""
 
     status: Literal["success"]
     gear: list[SearchHit]
@@ -138,6 +169,7 @@ class SearchAnswer(BaseModel):
         description="only with `cursor`: continues it for 5 minutes from now; null where all hits have been given",
     )
     facets: Facets = Field(default_factory=Facets)
+    interpretation: Interpretation | None = None
 
 
 class ItemAnswer(BaseModel):

@@ -1,47 +1,144 @@
-"""Understanding of the text: what a buyer typed in, the words and marks that an item must have out.
+"""Understanding of the text: what a buyer typed in; words, vocabulary and amounts that an item must meet out. Pure.
 
 Words are asked for as they were typed and joined with their neighbours, because the index holds every name's words
-and the joins of two and three of them: `ak 47`, `ak-47` and `ak47` meet at `AK-47`, `m4 a1s` meets `M4A1-S`.
+and the joins of two and three of them: `ak 47`, `ak-47` and `ak47` meet at `AK-47`, `m4 a1s` meets `M4A1-S`. What the
+platform's vocabulary knows is met by what it means or by the typed words, so no item is lost by being named so.
 """
 
-import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from api.search.amounts import Amount, amounts_of, around
+from mappings.platforms import Platform
+from mappings.vocabulary import Entry, Meaning, Vocabulary, letters_of, words_of
 
 LONGEST_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
+MOST_JOINED = 20  # words: no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
+LEAST_BEGUN = 2  # letters: what shorter words may be the beginning of is nearly everything
 
-_WORD = re.compile(r"[^\W_]+")
-_DROPPED_MARKS = str.maketrans("", "", "★™")
+
+@dataclass(frozen=True)
+class Word:
+    """A typed word, met by one of its spellings or by a word that begins with one of `begun`.
+
+    `endings` are the spellings with which the text ends, so that they may be unfinished; where the word is `mistyped`,
+    similar words meet it too.
+    """
+
+    typed: str
+    spellings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()
+    mistyped: bool = False
+
+    @property
+    def may_be_mistyped(self) -> bool:
+        """Numbers, model names and years mean themselves: what has a digit is never taken for something else."""
+        return not any(one.isnumeric() for one in self.typed)
+
+
+@dataclass(frozen=True)
+class Term:
+    """Words that are met as they are, or by one of the meanings; `named`: also by the meanings' values as words."""
+
+    words: tuple[Word, ...]
+    meanings: tuple[Meaning, ...] = ()
+    named: bool = False
+
+    @property
+    def typed(self) -> str:
+        """The words as they were typed."""
+        return " ".join(word.typed for word in self.words)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a text is read for one platform: an item must meet all terms and amounts; without words, all `marks`."""
+
+    platform: int
+    minor_digits: int
+    currency: str
+    terms: tuple[Term, ...] = ()
+    amounts: tuple[Amount, ...] = ()
+    marks: str = ""
 
 
 @dataclass(frozen=True)
 class Understood:
-    """Each group of `words` must be met by one of its spellings; `marks` are asked only where there are no words."""
+    """A text and its reading for each platform that is searched; `how` names the readings' kind."""
 
-    words: tuple[tuple[str, ...], ...]
-    marks: str
+    text: str
+    readings: tuple[Reading, ...]
+    how: str = "strict"
 
     @property
     def everything(self) -> bool:
         """Whether the text asks for nothing in particular."""
-        return not self.words and not self.marks
+        return not self.text.strip()
 
 
-def understand(text: str) -> Understood:
-    """Reads a text of any characters; control characters count as blanks."""
+def understand(text: str, platforms: Sequence[Platform]) -> Understood:
+    """Reads a text of any characters strictly; control characters count as blanks."""
     visible = "".join(" " if unicodedata.category(one) == "Cc" else one for one in text)
-    composed = unicodedata.normalize("NFC", visible)
-    bare = "".join(one for one in composed if unicodedata.category(one) != "Mn").translate(_DROPPED_MARKS)
-    words = _WORD.findall(bare)
-    if not words:
-        return Understood((), visible.strip())
-    return Understood(tuple(_spellings(words, place) for place in range(len(words))), "")
+    return Understood(visible, tuple(read(visible, platform) for platform in platforms))
 
 
-def _spellings(words: list[str], place: int) -> tuple[str, ...]:
+def read(text: str, platform: Platform, *, sure_only: bool = False) -> Reading:
+    """One platform's strict reading; with `sure_only` numbers that may be words are words."""
+    language = platform.language
+    found = amounts_of(text, lambda bare: letters_of(words_of(bare)) in language.entries)
+    found = [one for one in found if one.sure or not sure_only]
+    terms: list[Term] = []
+    rest = list(around(text, found))
+    for piece in rest:
+        ended = piece is not rest[-1] or text[-1:].isspace()
+        terms += _terms(words_of(piece), language, open_ended=not ended)
+    marks = "" if terms else _marks(" ".join(rest), with_punctuation=not found)
+    return Reading(platform.id, platform.minor_digits, platform.currency, tuple(terms), tuple(found), marks)
+
+
+def _terms(words: list[str], language: Vocabulary, *, open_ended: bool) -> list[Term]:
+    """The terms of neighbouring words: the longest spellings of the vocabulary, other words one by one."""
+    typed = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
+    terms: list[Term] = []
+    at = 0
+    while at < len(words):
+        length, entry = _longest(words, at, language)
+        held = tuple(typed[at : at + length])
+        terms.append(Term(held) if entry is None else Term(_finished(held), entry.meanings))
+        at += length
+    if terms and terms[-1].meanings:  # a word that is known is finished, and with it what is joined with it
+        return [replace(term, words=_finished(term.words)) for term in terms]
+    return terms
+
+
+def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    return tuple(replace(word, begun=()) for word in words)
+
+
+def _longest(words: list[str], at: int, language: Vocabulary) -> tuple[int, Entry | None]:
+    for length in range(min(language.longest, len(words) - at), 0, -1):
+        entry = language.entries.get(letters_of(words[at : at + length]))
+        if entry is not None and length <= entry.most_words:
+            return length, entry
+    return 1, None
+
+
+def _word(words: list[str], place: int, *, open_ended: bool) -> Word:
     """The word at this place alone and in every join of neighbours that holds it, without repeats."""
-    found = [words[place]]
-    for length in range(2, LONGEST_JOIN + 1):
+    last = len(words) - 1
+    found, endings = [words[place]], []
+    for length in range(1, (LONGEST_JOIN if len(words) <= MOST_JOINED else 1) + 1):
         starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
         found += ["".join(words[start : start + length]) for start in starts]
-    return tuple(dict.fromkeys(found))
+        if open_ended and starts and starts[-1] + length - 1 == last:
+            endings.append("".join(words[starts[-1] :]))
+    begun = [one for one in endings if len(one) >= LEAST_BEGUN and not one.isnumeric()]
+    return Word(words[place], tuple(dict.fromkeys(found)), tuple(endings), tuple(begun))
+
+
+def _marks(text: str, *, with_punctuation: bool) -> str:
+    """The marks of a text without words; what is left beside amounts (`,`, `-`) asks for nothing."""
+    kept = text if with_punctuation else "".join(one for one in text if not one.isascii())
+    return kept.strip()

@@ -1,20 +1,25 @@
 """One page of a walk over all hits: a question with a cursor in, the answer's bytes with the next cursor out.
 
 The walk reads a frozen view of the items, so nothing that happens to the index moves it: each hit of the view is met
-once, and the total is the view's own on every page. What has been bound since is left out of its page.
+once, the total is the view's own on every page, and the text keeps the reading that finds something in the view. What
+has been bound since is left out of its page.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from api.errors import ApiError, invalid
-from api.search.counting import facets_of
-from api.search.cursor import START, Cursor, expired, fingerprint, next_request, view_request
+from api.search.counting import Facets, facets_of
+from api.search.cursor import START, Cursor, View, expired, fingerprint, next_request, view_request, view_search
 from api.search.cursors import now_milliseconds
 from api.search.engine_answers import ViewGoneError
+from api.search.in_force import in_force
+from api.search.interpretation import explained
 from api.search.query import Question
-from api.search.results import cursor_answer
+from api.search.results import cursor_answer, total_of
+from api.search.understand import Understood
 from api.services import Services
 from mappings.platforms import Platform
 from store import orders
@@ -26,6 +31,7 @@ Hit = dict[str, Any]
 class _Page:
     hits: list[Hit]
     reached: Cursor  # where the walk stands behind these hits
+    understood: Understood  # the reading in force
 
     @property
     def last(self) -> bool:
@@ -42,14 +48,29 @@ async def walk(services: Services, platforms: Sequence[Platform], question: Ques
         if question.body.cursor == START:
             page = await _first(services, platforms, question)
         else:
-            page = await _next(services, question)
+            page = await _next(services, platforms, question)
     except ViewGoneError as error:
         raise expired() from error
     gear = await _offered(services, page.hits)
     token = None if page.last else await services.cursors.seal(page.reached)
+    if page.understood is not question.understood:
+        facets = await _facets_as_read(services, platforms, question, page)
     if page.last:
         services.cursors.end(page.reached.view)
-    return cursor_answer(gear, page.reached.total, token, facets)
+    explanation = explained(question.body, question.understood, page.understood)
+    return cursor_answer(gear, page.reached.total, token, facets, explanation)
+
+
+async def _facets_as_read(
+    services: Services, platforms: Sequence[Platform], question: Question, page: _Page
+) -> Facets | None:
+    """The facets in the page's own reading; a walk that they fail on its first page leaves no view behind."""
+    try:
+        return await facets_of(services.engine, platforms, replace(question, understood=page.understood))
+    except BaseException:
+        if question.body.cursor == START:
+            services.cursors.end(page.reached.view)
+        raise
 
 
 async def _first(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:
@@ -57,32 +78,48 @@ async def _first(services: Services, platforms: Sequence[Platform], question: Qu
     view = await cursors.open(platforms)
     try:
         answer = await services.engine.search_view(view_request(question, view, cursors.engine_keep_seconds))
+        loose = await _loosened(services, platforms, question, view) if total_of(answer) == 0 else question
+        if loose is not question:
+            answer = await services.engine.search_view(view_request(loose, view, cursors.engine_keep_seconds))
     except BaseException:
         cursors.end(view)
         raise
-    start = Cursor(view, 0, fingerprint(question.body), 0, answer["hits"]["total"]["value"], [])
-    page = _page(start, answer)
+    start = Cursor(view, 0, fingerprint(question.body), 0, total_of(answer), [], loose is not question)
+    page = _page(start, answer, loose)
     if page.last:
         await cursors.close(view)
     return page
 
 
-async def _next(services: Services, question: Question) -> _Page:
+async def _loosened(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Question:
+    """The question in the reading that is in force where the strict one finds nothing; a view always gives the same."""
+
+    async def ask(bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        keep = services.cursors.engine_keep_seconds
+        return await asyncio.gather(*(services.engine.search_view(view_search(one, view, keep)) for one in bodies))
+
+    used = await in_force(ask, question.understood, platforms)
+    return question if used is question.understood else replace(question, understood=used)
+
+
+async def _next(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:
     body = question.body
     cursor = await services.cursors.unseal(body.cursor or "")
     if cursor.asked != fingerprint(body):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
+    if cursor.loosened:
+        question = await _loosened(services, platforms, question, cursor.view)
     request = next_request(question, cursor, services.cursors.engine_keep_seconds)
-    return _page(cursor, await services.engine.search_view(request))
+    return _page(cursor, await services.engine.search_view(request), question)
 
 
-def _page(cursor: Cursor, answer: dict[str, Any]) -> _Page:
+def _page(cursor: Cursor, answer: dict[str, Any], question: Question) -> _Page:
     hits: list[Hit] = answer["hits"].get("hits", [])
     seen = cursor.seen + len(hits)
     if not hits and seen < cursor.total:
         raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
     after = hits[-1]["sort"] if hits else []
-    return _Page(hits, replace(cursor, handed_out=now_milliseconds(), seen=seen, after=after))
+    return _Page(hits, replace(cursor, handed_out=now_milliseconds(), seen=seen, after=after), question.understood)
 
 
 async def _offered(services: Services, hits: list[Hit]) -> list[dict[str, Any]]:

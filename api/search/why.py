@@ -4,7 +4,7 @@ Each condition of the search is asked of the engine for exactly this item, so no
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -12,8 +12,10 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from api.search.cursor import check_cursor
+from api.search.in_force import in_force
 from api.search.parts import OFFER, TEXT, held_by, parts
 from api.search.query import Question, offered_query, sort_clauses, sort_name
+from api.search.results import total_of
 from api.search.schemas import PAGE_WINDOW, SearchBody, check_window, platforms_of
 from api.search.understand import understand
 from mappings.connection import SearchSettings
@@ -76,7 +78,7 @@ class Asker:
         found.index = await self._serving(alias)
         if found.index is None:
             return found.because("not_loaded", f"nothing is loaded behind {alias}: load the catalogue")
-        question = Question(body, understand(body.query), asked[0].minor_digits)
+        question = await self._question(body, asked)
         if not await self._judge(found, question):
             return await self._elsewhere(found, alias)
         if platform not in asked:
@@ -85,6 +87,19 @@ class Asker:
         if not found.reasons:
             await self._place(found, question, asked)
         return found
+
+    async def _question(self, body: SearchBody, asked: Sequence[Platform]) -> Question:
+        """The body with its text in the reading that is in force."""
+        aliases = ",".join(self.settings.alias(platform.id) for platform in asked)
+        question = Question(body, understand(body.query, asked), asked[0].minor_digits)
+        first = {"query": offered_query(question), "size": 0, "track_total_hits": 1}
+        if total_of(await self._search(aliases, first)) > 0:
+            return question
+
+        async def ask(bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+            return [await self._search(aliases, one) for one in bodies]
+
+        return replace(question, understood=await in_force(ask, question.understood, asked))
 
     async def _serving(self, alias: str) -> str | None:
         try:
@@ -168,7 +183,7 @@ def _blame(found: Why) -> None:
             sentence = "an active order binds it; `gear-indexer doctor` tells whether the orders agree"
             found.because("bound", sentence)
         elif part.field == TEXT:
-            found.because("query", f"its text does not have {shown(part.asked)}")
+            found.because("query", f"nothing in it meets {shown(part.asked)} of the text")
         else:
             found.because(part.field, f"{part.field} asks for {shown(part.asked)}; it has {shown(part.has)}")
 

@@ -189,6 +189,6 @@ def codes_of(operation: dict[str, Any]) -> set[str]:
 def test_every_field_of_a_search_is_optional_and_no_other_is_taken(document: Document) -> None:
     body = document["components"]["schemas"]["SearchBody"]
     assert body["additionalProperties"] is False
-    names = ["platform", "query", "filters", "limit", "page", "sort", "cursor", "facets", "groupBy"]
+    names = ["platform", "query", "filters", "limit", "page", "sort", "cursor", "facets", "groupBy", "explain"]
     assert list(body["properties"]) == names
     assert "required" not in body

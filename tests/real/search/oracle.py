@@ -1,6 +1,5 @@
 """The oracle: items and a search body in, the answer that the contract promises out, by plain Python over a list."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -8,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from tests.real.search import text_oracle
 
 Item = dict[str, Any]
 
@@ -23,37 +24,6 @@ def fold(value: str) -> str:
     )
     folded = " ".join(bare.replace("★", "").lower().split())
     return folded or value
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, folded."""
-    return re.findall(r"[^\W_]+", fold(text))
-
-
-def spellings(text: str) -> set[str]:
-    """A text's words, and two and three neighbours written as one."""
-    found = words(text)
-    return {"".join(found[start : start + length]) for length in (1, 2, 3) for start in range(len(found) - length + 1)}
-
-
-def has_text(item: Item, query: str) -> bool:
-    """Whether the item has every word of the query, alone or written as one with its neighbours."""
-    details = item["details"]
-    texts = (item["name"], details["type"], details["weapon"], details["phase"])
-    held = set().union(*(spellings(text) for text in texts if text))
-    asked = words(query)
-    if not asked:
-        marks = [one for one in query if not one.isspace() and unicodedata.category(one) not in ("Cc", "Mn")]
-        return all(mark in item["name"] for mark in marks)
-    return all(
-        any(
-            "".join(asked[start : start + length]) in held
-            for length in (1, 2, 3)
-            for start in range(place - length + 1, place + 1)
-            if start >= 0 and start + length <= len(asked)
-        )
-        for place in range(len(asked))
-    )
 
 
 def in_range(value: float | None, bounds: dict[str, Any] | None) -> bool:
@@ -85,8 +55,14 @@ def fits_attachments(item: Item, asked: dict[str, Any]) -> bool:
     )
 
 
+def hits_of(items: list[Item], body: dict[str, Any]) -> list[Item]:
+    """The items that are hits: which reading of the text is in force is decided by all items."""
+    has_text = text_oracle.test_of(body.get("query") or "", items)
+    return [item for item in items if has_text(item) and matches(item, body)]
+
+
 def matches(item: Item, body: dict[str, Any]) -> bool:
-    """Whether the item is a hit."""
+    """Whether the item passes the filters."""
     filters = body.get("filters") or {}
     listed = all(
         not filters.get(name) or fold(item["details"][name] or "\0") in {fold(one) for one in filters[name]}
@@ -96,7 +72,7 @@ def matches(item: Item, body: dict[str, Any]) -> bool:
     chosen = not filters.get("ids") or item["id"] in filters["ids"]
     ranged = in_range(item["price"], filters.get("price")) and in_range(item["paint"]["float"], filters.get("float"))
     attached = fits_attachments(item, filters.get("attachments") or {})
-    return listed and painted and chosen and ranged and attached and has_text(item, body.get("query") or "")
+    return listed and painted and chosen and ranged and attached
 
 
 @dataclass(frozen=True)
@@ -132,7 +108,7 @@ def in_order(items: list[Item], sort: str) -> list[Item]:
 
 def answer(items: list[Item], body: dict[str, Any]) -> tuple[list[int] | None, int]:
     """The ids of the page in their order, and the total; None for the ids where the order is by relevance."""
-    hits = [item for item in items if matches(item, body)]
+    hits = hits_of(items, body)
     if body.get("groupBy"):
         hits = list(heads(hits))
     query = (body.get("query") or "").strip()
@@ -181,7 +157,7 @@ def facets(items: list[Item], body: dict[str, Any]) -> dict[str, Any]:
 
 def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
     """The counts by one field, whose own selection does not narrow them."""
-    hits = [item for item in items if matches(item, without(body, name))]
+    hits = hits_of(items, without(body, name))
     if name == "price":
         return _histogram([item["price"] for item in hits], _LADDER)
     if name == "float":

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from tests.real.search.oracle import Item, fold, spellings, words
+from tests.real.search.oracle import Item, fold
+from tests.real.search.text_oracle import spellings, words
 
 KINDS = ("item", "weapon", "finish", "set", "sticker")
 Suggested = tuple[str, str, int]

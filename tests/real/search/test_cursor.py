@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -32,21 +33,26 @@ ANY_ORDER = ("relevance",)
 async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
     """The app with 300 items that stay as they are."""
     folder = tmp_path_factory.mktemp("cursor")
-    async with running(settings_for(opensearch_url, "tcursor", folder)) as started_app:
+    prefix = f"tcursor{secrets.token_hex(3)}"  # several test runs may share an engine
+    async with running(settings_for(opensearch_url, prefix, folder)) as started_app:
         try:
             load_items(started_app.settings, ITEMS, folder)
             yield started_app
         finally:
-            drop_indices(opensearch_url, "tcursor")
+            drop_indices(opensearch_url, prefix)
 
 
 @pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
-@pytest.mark.parametrize("body", [{}, {"query": "asiimov"}, {"filters": {"price": {"min": 1}}}], ids=json.dumps)
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"query": "asiimov"}, {"query": "asimov fiel"}, {"filters": {"price": {"min": 1}}}],
+    ids=json.dumps,
+)
 async def test_a_walk_gives_each_hit_once_in_the_order_of_the_sort(
     app: RunningApp, sort: str, body: dict[str, Any]
 ) -> None:
     asked = {**body, "sort": sort}
-    hits = [item for item in ITEMS if oracle.matches(item, asked)]
+    hits = oracle.hits_of(ITEMS, asked)
     found, totals = await ids(app.search, {**asked, "limit": 7})
     assert totals == {len(hits)}
     if sort in ANY_ORDER and "query" in body:
@@ -95,6 +101,13 @@ async def test_what_is_no_cursor_is_a_422(app: RunningApp, cursor: Any) -> None:
 async def test_a_page_beyond_the_window_is_told_of_cursors(app: RunningApp) -> None:
     error = error_of(await app.search({"page": 101, "limit": 100}), "page_window_exceeded")
     assert '"cursor": "*"' in error["message"]
+
+
+async def test_each_page_of_a_walk_explains_its_text(app: RunningApp) -> None:
+    async for answer in pages(app.search, {"query": "asimov", "limit": 7, "explain": True}):
+        assert answer["interpretation"]["reading"] == "typos"
+    answer = (await app.search({"query": "nothing has this", "cursor": "*"})).json()
+    assert answer == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
 
 
 async def test_the_same_cursor_gives_the_same_page_again(app: RunningApp) -> None:

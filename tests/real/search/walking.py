@@ -21,8 +21,8 @@ async def pages(search: Search, body: dict[str, Any], cursor: str = "*") -> Asyn
         answer = await search({**body, "cursor": following})
         assert answer.status_code == 200, answer.text
         page = answer.json()
-        assert set(page) - {"facets"} == {"status", "gear", "total", "nextCursor"}
-        assert ("facets" in page) == bool(body.get("facets"))
+        assert set(page) - {"facets", "interpretation"} == {"status", "gear", "total", "nextCursor"}
+        assert ("facets" in page, "interpretation" in page) == (bool(body.get("facets")), bool(body.get("explain")))
         yield page
         following = page["nextCursor"]
 

@@ -22,6 +22,7 @@ from api.search.cursor import (
 from api.search.query import Question
 from api.search.schemas import SearchBody
 from api.search.understand import understand
+from mappings.platforms import read_platforms
 from tests.conftest import Golden
 
 KEY = b"k" * 32
@@ -125,6 +126,6 @@ def test_a_cursor_has_no_page(page: int) -> None:
 
 def test_a_walk_is_asked_as_in_its_golden_files(golden: Golden) -> None:
     asked = body('{"query": "redline", "limit": 50, "sort": "price_desc", "cursor": "*"}')
-    question = Question(asked, understand(asked.query), minor_digits=2)
+    question = Question(asked, understand(asked.query, list(read_platforms())), minor_digits=2)
     golden("cursors/first", view_request(question, CURSOR.view, 330))
     golden("cursors/next", next_request(question, CURSOR, 330))

@@ -13,6 +13,7 @@ from api.search.query import Question
 from api.search.schemas import SearchBody
 from api.search.understand import understand
 from mappings.fields import FACETS, Filter
+from mappings.platforms import read_platforms
 from tests.conftest import GOLDEN, Golden
 
 CASES: dict[str, str] = {
@@ -25,12 +26,13 @@ CASES: dict[str, str] = {
     "none": '{"facets": []}',
     "null": '{"facets": null}',
 }
+PLATFORMS = list(read_platforms())
 PRICE, FLOAT = (next(row for row in FACETS if row.name == name) for name in ("price", "float"))
 
 
 def question(text: str) -> Question:
     body = SearchBody.model_validate(parse(text.encode()))
-    return Question(body, understand(body.query), minor_digits=2)
+    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -13,8 +13,10 @@ from api.search.query import Question
 from api.search.schemas import SearchBody
 from api.search.understand import understand
 from mappings.fields import SORTS
+from mappings.platforms import read_platforms
 from tests.conftest import GOLDEN, Golden
 
+PLATFORMS = [one for one in read_platforms() if one.id == 730]
 CASES: dict[str, str] = {
     "default": '{"groupBy": "name"}',
     "page": '{"groupBy": "name", "limit": 7, "page": 3, "filters": {"weapon": ["AK-47"]}}',
@@ -25,7 +27,7 @@ CASES: dict[str, str] = {
 
 def question(text: str) -> Question:
     body = SearchBody.model_validate(parse(text.encode()))
-    return Question(body, understand(body.query), minor_digits=2)
+    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -51,12 +53,12 @@ def test_a_part_of_all_groups_keeps_the_score_of_the_text() -> None:
 @pytest.mark.parametrize(("sort", "order"), [("float_asc", [4, 1, 2, 5, 3, 6]), ("float_desc", [2, 5, 1, 4, 3, 6])])
 def test_cards_without_the_value_come_last_and_ties_go_by_id(sort: str, order: list[int]) -> None:
     heads = [
-        Head(6, None, 9, 1),
-        Head(5, 0.5, 4, 1),
-        Head(1, 0.25, 3, 1),
-        Head(2, 0.5, -4, 2),
-        Head(3, None, 9, 0),
-        Head(4, 0.0, 7, 1),
+        Head(6, (None,), 9, 1),
+        Head(5, (0.5,), 4, 1),
+        Head(1, (0.25,), 3, 1),
+        Head(2, (0.5,), -4, 2),
+        Head(3, (None,), 9, 0),
+        Head(4, (0.0,), 7, 1),
     ]
     assert groups.in_order(question(json.dumps({"sort": sort})), heads) == order
     pages = [json.dumps({"sort": sort, "limit": 4, "page": page}) for page in (1, 2, 3)]
@@ -68,14 +70,14 @@ def test_a_full_answer_may_lack_groups() -> None:
     full: dict[str, Any] = {"hits": {"hits": [hit] * groups.MOST_AT_ONCE}}
     assert groups.heads_of(full) is None
     assert groups.number_of({"aggregations": {"number": {"count": groups.MOST_AT_ONCE}}}) is None
-    assert groups.heads_of({"hits": {"hits": [hit]}}) == [Head(5, 4, 2, 3)]
+    assert groups.heads_of({"hits": {"hits": [hit]}}) == [Head(5, (4,), 2, 3)]
 
 
 def test_missing_values_are_told_from_values() -> None:
-    sorts = [[1, 2, 3, value, 5] for value in (2**63 - 1, "Infinity", None, 0.0, 0, "infinity")]
+    sorts = [[1, 2, 3, value, 5] for value in (2**63 - 1, -(2**63), "Infinity", "-Infinity", None, 0.0, 0, "infinity")]
     heads = groups.heads_of({"hits": {"hits": [{"sort": values} for values in sorts]}})
     assert heads is not None
-    assert [head.value for head in heads] == [None, None, None, 0.0, 0, "infinity"]
+    assert [head.values[0] for head in heads] == [None, None, None, None, None, 0.0, 0, "infinity"]
 
 
 def test_a_card_whose_offers_have_all_gone_is_not_made_up() -> None:

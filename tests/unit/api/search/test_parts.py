@@ -11,9 +11,10 @@ from tests.unit.api.search.test_query import CASES, question
 
 
 def conditions(clause: Any) -> list[Any]:
-    """The clauses that all must hold, out of the nests of a query that only gather them."""
-    if set(clause) == {"bool"} and set(clause["bool"]) <= {"must", "filter"}:
-        return [found for held in clause["bool"].values() for one in held for found in conditions(one)]
+    """The clauses that all must hold, out of the nests of a query that only gather them; not what only scores."""
+    if set(clause) == {"bool"} and set(clause["bool"]) <= {"must", "filter", "should"}:
+        gathered = [one for name in ("must", "filter") for one in clause["bool"].get(name, ())]
+        return [found for one in gathered for found in conditions(one)]
     return [clause]
 
 

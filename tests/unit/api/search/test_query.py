@@ -12,6 +12,7 @@ from api.search.query import Question, asks_for_price, page_request
 from api.search.schemas import SearchBody
 from api.search.understand import understand
 from mappings.fields import FILTERS, SORTS
+from mappings.platforms import read_platforms
 from tests.conftest import GOLDEN, Golden
 
 CASES: dict[str, str] = {
@@ -23,6 +24,14 @@ CASES: dict[str, str] = {
     "foreign": '{"query": "龍王"}',
     "marks": '{"query": "♥ $"}',
     "star": '{"query": "★"}',
+    "beginning": '{"query": "ak redl"}',
+    "finished": '{"query": "asiimov redline "}',
+    "codes": '{"query": "m4 redline ft st"}',
+    "slang": '{"query": "titan holo kato 2014"}',
+    "case": '{"query": "case"}',
+    "amounts": '{"query": "blaze 20-50 <0.01 #661"}',
+    "pattern_or_seed": '{"query": "blaze pattern 661"}',
+    "explained": '{"query": "redline ", "explain": true}',
     "relevance_without_query": '{"sort": "relevance"}',
     "page": '{"page": 500, "limit": 20}',
     "nulls": '{"platform": null, "query": null, "filters": null, "limit": null, "page": null, "sort": null}',
@@ -57,9 +66,12 @@ CASES: dict[str, str] = {
 }
 
 
+PLATFORMS = list(read_platforms())
+
+
 def question(text: str) -> Question:
     body = SearchBody.model_validate(parse(text.encode()))
-    return Question(body, understand(body.query), minor_digits=2)
+    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -91,4 +103,4 @@ def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     body: dict[str, Any], expected: bool
 ) -> None:  # a table's column
     asked = SearchBody.model_validate(body)
-    assert asks_for_price(asked, understand(asked.query)) is expected
+    assert asks_for_price(asked, understand(asked.query, PLATFORMS)) is expected

@@ -1,0 +1,191 @@
+"""Amounts in a text: what a buyer typed in; prices, floats and seeds, and the pieces of text around them, out. Pure.
+
+How amounts are written (cases and blanks do not count):
+- price: `under 50`, `<50`, `max 50`, `over 20`, `20-50`, `from 20 to 50`, `$50`, `50$`, `50 eur`, `20$-50$`.
+  A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
+- float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `0.01`. `<` and `>` are strict. A bare one is the beginning
+  of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
+- seed: `seed 661`, `pattern 661`, `#661`, `seed 661, 670`.
+
+A number from 0 to 1 with a point is a float unless it has a currency. Two numbers with a dash are a price unless both
+are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). Any other number is a word.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from math import inf, nextafter
+
+_CURRENCIES = {
+    **dict.fromkeys(("$", "usd", "dollar", "dollars", "bucks"), "USD"),
+    **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
+    **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
+}
+
+_AT_MOST = (
+    r"(?P<most>(?:<=?|≤|(?<!\w)"
+    r"(?:under|below|max(?:imum)?|budget|up\s?to|at\s+most|less\s+than|cheaper\s+than)(?!\w):?))"
+)
+_AT_LEAST = r"(?P<least>(?:>=?|≥|(?<!\w)(?:over|above|min(?:imum)?|from|at\s+least|more\s+than)(?!\w):?))"
+_BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
+_TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
+_START = r"(?<![\w$€£.,-])"
+_END = r"(?![\w$€£]|[.,]\d|-\w)"
+_MARK = r"(?:[$€£]|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?)k?"
+_LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_MARK})?" for end in ("low", "high"))
+_SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
+_ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
+_NO_MARK = rf"(?!\s*{_MARK})"
+_FLOAT_WORD = r"(?<!\w)(?:float|fv)s?(?!\w)\s*[:=]?\s*"
+_SEEDS = r"(?P<seeds>\d{1,9}(?:\s*,\s*#?\d{1,9})*)"
+
+_FLOATS = (
+    rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?{_END}",
+    rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*(?<!\w)(?:float|fv)(?!\w)",
+    rf"{_BOUND}\s*(?P<low>{_SHARE}){_END}{_NO_MARK}",
+    rf"{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
+    rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
+)
+_NUMBERS = (
+    rf"(?<!\w)(?:paint\s+)?(?:seed|pattern)s?(?!\w)\s*[:=]?\s*#?{_SEEDS}{_END}",
+    rf"(?<![\w#])#\s?{_SEEDS}{_END}",
+)
+_PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
+_PRICES = (
+    rf"{_PRICE_WORD}(?P<said>(?<!\w)(?:between|from)\s+)?{_START}{_LOW}{_TO}{_HIGH}{_END}",
+    rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
+    rf"{_PRICE_WORD}{_START}(?=[$€£]|{_NUMBER}\s*{_MARK}){_LOW}{_END}",
+)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number that a text asks for: `field` between inclusive bounds, or one of the values of a `seed` or `pattern`.
+
+    Buyers call both the seed and the template a pattern, so `pattern` is either.
+
+    `sure` is whether it cannot be anything else: it has a word, a comparison or a currency. `currency` is the one that
+    was typed. `start` and `end` are its place in the text.
+    """
+
+    typed: str
+    start: int
+    end: int
+    field: str
+    sure: bool
+    low: Decimal | None = None
+    high: Decimal | None = None
+    values: tuple[int, ...] = ()
+    currency: str | None = None
+
+
+def amounts_of(text: str, is_name: Callable[[str], bool]) -> list[Amount]:
+    """All amounts in their order; `is_name` says of two bare numbers with a dash whether they are a name."""
+    found: list[Amount] = []
+    readers = (*((one, _float) for one in _FLOAT_PATTERNS), *((one, _seeds) for one in _SEED_PATTERNS))
+    for pattern, read in (*readers, *((one, _price) for one in _PRICE_PATTERNS)):
+        for match in pattern.finditer(text):
+            if any(match.start() < one.end and one.start < match.end() for one in found):
+                continue
+            amount = read(match)
+            if amount is not None and (amount.sure or not is_name(amount.typed)):
+                found.append(amount)
+    return sorted(found, key=lambda one: one.start)
+
+
+def around(text: str, amounts: list[Amount]) -> Iterator[str]:
+    """The pieces of the text before, between and after the amounts."""
+    at = 0
+    for amount in amounts:
+        yield text[at : amount.start]
+        at = amount.end
+    yield text[at:]
+
+
+def _float(match: re.Match[str]) -> Amount | None:
+    held = match.groupdict()
+    low = Decimal(held["low"].replace(",", "."))
+    strict = "=" not in match.group() and "≤" not in match.group() and "≥" not in match.group()
+    sure = re.search(r"(?i)float|fv", match.group()) is not None
+    if held.get("high") is not None:
+        ends = sorted((low, Decimal(held["high"].replace(",", "."))))
+        return _amount(match, "float", sure=sure, low=ends[0], high=ends[1])
+    if held.get("most"):
+        within = strict and held["most"].lower().startswith(("<", "under", "below", "less"))
+        return _amount(match, "float", sure=True, high=_beside(low, 0) if within else low)
+    if held.get("least"):
+        within = strict and held["least"].lower().startswith((">", "over", "above", "more"))
+        return _amount(match, "float", sure=True, low=_beside(low, 1) if within else low)
+    digits = -int(low.as_tuple().exponent)
+    if low >= 1:
+        return _amount(match, "float", sure=sure, low=low, high=low)
+    # of more digits than a double has only that double is left
+    high = max(_beside(low + Decimal(1).scaleb(-digits), 0), Decimal(repr(float(low))))
+    return _amount(match, "float", sure=sure, low=min(low, high), high=high)
+
+
+def _beside(number: Decimal, towards: int) -> Decimal:
+    """The next double, for bounds that are strict: floats are doubles, so nothing lies between."""
+    if number == towards:
+        return Decimal(repr(nextafter(float(number), inf if towards else -inf)))
+    return Decimal(repr(nextafter(float(number), towards)))
+
+
+def _seeds(match: re.Match[str]) -> Amount:
+    values = tuple(int(one) for one in re.findall(r"\d+", match["seeds"]))
+    field = "pattern" if "pattern" in match.group().lower() else "seed"
+    return _amount(match, field, sure=not match.group().startswith("#"), values=values)
+
+
+def _price(match: re.Match[str]) -> Amount | None:
+    held = match.groupdict()
+    marks = [held.get(f"{end}{side}") for end in ("low", "high") for side in ("mark", "after")]
+    names = [_CURRENCIES[mark.strip().lower()] for mark in marks if mark]
+    currency = names[0] if names else None
+    low = _money(held["low"])
+    if held.get("high") is not None:
+        if not (names or held.get("said") or match.group().lower().startswith("price")) and not _may_be_prices(held):
+            return None
+        ends = sorted((low, _money(held["high"])))
+        sure = bool(names or held.get("said"))
+        return _amount(match, "price", sure=sure, low=ends[0], high=ends[1], currency=currency)
+    if held.get("least"):
+        return _amount(match, "price", sure=True, low=low, currency=currency)
+    return _amount(match, "price", sure=True, high=low, currency=currency)
+
+
+def _may_be_prices(held: dict[str, str]) -> bool:
+    ends = (held["low"], held["high"])
+    years = all(re.fullmatch(r"(?:19|20)\d\d", end) for end in ends)
+    return not years and not any(re.match(r"0\d", end) for end in ends)
+
+
+def _money(text: str) -> Decimal:
+    """A price as it is typed: `1,000`, `49.99`, `49,99`, `2k`."""
+    digits = text.lower().removesuffix("k")
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?", digits):
+        digits = digits.replace(",", "")
+    number = Decimal(digits.replace(",", "."))
+    return number * 1000 if text[-1] in "kK" else number
+
+
+def _amount(
+    match: re.Match[str],
+    field: str,
+    *,
+    sure: bool,
+    low: Decimal | None = None,
+    high: Decimal | None = None,
+    values: tuple[int, ...] = (),
+    currency: str | None = None,
+) -> Amount:
+    typed = match.group().strip()
+    start = match.start() + match.group().index(typed)
+    return Amount(typed, start, start + len(typed), field, sure, low, high, values, currency)
+
+
+_FLOAT_PATTERNS, _SEED_PATTERNS, _PRICE_PATTERNS = (
+    tuple(re.compile(pattern, re.IGNORECASE) for pattern in group) for group in (_FLOATS, _NUMBERS, _PRICES)
+)

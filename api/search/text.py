@@ -1,0 +1,141 @@
+"""The text's part of a query: readings in, clauses for the engine out. Pure.
+
+Scores are counted, not weighed, so that they do not change with what else is in the index. By `relevance`, an item
+whose name is the text comes before all others; then each term that can be met in several ways gives 1 for each way
+that is met: what is exactly the word also begins with it and is similar to it, what has the meaning mostly has the
+word. Ties go by the index field `rank`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from api.search.amounts import Amount
+from api.search.understand import Reading, Term, Understood, Word
+from mappings.money import at_least, at_most
+from mappings.vocabulary import words_of
+
+Clause = dict[str, Any]
+
+WHOLE_NAME = 1000  # more than all terms of a text together give
+# One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
+ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a text: what was typed, the clause that meets it, and whether it counts for the score."""
+
+    typed: str
+    clause: Clause
+    counts: bool = False
+
+
+def text_clauses(understood: Understood) -> Clause:
+    """The parts of a `bool` query that an item must meet to have the text; nothing where it asks for nothing."""
+    found = conditions(understood)
+    filters = [one.clause for one in found if not one.counts]
+    scored = [one.clause for one in found if one.counts]
+    parts: Clause = {"filter": filters} if filters else {}
+    if scored:
+        parts["must"] = scored
+    if words_of(understood.text):
+        parts["should"] = [{"constant_score": {"filter": _whole_name(understood.text), "boost": WHOLE_NAME}}]
+    return parts
+
+
+def conditions(understood: Understood) -> list[Condition]:
+    """Each condition of a text; on several platforms it is a single one, what any of them makes of the text."""
+    if understood.everything:
+        return []
+    if len(understood.readings) == 1:
+        return _conditions(understood.readings[0], understood.text)
+    platforms = [_of_platform(one, understood.text) for one in understood.readings]
+    return [Condition(understood.text, any_of(platforms), counts=True)]
+
+
+def any_of(clauses: list[Clause]) -> Clause:
+    """One of the clauses, or the only one."""
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _of_platform(reading: Reading, text: str) -> Clause:
+    found = _conditions(reading, text)
+    filters = [one.clause for one in found if not one.counts]
+    scored = [one.clause for one in found if one.counts]
+    parts: Clause = {"filter": [{"term": {"platform": reading.platform}}, *filters]}
+    return {"bool": {**parts, "must": scored} if scored else parts}
+
+
+def _conditions(reading: Reading, text: str) -> list[Condition]:
+    found = [Condition(typed, clause, counts) for term in reading.terms for typed, clause, counts in _term(term)]
+    # a number in a name may have been read as an amount
+    named = [_whole_name(text)] if words_of(text) else []
+    found += [Condition(one.typed, any_of([_amount(one, reading.minor_digits), *named])) for one in reading.amounts]
+    if reading.marks:
+        clause = {"match": {"name.marks": {"query": reading.marks, "operator": "and"}}}
+        found.append(Condition(reading.marks, clause))
+    return found
+
+
+def _whole_name(text: str) -> Clause:
+    return {"term": {"name.letters": text}}
+
+
+def _term(term: Term) -> list[tuple[str, Clause, bool]]:
+    """What an item must meet, each with what was typed and whether it counts for the score."""
+    words = [_word(word) for word in term.words]
+    if not term.meanings:
+        return [(word.typed, clause, counts) for word, (clause, counts) in zip(term.words, words, strict=True)]
+    typed = words[0][0] if len(words) == 1 else {"bool": {"filter": [clause for clause, _ in words]}}
+    clauses = [_worth(typed, 1)]
+    for meaning in term.meanings:
+        filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
+        if meaning.words:
+            filters.append(_all_words(meaning.words))
+        clauses.append(_worth(filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}, 1))
+        if term.named:
+            clauses += [_worth(_all_words(value), 1) for _, values in meaning.filters for value in values]
+    return [(term.typed, any_of(clauses), True)]
+
+
+def _word(word: Word) -> tuple[Clause, bool]:
+    exact: Clause = {"match": {"text": " ".join(word.spellings)}}
+    others: list[Clause] = [{"match_bool_prefix": {"text": begun}} for begun in word.begun]
+    if word.mistyped:
+        others += [{"match": {"text": _similar(word.typed, fuzziness)}} for fuzziness in (ONE_EDIT, TWO_EDITS)]
+    if not others:
+        return exact, False
+    return any_of([_worth(exact, 1), *(_worth(one, 1) for one in others)]), True
+
+
+def _similar(word: str, fuzziness: str) -> Clause:
+    return {
+        "query": word,
+        "fuzziness": fuzziness,
+        "prefix_length": 1,
+        "fuzzy_transpositions": True,
+        "fuzzy_rewrite": "constant_score",  # all similar words; by default the engine takes 50, and hits were missing
+    }
+
+
+def _all_words(text: str) -> Clause:
+    return {"match": {"text": {"query": text, "operator": "and"}}}
+
+
+def _worth(clause: Clause, score: int) -> Clause:
+    return {"constant_score": {"filter": clause, "boost": score}}
+
+
+def _amount(amount: Amount, minor_digits: int) -> Clause:
+    if amount.field in ("seed", "pattern"):
+        values = [str(one) for one in amount.values]
+        fields = ("seed", "pattern") if amount.field == "pattern" else ("seed",)
+        return any_of([{"terms": {field: values}} for field in fields])
+    if amount.field == "price":
+        low: float | None = None if amount.low is None else at_least(amount.low, minor_digits)
+        high: float | None = None if amount.high is None else at_most(amount.high, minor_digits)
+    else:
+        low = None if amount.low is None else float(amount.low)
+        high = None if amount.high is None else float(amount.high)
+    bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
+    return {"range": {amount.field: bounds}}

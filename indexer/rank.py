@@ -1,0 +1,21 @@
+"""The rank: an item and its platform's order of relevance in, a number out; lower comes first among equals. Pure.
+
+Of the item's quality group, then its place among what is popular (by its weapon where that is listed, else by its
+type), then how many words its name has (`Doppler` before `Gamma Doppler`).
+"""
+
+from indexer.checked_item import CheckedItem
+from mappings.platforms import Relevance
+
+PLACES = 10_000
+MOST_WORDS = 999
+
+
+def rank_of(item: CheckedItem, relevance: Relevance) -> int:
+    """`quality group * 10,000,000 + place * 1,000 + words`."""
+    details = item.details
+    group = relevance.groups.get(details.quality, 0)
+    places = relevance.places
+    place = places.get(details.weapon, places.get(details.type, len(places)))
+    words = min(len(item.name.split()), MOST_WORDS)
+    return (group * PLACES + place) * (MOST_WORDS + 1) + words

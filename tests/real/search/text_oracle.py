@@ -1,0 +1,174 @@
+"""The text's oracle: items and a text without amounts in, which of them have it out, by plain Python over a list."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+Item = dict[str, Any]
+Test = Callable[[Item], bool]
+
+# What the texts of the tests have of the vocabulary: the words of a spelling, then the field and its values.
+_MEANT: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {
+    ("ak",): ("weapon", ("AK-47",)),
+    ("ak47",): ("weapon", ("AK-47",)),
+    ("ak", "47"): ("weapon", ("AK-47",)),
+    ("awp",): ("weapon", ("AWP",)),
+    ("m4a1s",): ("weapon", ("M4A1-S",)),
+    ("m4a1", "s"): ("weapon", ("M4A1-S",)),
+    ("m4", "a1", "s"): ("weapon", ("M4A1-S",)),
+    ("m4",): ("weapon", ("M4A1-S", "M4A4")),
+    ("fiveseven",): ("weapon", ("Five-SeveN",)),
+    ("five", "seven"): ("weapon", ("Five-SeveN",)),
+    ("5", "7"): ("weapon", ("Five-SeveN",)),
+    ("usps",): ("weapon", ("USP-S",)),
+    ("usp", "s"): ("weapon", ("USP-S",)),
+    ("p250",): ("weapon", ("P250",)),
+    ("p90",): ("weapon", ("P90",)),
+    ("ssg", "08"): ("weapon", ("SSG 08",)),
+    ("karambit",): ("weapon", ("Karambit",)),
+    ("bayonet",): ("weapon", ("Bayonet",)),
+    ("bayo",): ("weapon", ("Bayonet",)),
+    ("hand", "wraps"): ("weapon", ("Hand Wraps",)),
+    ("st",): ("quality", ("StatTrak™", "★ StatTrak™")),
+    ("stattrak",): ("quality", ("StatTrak™", "★ StatTrak™")),
+    ("stat", "trak"): ("quality", ("StatTrak™", "★ StatTrak™")),
+    ("souvenir",): ("quality", ("Souvenir",)),
+    ("ft",): ("exterior", ("Field-Tested",)),
+    ("field", "tested"): ("exterior", ("Field-Tested",)),
+    ("fn",): ("exterior", ("Factory New",)),
+    ("p2",): ("phase", ("Phase 2",)),
+    ("phase", "2"): ("phase", ("Phase 2",)),
+    ("ruby",): ("phase", ("Ruby",)),
+    ("bp",): ("phase", ("Black Pearl",)),
+    ("gloves",): ("type", ("Gloves",)),
+    ("knife",): ("type", ("Knife",)),
+    ("sticker",): ("type", ("Sticker",)),
+    ("tool",): ("type", ("Tool",)),
+    ("covert",): ("rarity", ("Covert",)),
+}
+
+
+def words(text: str) -> list[str]:
+    """The words of a text without case, accents and marks."""
+    apart = unicodedata.normalize("NFKD", text.replace("™", "").replace("★", ""))
+    return re.findall(r"[^\W_]+", "".join(one for one in apart if not unicodedata.combining(one)).lower())
+
+
+def spellings(text: str) -> set[str]:
+    """A text's words, and two and three neighbours written as one."""
+    found = words(text)
+    return {"".join(found[start : start + length]) for length in (1, 2, 3) for start in range(len(found) - length + 1)}
+
+
+def held(item: Item) -> frozenset[str]:
+    """All that a word can meet at an item."""
+    details = item["details"]
+    return _held((item["name"], details["type"], details["weapon"], details["phase"]))
+
+
+@cache
+def _held(texts: tuple[str | None, ...]) -> frozenset[str]:
+    return frozenset().union(*(spellings(text) for text in texts if text))
+
+
+@cache
+def edits(one: str, other: str) -> int:
+    """The fewest letters to insert, drop, change or swap with their neighbour, each letter at most once."""
+    rows = [list(range(len(other) + 1))]
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for to, wanted in enumerate(other, 1):
+            row.append(min(rows[-1][to] + 1, row[-1] + 1, rows[-1][to - 1] + (letter != wanted)))
+            if at > 1 and to > 1 and (one[at - 2], letter) == (wanted, other[to - 2]):
+                row[-1] = min(row[-1], rows[-2][to - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+class Text:
+    """A text without amounts, and which items have it in the strictest reading in which any has."""
+
+    def __init__(self, text: str, items: list[Item]) -> None:
+        self._words = words(text)
+        self._finished = text[-1:].isspace()
+        self._terms = self._cut()
+        self._held = {id(item): held(item) for item in items}
+        self.in_force = next((test for test in self._readings(items) if any(map(test, items))), self._test(frozenset()))
+
+    def _cut(self) -> list[tuple[int, int]]:
+        """Each term's first word and the one after its last: known spellings as long as possible, else single words."""
+        terms, at = [], 0
+        while at < len(self._words):
+            length = next((n for n in (3, 2, 1) if tuple(self._words[at : at + n]) in _MEANT), 1)
+            terms.append((at, min(at + length, len(self._words))))
+            at += length
+        return terms
+
+    def _known(self, term: tuple[int, int]) -> bool:
+        return tuple(self._words[slice(*term)]) in _MEANT
+
+    def _readings(self, items: list[Item]) -> list[Test]:
+        doubtful = {
+            self._words[start] for start, end in self._terms if not self._known((start, end)) and end - start == 1
+        }
+        doubtful = {word for word in doubtful if not any(one.isdigit() for one in word)}
+        places = {word: self._words.index(word) for word in doubtful}
+        unknown = {
+            word
+            for word in doubtful
+            if not any(self._word(places[word], self._held[id(item)], "names", frozenset()) for item in items)
+        }
+        loose = [self._test(frozenset(unknown), "names")] if unknown else []
+        return [
+            self._test(frozenset()),
+            self._test(frozenset(), "names"),
+            *loose,
+            self._test(frozenset(doubtful), "names"),
+        ]
+
+    def _test(self, mistyped: frozenset[str], how: str = "strict") -> Test:
+        return lambda item: all(self._term(term, item, how, mistyped) for term in self._terms)
+
+    def _term(self, term: tuple[int, int], item: Item, how: str, mistyped: frozenset[str]) -> bool:
+        has = self._held[id(item)]
+        if all(self._word(place, has, how, mistyped) for place in range(*term)):
+            return True
+        if not self._known(term):
+            return False
+        field, values = _MEANT[tuple(self._words[slice(*term)])]
+        if item["details"][field] is not None and words(item["details"][field]) in [words(value) for value in values]:
+            return True
+        return how == "names" and any(set(words(value)) <= has for value in values)
+
+    def _word(self, place: int, has: frozenset[str], how: str, mistyped: frozenset[str]) -> bool:
+        asked, last = self._words, len(self._words)
+        joins = {
+            (start, start + length)
+            for length in (1, 2, 3)
+            for start in range(max(0, place - length + 1), place + 1)
+            if start + length <= last
+        }
+        if any("".join(asked[start:end]) in has for start, end in joins):
+            return True
+        endings = [] if self._finished else ["".join(asked[start:end]) for start, end in joins if end == last]
+        if how == "strict":
+            open_ended = not self._known(self._terms[-1])
+            endings = [one for one in endings if open_ended and len(one) > 1 and not one.isdigit()]
+        if any(one.startswith(ending) for ending in endings for one in has):
+            return True
+        return asked[place] in mistyped and any(_similar(asked[place], one) for one in has)
+
+
+def _similar(asked: str, one: str) -> bool:
+    allowed = 0 if len(asked) < 4 else 1 if len(asked) < 8 else 2
+    return asked[0] == one[0] and abs(len(asked) - len(one)) <= allowed and edits(asked, one) <= allowed
+
+
+def test_of(text: str, items: list[Item]) -> Test:
+    """Whether an item has the text, in the reading that is in force with these items."""
+    if words(text):
+        return Text(text, items).in_force
+    marks = [one for one in text if not one.isspace() and unicodedata.category(one) not in ("Cc", "Mn")]
+    return lambda item: all(mark in item["name"] for mark in marks)

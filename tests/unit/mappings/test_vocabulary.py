@@ -1,0 +1,68 @@
+"""A platform's words: values by their names and spellings, words for words, and what cannot be one is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mappings.fields import DETAILS
+from mappings.platforms import PlatformFileError, read_platforms
+from mappings.vocabulary import Meaning, Term, Vocabulary, letters_of, words_of
+
+CS2 = next(iter(read_platforms()))
+
+
+def test_words_are_letters_and_digits_without_marks() -> None:
+    assert words_of("★ StatTrak™ Five-SeveN | Saibā_Oni 2.0") == ["StatTrak", "Five", "SeveN", "Saibā", "Oni", "2", "0"]
+    assert letters_of(["Five", "SeveN", "Saibā"]) == "fivesevensaiba"
+
+
+def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_beside_it() -> None:
+    vocabulary = Vocabulary(
+        fields={"weapon": {"M4A1-S": ("m4",), "M4A4": ("m4",)}, "type": {"Case": ("m4",)}},
+        words={"four": ("m4",)},
+        term=(Term(spellings=("m 4",), filters={"type": ("Key",)}, words="key"),),
+    )
+    entry = vocabulary.entries["m4"]
+    assert entry.meanings == (
+        Meaning((("weapon", ("M4A1-S", "M4A4")),)),
+        Meaning((("type", ("Case",)),)),
+        Meaning(words="four"),
+        Meaning((("type", ("Key",)),), "key"),
+    )
+    assert (entry.most_words, vocabulary.entries["m4a1s"].most_words, vocabulary.longest) == (2, 2, 2)
+    assert Vocabulary().entries == {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fields": {"wear": {"new": []}}},
+        {"fields": {"type": {"★": []}}},
+        {"fields": {"type": {"Knife": ["-"]}}},
+        {"words": {"katowice": [" "]}},
+        {"term": [{"spellings": ["x"]}]},
+        {"term": [{"spellings": [], "words": "x"}]},
+        {"term": [{"spellings": ["x"], "filters": {"wear": ["y"]}}]},
+        {"slang": {}},
+    ],
+)
+def test_what_cannot_be_understood_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Vocabulary.model_validate(wrong)
+
+
+def test_exteriors_are_understood_by_their_codes_and_more_spellings() -> None:
+    for spelling in ("fn", "factorynew", "facnew"):
+        assert CS2.language.entries[spelling].meanings == (Meaning((("exterior", ("Factory New",)),)),)
+
+
+def test_a_game_has_its_own_words_by_a_file_alone(tmp_path: Path) -> None:
+    text = 'id = 570\nslug = "dota2"\nname = "Dota 2"\ncurrency = "USD"\nminor_digits = 2\n'
+    (tmp_path / "570.toml").write_text(text + '[vocabulary.fields.rarity]\nArcana = ["arc"]\n', encoding="utf-8")
+    (platform,) = read_platforms(tmp_path)
+    assert platform.language.entries["arc"].meanings == (Meaning((("rarity", ("Arcana",)),)),)
+    (tmp_path / "570.toml").write_text(text + "[vocabulary.fields.wear]\nx = []\n", encoding="utf-8")
+    with pytest.raises(PlatformFileError, match=f"(?s)570.toml.*is no string field.*{DETAILS[0]}"):
+        read_platforms(tmp_path)
