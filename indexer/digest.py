@@ -14,6 +14,10 @@ import orjson
 PARTS = ("a", "b", "c", "d")  # from the highest 16 bits to the lowest
 
 
+# The document: the item as it is written already, then the rest, of which the opening brace is left out.
+_WHOLE = b'{"item":%b,"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},%b'
+
+
 class Stated(NamedTuple):
     """A document as it is sent, and the hash of its content."""
 
@@ -27,14 +31,13 @@ def stated(document: dict[str, Any], version: int) -> Stated:
     What counts is what is stored of the item: its id, its answer's shape, when it was listed. Whether it is bound and
     when it was written do not.
     """
-    item = document["item"]  # JSON with the id, its keys always in the same order
-    listed = document.get("listedAt")
+    fields = document.copy()
+    item = fields.pop("item")  # JSON with the id, its keys always in the same order
+    listed = fields.get("listedAt")
     content = item if listed is None else b"%b\n%d" % (item, listed)
     number = int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
-    a, b, c, d = parts_of(number)
-    digest = {"a": a, "b": b, "c": c, "d": d}
-    whole = {**document, "item": orjson.Fragment(item), "version": version, "digest": digest}
-    return Stated(orjson.dumps(whole), number)
+    data = _WHOLE % (item, version, *parts_of(number), orjson.dumps(fields)[1:])
+    return Stated(data, number)
 
 
 def parts_of(number: int) -> tuple[int, int, int, int]:

@@ -114,7 +114,9 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "attachmentCount": len(item.attachments),
     }
     if item.attachments:
-        document["attachments"] = attachment_tokens((one.name, one.wear) for one in item.attachments)
+        document["attachments"] = attachment_tokens([(one.name, one.wear) for one in item.attachments])
+        if stickers := stickers_of(item.attachments):
+            document["stickers"] = stickers
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
     if item.price is not None:
@@ -131,9 +133,6 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     finish = finish_of(item.name, details.weapon, details.exterior)
     if finish is not None:
         document["finish"] = finish
-    stickers = stickers_of(item.attachments)
-    if stickers:
-        document["stickers"] = stickers
     return document
 
 
