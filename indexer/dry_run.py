@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opensearchpy import OpenSearch
-from pyroaring import BitMap64
 
 from indexer.document import Fault, ItemRefusedError, index_document, item_of, readable_id
 from indexer.drift import field_differences
@@ -20,8 +19,8 @@ from indexer.progress import LoadProgress
 from indexer.read import Source
 from indexer.record import Record
 from indexer.rejects import MOST_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
+from indexer.seen import SeenIds
 from mappings.definition import Definition
-from mappings.item import LEAST_INTEGER
 
 SHOWN_REJECTS = 10
 
@@ -75,7 +74,7 @@ class DryRun:
         self._client = client
         self._definition = definition
         self._report = report
-        self._seen = BitMap64()
+        self._seen = SeenIds()
         self._rejects: RejectsFile | None = None
         self._shown = 0
 
@@ -88,13 +87,14 @@ class DryRun:
         done = 0
         if self._job.rejects is not None:
             self._rejects = RejectsFile(self._job.rejects)
-        for name in self._job.files:
-            with Source(name, self._job.mapper, progress.say) as source:
-                for record in source.records():
-                    self._take(source, record, show)
-                    if self._report.read % SHOW_EVERY == 0:
-                        progress.show(done + source.position, self._report.read)
-                done += source.position
+        with self._seen:
+            for name in self._job.files:
+                with Source(name, self._job.mapper, progress.say) as source:
+                    for record in source.records():
+                        self._take(source, record, show)
+                        if self._report.read % SHOW_EVERY == 0:
+                            progress.show(done + source.position, self._report.read)
+                    done += source.position
         if self._rejects is not None:
             self._rejects.close()
         self._report.complete = True
@@ -129,13 +129,11 @@ class DryRun:
             self._count(error.faults[0])
             self._show(source.name, line, readable_id(content), source.explained(error.faults), show)
             return
-        key = item.id - LEAST_INTEGER  # the set takes no negative numbers
-        if key in self._seen:
+        if not self._seen.add(item.id):
             self._report.duplicates += 1
             fault = Fault("id", str(item.id), "duplicate id, an earlier item has it")
             self._show(source.name, line, item.id, (fault,), show)
             return
-        self._seen.add(key)
         self._report.accepted += 1
 
     def _count(self, fault: Fault) -> None:

@@ -6,6 +6,7 @@ The hashes are kept in a temporary file of 16 bytes an item, so memory does not 
 import struct
 import tempfile
 import threading
+from contextlib import suppress
 from types import TracebackType
 
 from pyroaring import BitMap64
@@ -37,7 +38,8 @@ class Expected:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written is of no use any more, and was told when it happened
+            self._file.close()
 
     def add(self, number: int, digest: int) -> None:
         """An item that is sent to the engine; raises CommandError where its hash cannot be kept."""

@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from opensearchpy import OpenSearch
-from pyroaring import BitMap64
 
 from indexer.bulk import BulkWriter, Entry, index_lines
 from indexer.checkpoint import Checkpoints, CheckpointWriter
@@ -16,7 +15,7 @@ from indexer.document import (
     item_of,
     readable_id,
 )
-from indexer.expected import Expected, key_of
+from indexer.expected import Expected
 from indexer.failures import CommandError
 from indexer.generations import loading_alias
 from indexer.job import SHOW_EVERY, LoadJob
@@ -29,6 +28,7 @@ from indexer.record import Record
 from indexer.rejects import RejectsFile
 from indexer.report import LoadReport
 from indexer.resume import AGAIN, Begun
+from indexer.seen import SeenIds
 
 
 class Filling:
@@ -44,7 +44,7 @@ class Filling:
         self._lock = lock
         self._report = report
         self._expected = expected
-        self._seen = BitMap64()
+        self._seen = SeenIds()
         self.trusted = not self._from.read  # whether what was acknowledged before is what is read again
 
     def run(self, checkpoints: Checkpoints, progress: LoadProgress) -> None:
@@ -53,6 +53,7 @@ class Filling:
         rejects_path = self._job.rejects or Path(f"{begun.index}.rejects.ndjson")
         with ExitStack() as stack:
             rejects = stack.enter_context(RejectsFile(rejects_path))
+            stack.enter_context(self._seen)
 
             def refused(source: str, entry: Entry, reason: str) -> None:
                 self._expected.refuse(entry.id, entry.digest)
@@ -128,14 +129,12 @@ class Filling:
             self._report.rejected += 1
             rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
             return
-        key = key_of(item.id)
-        if key in self._seen:
+        if not self._seen.add(item.id):
             self._report.duplicates += 1
             rejects.write(
                 source.name, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),)
             )
             return
-        self._seen.add(key)
         version = self._begun.version
         text, digest = stated(document, version)
         self._expected.add(item.id, digest)

@@ -1,14 +1,18 @@
 """The digest: equal for equal items in whatever order, different for any other, and exact however many they are."""
 
+import tempfile
+from io import BufferedRandom, FileIO
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
 from indexer.digest import PARTS, Sums, parts_of, stated
 from indexer.expected import Expected, key_of
+from indexer.failures import CommandError
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 
 HASHES = st.integers(0, 2**64 - 1)
@@ -72,3 +76,10 @@ def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, i
                 expected.refuse(number, digest)
         kept = [digest for number, digest in found.items() if number not in refused and number not in left_out]
         assert expected.sums(BitMap64(key_of(number) for number in left_out)) == Sums.of(kept)
+
+
+def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BufferedRandom(FileIO("/dev/full", "r+")))
+    with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"), Expected() as expected:
+        for number in range(10_000):
+            expected.add(number, number)
