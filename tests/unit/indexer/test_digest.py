@@ -80,6 +80,11 @@ def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, i
 
 def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BufferedRandom(FileIO("/dev/full", "r+")))
-    with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"), Expected() as expected:
-        for number in range(10_000):
-            expected.add(number, number)
+
+    def fill() -> None:
+        with Expected() as expected:
+            for number in range(10_000):
+                expected.add(number, number)
+
+    with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"):
+        fill()
