@@ -26,7 +26,7 @@ class Stated(NamedTuple):
 
 
 def stated(document: dict[str, Any], version: int) -> Stated:
-    """The document with its version (microseconds since 1970) and the digest of what it says.
+    """The document, which has neither yet, with its version (microseconds since 1970) and the digest of what it says.
 
     What counts is what is stored of the item: its id, its answer's shape, when it was listed. Whether it is bound and
     when it was written do not.

@@ -70,7 +70,8 @@ def _alter(place: Place, index: str) -> None:
     """An older price of the item, with the digest that belongs to it."""
     found = place.client.get(index=index, id="7")["_source"]
     older = orjson.dumps({**found["item"], "price": 99})
-    data, _ = stated({**found, "item": older}, _version(place, index))
+    document = {name: value for name, value in found.items() if name not in ("version", "digest")}
+    data, _ = stated({**document, "item": older}, _version(place, index))
     place.client.index(index=index, id="7", body=data)
 
 
