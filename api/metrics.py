@@ -1,6 +1,7 @@
 """Metrics: what requests did and what waits in the store in, the text that Prometheus reads out."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -14,7 +15,7 @@ from api.openapi import text_answers
 from api.queries import only_query
 from api.services import Services, services_of
 from api.settings import Settings
-from store import masks
+from store import deliveries, masks
 
 router = APIRouter(tags=["metrics"])
 # From what a cached search takes to the engine's default deadline and twice that.
@@ -64,8 +65,16 @@ async def waiting(services: Services) -> CollectorRegistry:
     behind = Gauge(
         "gear_masks_behind", "Ordered or released items that the index was not told of yet", registry=registry
     )
+    meaning = "Callbacks that are due and not delivered yet; those that wait for a retry are not"
+    overdue = Gauge("gear_callbacks_overdue", meaning, registry=registry)
+    meaning = "Seconds since the oldest of them is due"
+    overdue_seconds = Gauge("gear_callbacks_overdue_seconds", meaning, registry=registry)
     async with services.store.reading() as connection:
         behind.set(await masks.backlog(connection))
+        now = datetime.now(UTC)
+        count, oldest = await deliveries.backlog(connection, now)
+    overdue.set(count)
+    overdue_seconds.set(0 if oldest is None else max(0.0, (now - oldest).total_seconds()))
     return registry
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store.redelivery import forget_address
 from store.schema import ENDED, PERSONAL, TO_FORGET, deliveries, idempotency_keys, orders, tokens
 
 PENDING_CALLBACK: Final = deliveries.c.state == "pending"
@@ -83,11 +84,7 @@ async def _erase_some(connection: AsyncConnection, condition: ColumnElement[bool
 async def _erase(connection: AsyncConnection, ids: Sequence[str]) -> None:
     for order_id in ids:
         await connection.execute(update(orders).where(orders.c.id == order_id).values(**_ERASED))
-        await connection.execute(
-            update(deliveries)
-            .where(deliveries.c.order_id == order_id, PENDING_CALLBACK)
-            .values(state="failed", next_attempt_at=None, leased_until=None)
-        )
+        await forget_address(connection, order_id)
         await _erase_answers(connection, order_id)
 
 

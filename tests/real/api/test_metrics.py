@@ -48,9 +48,10 @@ async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None
     assert any(name == "gear_request_seconds_count" for name, _ in samples(text))
 
 
-async def test_what_the_index_was_not_told_yet_is_shown(app: RunningApp) -> None:
+async def test_what_waits_in_the_store_is_shown(app: RunningApp) -> None:
     text = (await app.client.get("/metrics")).text
-    assert samples(text)["gear_masks_behind", frozenset()] == 0
+    for name in ("gear_masks_behind", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds"):
+        assert samples(text)[name, frozenset()] == 0
 
 
 async def test_a_scraper_gets_the_format_that_it_asks_for(app: RunningApp) -> None:
