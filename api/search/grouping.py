@@ -16,8 +16,8 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Cards:
-    """A page of cards, the number of all, and the facets of who asked for some."""
+class Page:
+    """A page of cards or of items, the number of all, and the facets of who asked for some."""
 
     gear: list[dict[str, Any]]
     total: int
@@ -31,17 +31,17 @@ class _Order:
     facets: Facets | None
 
 
-async def cards(engine: Engine, platforms: Sequence[Platform], question: Question) -> Cards:
+async def cards(engine: Engine, platforms: Sequence[Platform], question: Question) -> Page:
     """The body's page of cards; raises ApiError `search_unavailable`."""
     for _ in range(ATTEMPTS):
         order = await _order(engine, platforms, question)
         if not order.groups:
-            return Cards([], order.total, order.facets)
+            return Page([], order.total, order.facets)
         request = groups.cards_request(question, order.groups)
         (answer,) = await engine.search_all(platforms, [request], groups.SORT_VALUES)
         gear = groups.cards_of(answer, order.groups, question.minor_digits)
         if gear is not None:
-            return Cards(gear, order.total, order.facets)
+            return Page(gear, order.total, order.facets)
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
 
 

@@ -7,15 +7,8 @@ import orjson
 Part = dict[str, Any]
 
 
-def search_answer(answer: Part, facets: Part | None, more: Part) -> bytes:
-    """The page of hits and the exact total as the contract shapes them, the facets of who asked for some, and more."""
-    gear = [hit["_source"]["item"] for hit in answer["hits"].get("hits", ())]
-    told = {"status": "success", "gear": gear, "total": total_of(answer)}
-    return orjson.dumps({**told, **_counted(facets), **more})
-
-
-def grouped_answer(gear: list[Part], total: int, facets: Part | None, more: Part) -> bytes:
-    """A page of cards and the exact number of names, and the same besides."""
+def search_answer(gear: list[Part], total: int, facets: Part | None, more: Part) -> bytes:
+    """A page of hits or cards and the exact number of all, the facets of who asked for some, and what more was."""
     return orjson.dumps({"status": "success", "gear": gear, "total": total, **_counted(facets), **more})
 
 
@@ -23,6 +16,11 @@ def cursor_answer(gear: list[Part], total: int, next_cursor: str | None, facets:
     """A page of a walk, with what continues it (None at the very end), and the same besides."""
     told = {"status": "success", "gear": gear, "total": total, "nextCursor": next_cursor}
     return orjson.dumps({**told, **_counted(facets), **more})
+
+
+def gear_of(answer: Part) -> list[Part]:
+    """The items of a page."""
+    return [hit["_source"]["item"] for hit in answer["hits"].get("hits", ())]
 
 
 def total_of(answer: Part) -> int:

@@ -132,7 +132,7 @@ def heads(hits: list[Item]) -> list[Item]:
 
 def offers(items: list[Item], body: dict[str, Any], name: str) -> dict[str, Any]:
     """What all hits of a name span."""
-    hits = [item for item in items if item["name"] == name and matches(item, body)]
+    hits = [item for item in hits_of(items, body) if item["name"] == name]
     prices = [item["price"] for item in hits if item["price"] is not None]
     floats = [item["paint"]["float"] for item in hits if item["paint"]["float"] is not None]
     return {
