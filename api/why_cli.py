@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
 
+SECONDS = 30.0  # that the engine has for one question
 
-@click.command()
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("number", metavar="ID", type=int)
 @click.argument("body", metavar="BODY")
 @click.option(
@@ -75,6 +77,11 @@ def _found(number: int, body: str, reference: str | None) -> "Why":
     try:
         return asyncio.run(_asked(settings, platforms, number, text, reference))
     except ApiError as error:
+        if error.code == "search_unavailable":
+            message = (
+                f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
+            )
+            raise click.ClickException(message) from error
         faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
         message = f"the API refuses this body ({error.code}): {faults or error.message}"
         raise click.ClickException(message) from error
@@ -87,17 +94,19 @@ async def _asked(
     settings: "SearchSettings", platforms: "Platforms", number: int, text: str, reference: str | None
 ) -> "Why":
     from api.json_body import checked, parse
+    from api.search.engine import Engine
     from api.search.schemas import SearchBody
     from api.search.why import Asker
     from mappings.connection import connect_async
 
     body = checked(SearchBody, parse(text.encode("utf-8", "surrogateescape")))
     platform = _platform(platforms, reference, body.platform)
-    client = connect_async(settings, timeout=30.0)
+    engine, client = Engine(settings, SECONDS), connect_async(settings, timeout=SECONDS)
     try:
-        return await Asker(client, settings, platforms).why(platform, number, body)
+        return await Asker(engine, client, settings, platforms).why(platform, number, body)
     finally:
         await client.close()
+        await engine.close()
 
 
 def _platform(platforms: "Platforms", reference: str | None, asked: int | None) -> "Platform":

@@ -1,7 +1,7 @@
 """Grouping: a question in, one card a name, the exact number of names and the facets out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from api.errors import ApiError
@@ -9,6 +9,7 @@ from api.search import groups
 from api.search.counting import Facets, with_facets
 from api.search.engine import Engine
 from api.search.query import Question
+from api.search.schemas import PAGE_WINDOW
 from mappings.platforms import Platform
 
 # Cards are read after their order. Where all offers of one have gone in between, both are read again.
@@ -43,6 +44,15 @@ async def cards(engine: Engine, platforms: Sequence[Platform], question: Questio
         if gear is not None:
             return Page(gear, order.total, order.facets)
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
+
+
+async def place_of(
+    engine: Engine, platforms: Sequence[Platform], question: Question, group: int
+) -> tuple[int | None, int]:
+    """The place of a group's card among all, from 1, None where it is behind what pages reach; the number of all."""
+    first = question.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []})
+    order = await _order(engine, platforms, replace(question, body=first))
+    return order.groups.index(group) + 1 if group in order.groups else None, order.total
 
 
 async def _order(engine: Engine, platforms: Sequence[Platform], question: Question) -> _Order:

@@ -11,7 +11,10 @@ import orjson
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from api.errors import ApiError
 from api.search.cursor import check_cursor
+from api.search.engine import Engine
+from api.search.grouping import place_of
 from api.search.in_force import in_force
 from api.search.parts import OFFER, TEXT, held_by, parts
 from api.search.query import Question, offered_query, sort_clauses, sort_name
@@ -62,8 +65,9 @@ class Why:
 
 @dataclass(frozen=True)
 class Asker:
-    """Whom to ask: a client of the engine, the names of its indices, the platforms."""
+    """Whom to ask: the engine as searches ask it, a client for what they do not, names of indices, the platforms."""
 
+    engine: Engine
     client: AsyncOpenSearch
     settings: SearchSettings
     platforms: Platforms
@@ -146,27 +150,54 @@ class Asker:
         return found.because("not_indexed", f"{sentence} refused there (see the load's rejects file)")
 
     async def _place(self, found: Why, question: Question, platforms: Sequence[Platform]) -> None:
-        """Finds the item among the hits in their order; these are as many as pages reach."""
-        sort = sort_clauses(sort_name(question.body, question.understood))
-        every = {"query": offered_query(question), "sort": sort, "track_total_hits": True}
-        body = {**every, "size": PAGE_WINDOW, "_source": False}
-        aliases = ",".join(self.settings.alias(platform.id) for platform in platforms)
-        answer = await self._search(aliases, body)
-        found.total = answer["hits"]["total"]["value"]
-        hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
-        if (found.index, str(found.id)) not in hits:
+        """Finds the item among the hits in their order, or its card among the cards."""
+        body = question.body
+        if body.group_by is None:
+            found.rank, found.total = await self._among_hits(found, question, platforms)
+        else:
+            head = await self._head(found, question, platforms)
+            if head["_index"] != found.index or head["_id"] != str(found.id):
+                sentence = f"groupBy shows one card for its name, that of item {head['_id']}"
+                found.because("grouped", f"{sentence}: it is cheaper, or as cheap with a lower id")
+                return
+            group = head["_source"]["group"]
+            found.rank, found.total = await place_of(self.engine, platforms, question, group)
+        if found.rank is None:
             sentence = f"it is behind the first {PAGE_WINDOW:,} of {found.total:,} hits, which pages do not reach"
             found.because("window", f"{sentence}: narrow the filters, or walk on with a cursor")
             return
-        found.rank = hits.index((found.index, str(found.id))) + 1
-        found.page = (found.rank - 1) // question.body.limit + 1
+        found.page = (found.rank - 1) // body.limit + 1
         place = f"number {found.rank:,} of {found.total:,}"
-        if found.page != question.body.page and question.body.cursor is None:
-            sentence = f"it is {place}, on page {found.page:,} of {question.body.limit} hits each"
-            found.because("page", f"{sentence}; page {question.body.page:,} was asked for")
+        if found.page != body.page and body.cursor is None:
+            sentence = f"it is {place}, on page {found.page:,} of {body.limit} hits each"
+            found.because("page", f"{sentence}; page {body.page:,} was asked for")
             return
         found.answered = True
         found.sentences.append(f"it is in the answer, {place}")
+
+    async def _among_hits(
+        self, found: Why, question: Question, platforms: Sequence[Platform]
+    ) -> tuple[int | None, int]:
+        """The item's place from 1 among as many hits as pages reach, and the number of all."""
+        sort = sort_clauses(sort_name(question.body, question.understood))
+        every = {"query": offered_query(question), "sort": sort, "track_total_hits": True}
+        answer = await self._search(self._aliases(platforms), {**every, "size": PAGE_WINDOW, "_source": False})
+        hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
+        place = (found.index, str(found.id))
+        return hits.index(place) + 1 if place in hits else None, answer["hits"]["total"]["value"]
+
+    async def _head(self, found: Why, question: Question, platforms: Sequence[Platform]) -> dict[str, Any]:
+        """The hit that the card of the item's name shows: names are grouped byte for byte."""
+        query = {"bool": {"filter": [offered_query(question), {"term": {"name": found.name}}]}}
+        body = {"query": query, "sort": sort_clauses("price_asc"), "size": 1, "_source": ["group"]}
+        answer = await self._search(self._aliases(platforms), body)
+        for hit in answer["hits"]["hits"]:
+            head: dict[str, Any] = hit
+            return head
+        raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
+
+    def _aliases(self, platforms: Sequence[Platform]) -> str:
+        return ",".join(self.settings.alias(platform.id) for platform in platforms)
 
     async def _search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
         params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
