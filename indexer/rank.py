@@ -1,7 +1,7 @@
 """The rank: an item and its platform's order of relevance in, a number out; lower comes first among equals. Pure.
 
 Of the item's quality group, then its place among what is popular (by its weapon where that is listed, else by its
-type), then how many words its name has (`Doppler` before `Gamma Doppler`).
+type), then how many words its name has (`Doppler` before `Gamma Doppler`), those of the exterior not counted.
 """
 
 from indexer.checked_item import CheckedItem
@@ -17,5 +17,7 @@ def rank_of(item: CheckedItem, relevance: Relevance) -> int:
     group = relevance.groups.get(details.quality, 0)
     places = relevance.places
     place = places.get(details.weapon, places.get(details.type, len(places)))
-    words = min(len(item.name.split()), MOST_WORDS)
-    return (group * PLACES + place) * (MOST_WORDS + 1) + words
+    words = len(item.name.split())
+    if details.exterior is not None and item.name.endswith(f"({details.exterior})"):
+        words -= len(details.exterior.split())
+    return (group * PLACES + place) * (MOST_WORDS + 1) + min(words, MOST_WORDS)

@@ -35,6 +35,7 @@ ITEM: dict[str, Any] = {
 SEARCH_BODIES: dict[str, Any] = {
     "everything": {},
     "text": {"platform": 730, "query": "ak-47 redline"},
+    "asBuyersType": {"platform": 730, "query": "ak redline ft st under 50", "explain": True},
     "filters": {
         "platform": 730,
         "query": "redline",

@@ -36,6 +36,8 @@ def test_popular_weapons_come_first_then_popular_types_then_the_rest() -> None:
 def test_fewer_words_come_first_and_many_words_outrank_nothing_else() -> None:
     short, long = rank("Karambit | Doppler"), rank("Karambit | Gamma Doppler")
     assert short < long
+    worn = rank("Deagle | Oxide Blaze (Well-Worn)", exterior="Well-Worn")
+    assert rank("Deagle | Blaze (Minimal Wear)", exterior="Minimal Wear") < worn
     assert rank("x " * 256, type="Sticker") < rank("x", type="Sticker Slab")
 
 

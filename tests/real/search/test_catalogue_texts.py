@@ -1,0 +1,102 @@
+"""What buyers type finds what they mean in the whole real catalogue, one listing of each of its rows."""
+
+import json
+import random
+import re
+import subprocess
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.app import serving, settings_for
+from tests.conftest import drop_indices
+from tests.load import INDEXER, load_items
+
+ROOT = Path(__file__).parents[3]
+CATALOGUE = ROOT / "data" / "catalogue.ndjson.gz"
+ROWS = 35_911  # of the catalogue: a sample of so many has one listing of each
+CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))
+SAMPLED_NAMES = 300
+
+Item = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def listings() -> list[Item]:
+    """One listing of each row."""
+    sample = [str(INDEXER), "sample", "--count", str(ROWS), "--seed", "3", "--catalogue", str(CATALOGUE)]
+    done = subprocess.run(sample, capture_output=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def client(
+    listings: list[Item], opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    """The app that searches them."""
+    folder = tmp_path_factory.mktemp("catalogue")
+    prefix = f"t{random.SystemRandom().randrange(16**10):x}"
+    settings = settings_for(opensearch_url, prefix, folder)
+    with serving(settings) as found:
+        try:
+            load_items(settings, listings, folder)
+            yield found
+        finally:
+            drop_indices(opensearch_url, prefix)
+
+
+def found(client: httpx.Client, text: str, limit: int = 100) -> tuple[list[Item], int]:
+    """The first hits and the total."""
+    answer = client.post("/v1/gear/search", json={"query": text, "limit": limit})
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    return told["gear"], told["total"]
+
+
+def fits(item: Item, wanted: dict[str, Any]) -> bool:
+    """Whether an item has all that every hit of a text must have."""
+    numbers = {"price": item["price"], "float": item["paint"]["float"]}
+    for key, value in wanted.items():
+        if key.endswith("Min") or key.endswith("Max"):
+            number = numbers[key[:-3]]
+            if number is None or (number < value if key.endswith("Min") else number > value):
+                return False
+        elif value not in (item["name"] if key == "name" else item["details"][key] or ""):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"])
+def test_a_text_finds_what_a_buyer_means(client: httpx.Client, case: dict[str, Any]) -> None:
+    gear, total = found(client, case["text"])
+    if "total" in case:
+        assert total == case["total"]
+        return
+    assert gear
+    assert case.get("first", "") in gear[0]["name"]
+    assert case.get("phase") in (None, gear[0]["details"]["phase"])
+    assert [item["name"] for item in gear if not fits(item, case.get("every", {}))] == []
+
+
+def folded(name: str) -> str:
+    apart = unicodedata.normalize("NFKD", name.replace("™", "").replace("★", ""))
+    return "".join(one for one in apart if not unicodedata.combining(one)).lower()
+
+
+def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client, listings: list[Item]) -> None:
+    names = sorted({item["name"] for item in listings})
+    chosen = random.Random(11).sample(names, SAMPLED_NAMES)
+    for name in chosen:
+        words = re.findall(r"[^\W_]+", folded(name))
+        for typed in (name, folded(name).replace("-", ""), " ".join(words)):
+            gear, _ = found(client, typed, limit=1)
+            assert ["".join(re.findall(r"[^\W_]+", folded(item["name"]))) for item in gear] == ["".join(words)], typed
+
+
+def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client) -> None:
+    answer = client.post("/v1/gear/search", json={"query": "fade", "sort": "price_asc", "limit": 100}).json()
+    assert all("fade" in item["name"].lower() for item in answer["gear"])

@@ -1,0 +1,112 @@
+"""Two games searched at once: each reads a text by its own file, and a reading is in force for both."""
+
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from mappings.platforms import PLATFORM_FILES, read_platforms
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.real.api.catalogue import put_index, simple_item
+
+DOTA = """
+id = 570
+slug = "dota2"
+name = "Dota 2"
+currency = "JPY"
+minor_digits = 0
+
+[vocabulary.fields.rarity]
+Arcana = ["arc"]
+
+[vocabulary.words]
+"dragonclaw hook" = ["hook", "st"]
+
+[relevance]
+popular = ["Courier", "Wearable"]
+"""
+
+
+def item(number: int, price: float, name: str, **details: str) -> dict[str, Any]:
+    """An item with these details."""
+    made = simple_item(number, price, name)
+    return {**made, "details": {**(made.get("details") or {}), **details}}
+
+
+ITEMS = {
+    730: [
+        item(1, 40.0, "StatTrak™ AK-47 | Redline (Field-Tested)", quality="StatTrak™", weapon="AK-47"),
+        item(2, 60.0, "StatTrak™ AWP | Dragon Lore (Field-Tested)", quality="StatTrak™", weapon="AWP"),
+    ],
+    570: [
+        item(3, 55.0, "Dragonclaw Hook", rarity="Immortal", type="Wearable"),
+        item(4, 45.0, "Manifold Paradox", rarity="Arcana", type="Wearable"),
+        item(5, 45.0, "Swift Manifold", rarity="Rare", type="Courier"),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
+    """The app with both games."""
+    folder, prefix = tmp_path_factory.mktemp("games"), f"t{secrets.token_hex(5)}"
+    files = folder / "platforms"
+    shutil.copytree(PLATFORM_FILES, files)
+    (files / "570.toml").write_text(DOTA, encoding="utf-8")
+    async with running(settings_for(opensearch_url, prefix, folder, platform_files=files)) as started:
+        try:
+            for platform in read_platforms(files):
+                put_index(started.settings, platform, ITEMS[platform.id])
+            yield started
+        finally:
+            drop_indices(opensearch_url, prefix)
+
+
+async def told(app: RunningApp, query: str, **more: Any) -> dict[str, Any]:
+    """The answer to a text, with its explanation."""
+    answer = await app.search({"query": query, "explain": True, "sort": "float_asc", **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("st", [1, 2, 3]),  # StatTrak there, a hook here
+        ("arc", [4]),
+        ("ak", [1]),
+        ("dragon", [2, 3]),
+        ("st under 50", [1]),  # in each platform's own currency: 50 dollars, 50 yen
+        ("over 50 ", [2, 3]),
+        ("arcana ", [4]),
+        ("st redlime", [1]),
+    ],
+)
+async def test_each_game_reads_by_its_own_words(app: RunningApp, query: str, ids: list[int]) -> None:
+    found = await told(app, query)
+    assert (sorted(item["id"] for item in found["gear"]), found["total"]) == (ids, len(ids))
+    explained = found["interpretation"]
+    assert [explained["platform"], *(one["platform"] for one in explained["others"])] == [570, 730]
+
+
+async def test_one_game_alone_reads_without_the_others(app: RunningApp) -> None:
+    assert [one["id"] for one in (await told(app, "arc", platform=570))["gear"]] == [4]
+    alone = await told(app, "arc", platform=730)
+    assert (alone["total"], "others" in alone["interpretation"]) == (0, False)
+
+
+async def test_the_strictest_reading_that_finds_something_in_any_game_is_in_force_for_all(app: RunningApp) -> None:
+    found = await told(app, "manifold swift")
+    assert ([one["id"] for one in found["gear"]], found["interpretation"]["reading"]) == ([5], "strict")
+    mistyped = await told(app, "dragom")
+    assert mistyped["interpretation"]["reading"] == "typos"
+    assert sorted(one["id"] for one in mistyped["gear"]) == [2]
+
+
+async def test_each_game_ranks_by_its_own_order(app: RunningApp) -> None:
+    found = await told(app, "manifold ", platform=570, sort="relevance")
+    assert [one["id"] for one in found["gear"]] == [5, 4]
