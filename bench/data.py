@@ -57,7 +57,7 @@ def load_plain(file: Path, count: int, opensearch_url: str, index: str) -> None:
     """Loads the file as the plain peer does, unless so many items are there already."""
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
     if _held(client, index) != count:
-        plain.load(client, index, items(file))
+        plain.load(plain.client_of(opensearch_url), index, items(file))
 
 
 def _held(client: OpenSearch, name: str) -> int:
