@@ -71,8 +71,8 @@ async def test_an_outage_is_told_once_and_waited_out(
             async with working("test", work):
                 await postgres.stop_serving(database)
 
-                async def said(event: str) -> bool:
-                    return any(entry["event"] == event for entry in logs)
+                async def said(event: str) -> bool:  # by this work: the service's own notice the outage as well
+                    return any(entry["event"] == event and entry.get("work") == "test" for entry in logs)
 
                 await eventually(lambda: said("background work waits for the store"), "nobody noticed")
                 await postgres.serve_again(database)
