@@ -1,0 +1,185 @@
+"""Judged texts: files of what buyers type and mean in; whether an item is meant, and which of its fields must hold, out."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from typing_extensions import Literal
+
+Item = dict[str, Any]
+Group = Literal["exact", "slang", "typo", "prefix", "order", "mixed", "stickers", "numbers", "nonsense"]
+Kept = Literal[
+    "weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "price", "float", "seed", "finish"
+]
+GROUPS: tuple[Group, ...] = get_args(Group)
+FOLDER = Path(__file__).parent
+JUDGED, HELD_OUT = FOLDER / "judged.ndjson", FOLDER / "held_out.ndjson"
+_DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament")
+_FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Span(BaseModel):
+    """A range of prices or floats; `below` and `above` are exclusive."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    min: float | None = None
+    max: float | None = None
+    below: float | None = None
+    above: float | None = None
+
+    def holds(self, value: float | None) -> bool:
+        """Whether a value is inside; no value never is."""
+        if value is None:
+            return False
+        lower = (self.min is None or value >= self.min) and (self.above is None or value > self.above)
+        return lower and (self.max is None or value <= self.max) and (self.below is None or value < self.below)
+
+    def within(self, other: "Span") -> "Span":
+        """What lies in both."""
+        lows = [
+            (bound, at) for span in (self, other) for at in ("min", "above") if (bound := getattr(span, at)) is not None
+        ]
+        highs = [
+            (bound, at) for span in (self, other) for at in ("max", "below") if (bound := getattr(span, at)) is not None
+        ]
+        both: dict[str, float] = {}
+        if lows:
+            bound, at = max(lows)
+            both[at] = bound
+        if highs:
+            bound, at = min(highs)
+            both[at] = bound
+        return Span(**both)
+
+    def middle(self) -> float:
+        """A value between the ends; where one is open, one that is near the other."""
+        low = next((bound for bound in (self.min, self.above) if bound is not None), 0.0)
+        high = next((bound for bound in (self.max, self.below) if bound is not None), low + 1.0)
+        return (low + high) / 2
+
+
+class Meaning(BaseModel):
+    """What a buyer means, in the fields of items: any of the values of a field, and all fields together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # all in the name, `br*` for the beginning of one
+    finish: tuple[str, ...] = ()
+    weapon: tuple[str, ...] = ()
+    exterior: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
+    phase: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    rarity: tuple[str, ...] = ()
+    tournament: tuple[str, ...] = ()
+    seed: tuple[int, ...] = ()
+    price: Span | None = None
+    wear: Span | None = Field(default=None, alias="float")
+
+    def holds(self, field: str, item: Item) -> bool:
+        """Whether an item has what is meant in one field; a field without a meaning always holds."""
+        if field == "words":
+            return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
+        if field in ("price", "float"):
+            span = self.price if field == "price" else self.wear
+            return span is None or span.holds(item["price"] if field == "price" else item["paint"]["float"])
+        wanted = getattr(self, field)
+        return not wanted or value_of(field, item) in wanted
+
+    def whole_words(self) -> list[str]:
+        """The words that the name must have as they are."""
+        return [part for word in self.words for part in _parts(word) if not part.endswith("*")]
+
+    def fits(self, item: Item, leave_out: tuple[str, ...] = ()) -> bool:
+        """Whether an item is what is meant."""
+        fields = ("name", "words", "finish", *_DETAILS, "seed", "price", "float")
+        return all(self.holds(field, item) for field in fields if field not in leave_out)
+
+
+class Judgment(BaseModel):
+    """A text, the group it counts in, what it may mean (nothing: no item), and the fields that no hit may break."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    query: str = Field(min_length=1, max_length=200)
+    group: Group
+    means: tuple[Meaning, ...]
+    keeps: tuple[Kept, ...] = ()
+
+    def fits(self, item: Item) -> bool:
+        """Whether an item is a right answer."""
+        return any(meaning.fits(item) for meaning in self.means)
+
+    def is_broken_by(self, item: Item) -> bool:
+        """Whether an item of the first page has not what every hit must have."""
+        return not all(any(meaning.holds(field, item) for meaning in self.means) for field in self.keeps)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How one text was answered: the place of the first right item (from 1; 0: none), and a filter that is broken."""
+
+    judgment: Judgment
+    place: int
+    is_broken: bool
+    first: str  # the first item's name, for who reads the misses
+
+
+def judge(judgment: Judgment, page: Iterable[Item]) -> Answered:
+    """A page against its judgment. Where nothing is meant, an empty page is right and counts as the first place."""
+    items = list(page)
+    first = items[0]["name"] if items else ""
+    if not judgment.means:
+        return Answered(judgment, 0 if items else 1, False, first)
+    place = next((at for at, item in enumerate(items, 1) if judgment.fits(item)), 0)
+    is_broken = bool(judgment.keeps) and (not items or any(judgment.is_broken_by(item) for item in items))
+    return Answered(judgment, place, is_broken, first)
+
+
+def read(file: Path) -> list[Judgment]:
+    """The judgments of a file; raises ValueError where one is wrong or a text stands twice."""
+    adapter = TypeAdapter(Judgment)
+    judgments = [adapter.validate_json(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    texts = [judgment.query for judgment in judgments]
+    twice = {text for text in texts if texts.count(text) > 1}
+    if twice:
+        message = f"{file.name} judges these texts twice, keep one of each: {sorted(twice)}"
+        raise ValueError(message)
+    return judgments
+
+
+def words_of(name: str) -> list[str]:
+    """A name's words as judgments write them: lower case, without accents, ™ and ★."""
+    apart = unicodedata.normalize("NFKD", name.replace("™", "").replace("★", ""))
+    return _WORD.findall("".join(one for one in apart if not unicodedata.combining(one)).lower())
+
+
+def _parts(word: str) -> list[str]:
+    parts = words_of(word)
+    return [*parts[:-1], f"{parts[-1]}*"] if word.endswith("*") else parts
+
+
+def _has(held: list[str], wanted: Iterable[str]) -> bool:
+    return all(
+        any(one.startswith(word[:-1]) for one in held) if word.endswith("*") else word in held for word in wanted
+    )
+
+
+def value_of(field: str, item: Item) -> Any:
+    """What an item has in a field of a meaning, by its name where items have no such field."""
+    if field == "name":
+        return item["name"]
+    if field == "seed":
+        return item["paint"]["seed"]
+    details: Mapping[str, Any] = item["details"]
+    if field == "finish":
+        found = _FINISH.search(item["name"]) if details["weapon"] else None
+        return found[1] if found else None
+    return details[field]
