@@ -6,6 +6,10 @@ import click
 
 from bench import data, results
 from bench import load as loading
+from bench.relevance import judged as judging
+from bench.relevance import score
+from bench.relevance.peers import asked as asked_about
+from bench.relevance.stock import stock
 from bench.search import Plan, measure, peers
 from bench.workloads import workloads
 
@@ -73,6 +77,34 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     about = results.circumstances(items=items, data=data.digest(where.listings))
     results.write_json(folder / f"load-{items}.json", about, [one.as_json() for one in measured.values()])
     loading.show(list(measured.values()))
+
+
+@main.command()
+@click.option("--items", default=60_000, show_default=True, help="Listings; each row of the catalogue comes first.")
+@click.option("--texts", type=click.Choice(list(judging.SETS)), default="judged", show_default=True, help="Which.")
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
+@click.option("--prefix", default="bench-relevance", show_default=True, help="What the indices' names begin with.")
+@click.option("--typesense", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its server's program.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def relevance(items: int, texts: str, opensearch_url: str, prefix: str, typesense: Path | None, folder: Path) -> None:
+    """Relevance: judged texts, answered by this service, the plain engine, and Typesense where it is given."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    judgments = judging.read(judging.SETS[texts])
+    listings = stock(items, judgments)
+    with asked_about(listings, opensearch_url, prefix, folder, typesense) as peers_asked:
+        answered = {
+            peer.name: [judging.judge(one, peer.answer(one.query)) for one in judgments] for peer in peers_asked
+        }
+    scores = {peer: score.by_group(held) for peer, held in answered.items()}
+    told = [
+        {"peer": peer, "scores": {group: one.as_json() for group, one in found.items()}}
+        | {"misses": score.misses(held)}
+        for (peer, found), held in zip(scores.items(), answered.values(), strict=True)
+    ]
+    about = results.circumstances(items=len(listings), texts=texts)
+    results.write_json(folder / f"relevance-{texts}.json", about, told)
+    score.show(scores)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: 
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
     if _held(client, f"{prefix}-730") == count:
         return
+    load_fresh(file, opensearch_url, prefix, folder)
+
+
+def load_fresh(file: Path, opensearch_url: str, prefix: str, folder: Path) -> None:
+    """Loads the file by `gear-indexer load`, whatever serves now."""
     names = {"GEAR_OPENSEARCH_URL": opensearch_url, "GEAR_INDEX_PREFIX": prefix}
     store = {"GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/bench.db"}
     _api(["migrate"], names | store)

@@ -1,14 +1,13 @@
-"""Judged texts: files of what buyers type and mean in; whether an item is meant, and which of its fields must hold, out."""
+"""Judged texts: files of what buyers type and mean in; whether an item is meant, and what no hit may break, out."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from typing_extensions import Literal
 
 Item = dict[str, Any]
 Group = Literal["exact", "slang", "typo", "prefix", "order", "mixed", "stickers", "numbers", "nonsense"]
@@ -17,7 +16,7 @@ Kept = Literal[
 ]
 GROUPS: tuple[Group, ...] = get_args(Group)
 FOLDER = Path(__file__).parent
-JUDGED, HELD_OUT = FOLDER / "judged.ndjson", FOLDER / "held_out.ndjson"
+SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged",)}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
 _WORD = re.compile(r"[^\W_]+")
@@ -92,6 +91,10 @@ class Meaning(BaseModel):
             return span is None or span.holds(item["price"] if field == "price" else item["paint"]["float"])
         wanted = getattr(self, field)
         return not wanted or value_of(field, item) in wanted
+
+    def said(self) -> set[str]:
+        """The fields that something is said of."""
+        return set(self.model_dump(exclude_defaults=True, by_alias=True))
 
     def whole_words(self) -> list[str]:
         """The words that the name must have as they are."""

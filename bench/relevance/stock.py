@@ -55,9 +55,11 @@ class _Shelves:
     def of(self, meaning: Meaning) -> Sequence[Item]:
         """The listings that may be what is meant."""
         found = [self.items]
-        for field in _LOOKED_UP:
-            if wanted := getattr(meaning, field):
-                found.append([item for value in wanted for item in self._by.get((field, value), [])])
+        found += [
+            [item for value in wanted for item in self._by.get((field, value), [])]
+            for field in _LOOKED_UP
+            if (wanted := getattr(meaning, field))
+        ]
         found += [self._by.get(("words", word), []) for word in meaning.whole_words()]
         return min(found, key=len)
 
