@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
 LOCK := requirements-dev.txt
+# Tests wait more than they compute: more of them at once than two cores have.
+TEST_WORKERS ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
@@ -56,7 +58,7 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -m "not docker"
+	@$(BIN)/python -m pytest -m "not docker" -n $(TEST_WORKERS) --dist loadfile
 
 .PHONY: bench
 bench: environment ## searches of this service and its peers side by side; BENCH="--items 100000 --workload hot"
