@@ -1,17 +1,17 @@
 """Query strings: a request in, a 422 out where it has a parameter that the operation does not know."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from fastapi import Request
 
 from api.errors import ApiError, Detail
 
 
-def only_query(*known: str) -> Callable[[Request], None]:
+def only_query(*known: str) -> Callable[[Request], Awaitable[None]]:
     """A dependency that refuses unknown and repeated query parameters."""
     takes = f"this operation takes {', '.join(known)}" if known else "this operation takes none"
 
-    def check(request: Request) -> None:
+    async def check(request: Request) -> None:
         names = [name for name, _ in request.query_params.multi_items()]
         details = [Detail(name, f"unknown query parameter; {takes}") for name in names if name not in known]
         details += [Detail(name, "given more than once") for name in known if names.count(name) > 1]

@@ -22,7 +22,7 @@ class Services:
     cursors: Cursors
 
 
-def services_of(request: Request) -> Services:
-    """A dependency: the running app's services."""
+async def services_of(request: Request) -> Services:
+    """A dependency: the running app's services. Async, because the framework sends others to a thread."""
     services: Services = request.app.state.services
     return services

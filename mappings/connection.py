@@ -67,6 +67,13 @@ class _FastJson(JSONSerializer):
             raise SerializationError(s, error) from error
 
 
+class _Undecoded(_FastJson):
+    """Bodies by orjson; answers as the texts that they are."""
+
+    def loads(self, s: Any) -> Any:
+        return s
+
+
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
     hosts = []
     login: tuple[str, str] | None = None
@@ -104,7 +111,13 @@ def connect(settings: SearchSettings, *, timeout: float = 60, retries: int = 3, 
 
 
 def connect_async(
-    settings: SearchSettings, *, timeout: float = 2.5, retries: int = 1, connections: int = 32
+    settings: SearchSettings, *, timeout: float = 2.5, retries: int = 1, connections: int = 32, decoded: bool = True
 ) -> AsyncOpenSearch:
-    """A client for the API: one pool of kept-alive connections, `timeout` seconds a call."""
-    return AsyncOpenSearch(**_options(settings, timeout, retries), pool_maxsize=connections)
+    """A client for the API: one pool of kept-alive connections, `timeout` seconds a call.
+
+    With `decoded=False` its answers are JSON texts, for who reads only parts of them.
+    """
+    options = _options(settings, timeout, retries)
+    if not decoded:
+        options["serializer"] = _Undecoded()
+    return AsyncOpenSearch(**options, pool_maxsize=connections)

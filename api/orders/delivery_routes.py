@@ -24,7 +24,7 @@ Held = Annotated[Services, Depends(services_of)]
 MOST_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 
 
-def wake_of(request: Request) -> Callable[[], None]:
+async def wake_of(request: Request) -> Callable[[], None]:
     """A dependency: has the running app look for work at once."""
     wake: Callable[[], None] = request.app.state.masking.wake
     return wake

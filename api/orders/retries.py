@@ -32,7 +32,7 @@ class Call:
     body_digest: str = field(repr=False)
 
 
-def key_of(request: Request) -> str | None:
+async def key_of(request: Request) -> str | None:
     """A dependency: the request's key; raises ApiError `validation_failed` that names the header."""
     given = request.headers.getlist(KEY_HEADER)
     if not given:

@@ -25,7 +25,7 @@ router = APIRouter(tags=["orders"])
 Held = Annotated[Services, Depends(services_of)]
 
 
-def masking_of(request: Request) -> Masking:
+async def masking_of(request: Request) -> Masking:
     """A dependency: the running app's masking."""
     running: Masking = request.app.state.masking
     return running

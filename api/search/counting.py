@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.search.engine import Engine
+from api.search.engine_answers import Answer
 from api.search.facets import (
     FacetRequest,
     asked_rows,
@@ -29,14 +30,14 @@ Facets = dict[str, Any]
 
 
 async def with_facets(
-    engine: Engine, platforms: Sequence[Platform], question: Question, bodies: Sequence[Clause], *more: str
-) -> tuple[list[dict[str, Any]], Facets | None]:
+    engine: Engine, platforms: Sequence[Platform], question: Question, bodies: Sequence[Clause], *parts: str
+) -> tuple[list[Answer], Facets | None]:
     """The answers to some bodies, and the facets by name, in the order asked; None for who asked for none.
 
-    `more` is what the answers shall have, as `Engine.search_all` takes it. Raises ApiError `search_unavailable`.
+    `parts` is what the answers shall have, as `Engine.search_all` takes it. Raises ApiError `search_unavailable`.
     """
     requests = facet_requests(question)
-    answers = await engine.search_all(platforms, [*bodies, *(request.body for request in requests)], *more)
+    answers = await engine.search_all(platforms, [*bodies, *(request.body for request in requests)], *parts)
     counted = answers[len(bodies) :]
     facets = await _facets(engine, platforms, question, requests, counted) if requests else None
     return answers[: len(bodies)], facets
@@ -56,7 +57,7 @@ async def _facets(
     platforms: Sequence[Platform],
     question: Question,
     requests: Sequence[FacetRequest],
-    answers: Sequence[dict[str, Any]],
+    answers: Sequence[Answer],
 ) -> Facets:
     facets: dict[str, Any] = dict.fromkeys(row.name for row in asked_rows(question))
     counts: dict[Filter, Counts] = {}

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from api.errors import ApiError, invalid
-from api.search.query import Question, page_request
+from api.search.query import Question, whole_request
 from api.search.schemas import SearchBody
 
 START = "*"
@@ -60,7 +60,7 @@ def check_cursor(body: SearchBody) -> None:
 
 def view_request(question: Question, view: View, keep_seconds: float) -> dict[str, Any]:
     """The engine's body for the first hits of a view with their exact number; the view is kept for so long."""
-    return view_search(page_request(question), view, keep_seconds)
+    return view_search(whole_request(question), view, keep_seconds)
 
 
 def view_search(body: dict[str, Any], view: View, keep_seconds: float) -> dict[str, Any]:

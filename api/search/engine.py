@@ -13,7 +13,19 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
 from api.errors import ApiError
-from api.search.engine_answers import MissingError, NotLoadedError, ViewGoneError, each, partial, told, whole
+from api.search.engine_answers import (
+    Answer,
+    MissingError,
+    NotLoadedError,
+    ViewGoneError,
+    each,
+    partial,
+    read,
+    read_answer,
+    read_answers,
+    told,
+    whole,
+)
 from api.search.query import OFFERED
 from mappings.connection import SearchSettings, connect_async
 from mappings.names import parse_generation
@@ -21,10 +33,9 @@ from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
 
-# Whatever is not named here is not sent back: hits, their exact number, and what tells a whole answer from a partial.
+# Only where much is left out: the engine reads its own answer once more for a filter, which takes a third of a
+# millisecond for a page of items (docs/decisions/0034). Hits, their number, and what tells a whole answer from a part.
 _WHOLE = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
-_WANTED = ",".join(_WHOLE)
-_WANTED_OF_VIEW = f"{_WANTED},hits.hits.sort"
 
 _NO_DOCUMENT = "document_missing_exception"
 
@@ -62,7 +73,7 @@ class Engine:
     def __init__(self, settings: SearchSettings, timeout: float) -> None:
         self._settings = settings
         self._timeout = timeout
-        self._client: AsyncOpenSearch = connect_async(settings, timeout=timeout)
+        self._client: AsyncOpenSearch = connect_async(settings, timeout=timeout, decoded=False)
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -72,42 +83,45 @@ class Engine:
         """The alias of a platform's index."""
         return self._settings.alias(platform.id)
 
-    async def search(self, platforms: Sequence[Platform], body: dict[str, Any], *more: str) -> dict[str, Any]:
+    async def search(self, platforms: Sequence[Platform], body: dict[str, Any], *parts: str) -> Answer:
         """The whole answer to a search body; raises ApiError `search_unavailable`.
 
-        A single platform must have been loaded; of several, those never loaded have no items. `more` names parts of the
-        answer that are usually not sent, and with `-` parts that shall not be.
+        A single platform must have been loaded; of several, those never loaded have no items. Where `parts` are named,
+        no more is sent than what every answer needs and those, without parts named with a `-`.
         """
-        params = {"allow_partial_search_results": "false", "filter_path": ",".join((*_WHOLE, *more))}
+        params = {"allow_partial_search_results": "false", "request_cache": "true"}
+        if parts:
+            params["filter_path"] = ",".join((*_WHOLE, *parts))
         names = [self.alias(platform) for platform in platforms]
         try:
-            answer = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
+            text = await self._ask(self._client.search(index=",".join(names), body=body, params=params))
         except NotLoadedError as error:
-            return await self.search(self._loaded(platforms, error), body, *more)
-        return whole(answer)
+            return await self.search(self._loaded(platforms, error), body, *parts)
+        return whole(read_answer(text))
 
     async def search_all(
-        self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]], *more: str
-    ) -> list[dict[str, Any]]:
+        self, platforms: Sequence[Platform], bodies: Sequence[dict[str, Any]], *parts: str
+    ) -> list[Answer]:
         """The whole answers to several search bodies, asked in one round trip; as `search` in all else."""
         if len(bodies) == 1:
-            return [await self.search(platforms, bodies[0], *more)]
+            return [await self.search(platforms, bodies[0], *parts)]
         names = [self.alias(platform) for platform in platforms]
-        head = orjson.dumps({"index": names, "allow_partial_search_results": False})
+        # where not told to, the engine keeps only answers without hits
+        head = orjson.dumps({"index": names, "allow_partial_search_results": False, "request_cache": True})
         lines = b"".join(b"%b\n%b\n" % (head, orjson.dumps(body)) for body in bodies)
-        params = {"filter_path": ",".join(_of_each(part) for part in (*_WHOLE, "status", "error", *more))}
+        wanted = (_of_each(part) for part in (*_WHOLE, "status", "error", *parts))
+        params = {"filter_path": ",".join(wanted)} if parts else {}
         try:
-            answer = await self._ask(self._client.msearch(body=lines, params=params))
-            return each(answer, len(bodies))
+            return each(read_answers(await self._ask(self._client.msearch(body=lines, params=params))), len(bodies))
         except NotLoadedError as error:
-            return await self.search_all(self._loaded(platforms, error), bodies, *more)
+            return await self.search_all(self._loaded(platforms, error), bodies, *parts)
 
     async def open_view(self, platforms: Sequence[Platform], keep_seconds: float) -> str:
         """A frozen view of the platforms' items, kept for so long after each use; raises as `search` does."""
         names = [self.alias(platform) for platform in platforms]
         params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
         try:
-            answer = await self._ask(self._client.create_pit(index=",".join(names), params=params))
+            answer = read(await self._ask(self._client.create_pit(index=",".join(names), params=params)))
         except NotLoadedError as error:
             return await self.open_view(self._loaded(platforms, error), keep_seconds)
         if not isinstance(answer.get("pit_id"), str):
@@ -115,11 +129,11 @@ class Engine:
         view: str = answer["pit_id"]
         return view
 
-    async def search_view(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def search_view(self, body: dict[str, Any]) -> Answer:
         """The whole answer to a search body that names a view; raises ViewGoneError, ApiError `search_unavailable`."""
-        params = {"allow_partial_search_results": "false", "filter_path": _WANTED_OF_VIEW}
+        params = {"allow_partial_search_results": "false"}
         try:
-            return whole(await self._ask(self._client.search(body=body, params=params)))
+            return whole(read_answer(await self._ask(self._client.search(body=body, params=params))))
         except NotLoadedError as error:
             raise ViewGoneError from error
 
@@ -140,7 +154,7 @@ class Engine:
         """The item with this id as it is now, bound or not; None where the platform has none."""
         call = self._client.get(index=self.alias(platform), id=str(number), params={"_source_includes": "item,price"})
         try:
-            found = await self._ask(call)
+            found = read(await self._ask(call))
         except MissingError:
             return None
         source = found.get("_source", {})
@@ -161,7 +175,7 @@ class Engine:
             lines += [orjson.dumps(action), orjson.dumps({"doc": {"bound": mark.bound}})]
         params = {"filter_path": "items.*.status,items.*.error.type"}
         call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
-        answers = [entry["update"] for entry in (await self._ask(call)).get("items", ())]
+        answers = [entry["update"] for entry in read(await self._ask(call)).get("items", ())]
         if len(answers) != len(marks):
             raise partial(marks=len(marks), answers=len(answers))
         return [one["status"] < 300 or one["error"]["type"] == _NO_DOCUMENT for one in answers]
@@ -175,7 +189,7 @@ class Engine:
         names = {self.alias(platform): platform for platform in platforms}
         call = self._client.indices.get_alias(name=",".join(names), params={"ignore_unavailable": "true"})
         try:
-            held = await self._ask(call)
+            held = read(await self._ask(call))
         except MissingError as error:
             held = {name: index for name, index in error.body.items() if isinstance(index, dict)}
         since: dict[int, datetime] = {}
@@ -193,19 +207,16 @@ class Engine:
         answer = await self.search([platform], body)
         return platform.id, answer["hits"]["total"]["value"]
 
-    async def _ask(self, call: Awaitable[Any]) -> dict[str, Any]:
+    async def _ask(self, call: Awaitable[Any]) -> str:
         try:
             async with asyncio.timeout(self._timeout):
-                answer = await call
+                text: str = await call
         except TransportError as error:
             raise told(error) from error
         except (SerializationError, TimeoutError) as error:
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
-        if not isinstance(answer, dict):
-            log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(answer)[:100])
-            raise ApiError("search_unavailable")
-        return answer
+        return text
 
 
 def _of_each(part: str) -> str:

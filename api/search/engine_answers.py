@@ -1,7 +1,11 @@
-"""Answers of the engine: what its client returned or raised in; whole answers out, or an error in their place."""
+"""Answers of the engine: what its client returned or raised in; whole answers out, or an error in their place.
 
-from typing import Any
+Items stay the JSON that they were loaded as: they are cut out of the answer and put into ours unread.
+"""
 
+from typing import Any, TypedDict, TypeVar
+
+import msgspec
 import structlog
 from opensearchpy.exceptions import NotFoundError, TransportError
 
@@ -20,7 +24,66 @@ _NO_MORE_VIEWS = "search.max_open_pit_context"
 RETRY_AFTER_VIEWS_SECONDS = 30  # of hundreds of views, each kept for minutes, some are free by then
 
 
-def whole(answer: dict[str, Any]) -> dict[str, Any]:
+class _Source(TypedDict, total=False):
+    item: msgspec.Raw
+
+
+class Hit(TypedDict, total=False):
+    _source: _Source
+    sort: list[Any]
+
+
+class _Hits(TypedDict, total=False):
+    total: dict[str, Any]
+    hits: list[Hit]
+
+
+class Answer(TypedDict, total=False):
+    """What is read of an answer to a search."""
+
+    timed_out: bool
+    _shards: dict[str, Any]
+    hits: _Hits
+    aggregations: dict[str, Any]
+    status: int
+    error: Any
+
+
+class _Answers(TypedDict, total=False):
+    responses: list[Answer]
+
+
+Read = TypeVar("Read")
+
+_answer = msgspec.json.Decoder(Answer)
+_answers = msgspec.json.Decoder(_Answers)
+_anything = msgspec.json.Decoder(dict[str, Any])
+
+
+def read_answer(text: str) -> Answer:
+    """The answer to a search; raises ApiError `search_unavailable` for what no search engine answers."""
+    return _read(_answer, text)
+
+
+def read_answers(text: str) -> list[Answer]:
+    """The answers to the searches of one request; raises as `read_answer`."""
+    return _read(_answers, text).get("responses", [])
+
+
+def read(text: str) -> dict[str, Any]:
+    """Any other answer; raises as `read_answer`."""
+    return _read(_anything, text)
+
+
+def _read(decoder: msgspec.json.Decoder[Read], text: str) -> Read:
+    try:
+        return decoder.decode(text)
+    except ValueError as error:  # no JSON, or JSON of another shape
+        log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(text)[:100])
+        raise ApiError("search_unavailable") from error
+
+
+def whole(answer: Answer) -> Answer:
     """The answer as it is; raises ApiError `search_unavailable` where it is only a part."""
     shards = answer.get("_shards", {})
     if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
@@ -28,9 +91,8 @@ def whole(answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def each(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
+def each(answers: list[Answer], count: int) -> list[Answer]:
     """The answers to `count` searches of one request, each of them whole; raises what one of them was refused with."""
-    answers = answer.get("responses", [])
     for one in answers:
         if "error" in one:
             raise told(TransportError(one.get("status", 500), str(one["error"].get("type")), one))

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from api.errors import ApiError
 from api.search import groups
 from api.search.counting import Facets, with_facets
 from api.search.engine import Engine
 from api.search.query import Question
+from api.search.results import Gear
 from api.search.schemas import PAGE_WINDOW
 from mappings.platforms import Platform
 
@@ -20,7 +20,7 @@ ATTEMPTS = 3
 class Page:
     """A page of cards or of items, the number of all, and the facets of who asked for some."""
 
-    gear: list[dict[str, Any]]
+    gear: list[Gear]
     total: int
     facets: Facets | None
 
@@ -39,7 +39,7 @@ async def cards(engine: Engine, platforms: Sequence[Platform], question: Questio
         if not order.groups:
             return Page([], order.total, order.facets)
         request = groups.cards_request(question, order.groups)
-        (answer,) = await engine.search_all(platforms, [request], groups.SORT_VALUES)
+        (answer,) = await engine.search_all(platforms, [request])
         gear = groups.cards_of(answer, order.groups, question.minor_digits)
         if gear is not None:
             return Page(gear, order.total, order.facets)

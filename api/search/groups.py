@@ -9,7 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
+from api.search.engine_answers import Answer
 from api.search.query import TIES, Clause, Question, offered_query, sort_clauses, sort_name
+from api.search.results import Gear
 from mappings.money import from_minor
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
@@ -63,13 +67,13 @@ def count_request(question: Question) -> Clause:
     }
 
 
-def number_of(answer: Clause) -> int | None:
+def number_of(answer: Answer) -> int | None:
     """The number of names in the answer to `count_request`; None where there may be more than fit."""
     number: int = answer["aggregations"]["number"]["count"]
     return number if number < MOST_AT_ONCE else None
 
 
-def groups_of(answer: Clause) -> list[int]:
+def groups_of(answer: Answer) -> list[int]:
     """The groups of a page, in the order of the answer to `page_request`."""
     return [hit["sort"][-1] for hit in answer["hits"].get("hits", ())]
 
@@ -83,7 +87,7 @@ def heads_request(question: Question, least: int = LEAST_GROUP, most: int = MOST
     return {**_heads(query, *_values(question)), **_UNFETCHED, "size": MOST_AT_ONCE}
 
 
-def heads_of(answer: Clause) -> list[Head] | None:
+def heads_of(answer: Answer) -> list[Head] | None:
     """The heads in the answer to `heads_request`; None where there may be more than fit."""
     hits = answer["hits"].get("hits", ())
     if len(hits) >= MOST_AT_ONCE:
@@ -110,18 +114,22 @@ def cards_request(question: Question, groups: Sequence[int]) -> Clause:
     return {
         **_heads(query),
         "size": len(groups),
-        "_source": ["item"],
         "aggregations": {"offers": {"terms": {"field": _GROUP, "size": len(groups)}, "aggregations": spans}},
     }
 
 
-def cards_of(answer: Clause, groups: Sequence[int], minor_digits: int) -> list[dict[str, Any]] | None:
+def cards_of(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear] | None:
     """The cards in the order of the groups; None where one of the groups has no items any more."""
-    items = {hit["sort"][-1]: hit["_source"]["item"] for hit in answer["hits"].get("hits", ())}
+    items = {hit["sort"][-1]: bytes(hit["_source"]["item"]) for hit in answer["hits"].get("hits", ())}
     offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in answer["aggregations"]["offers"]["buckets"]}
     if any(group not in items or group not in offers for group in groups):
         return None
-    return [{**items[group], "offers": offers[group]} for group in groups]
+    return [_with_offers(items[group], offers[group]) for group in groups]
+
+
+def _with_offers(item: bytes, offers: dict[str, Any]) -> Gear:
+    """The item's JSON object with one key more."""
+    return Gear(b'%b,"offers":%b}' % (item.rstrip()[:-1], orjson.dumps(offers)))
 
 
 def _values(question: Question) -> list[Clause]:

@@ -10,8 +10,8 @@ from api.search.understand import Understood
 from mappings.platforms import Platform
 
 Clause = dict[str, Any]
-# Answers several search bodies, in their order.
-Ask = Callable[[Sequence[Clause]], Awaitable[list[Clause]]]
+# How many items several search bodies find, in their order.
+Ask = Callable[[Sequence[Clause]], Awaitable[list[int]]]
 
 
 async def in_force(ask: Ask, strict: Understood, platforms: Sequence[Platform]) -> Understood:
@@ -38,8 +38,7 @@ async def _finds(ask: Ask, readings: Sequence[Understood]) -> list[bool]:
     """For each reading whether an offered item has its terms, whatever its amounts."""
     if not readings:
         return []
-    answers = await ask([probe(one) for one in readings])
-    return [answer["hits"]["total"]["value"] > 0 for answer in answers]
+    return [found > 0 for found in await ask([probe(one) for one in readings])]
 
 
 def probe(understood: Understood) -> Clause:

@@ -1,5 +1,6 @@
 """Queries: a checked body in, the request body for the engine out. Pure: no client, no framework, no clock."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,9 @@ _SORTS = {sort.name: sort for sort in SORTS}
 # By id; across platforms two items may have the same id.
 _TIES: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
 TIES = len(_TIES)  # how many clauses at the end of every sort
-# What items bound by an active order are kept out with.
-OFFERED: Clause = {"term": {"bound": False}}
+# What items bound by an active order are kept out with. They are few and the others all: what has to be left out costs
+# the engine nothing where there is none, what has to be met is looked at for every item.
+OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,53 @@ class Question:
     minor_digits: int
 
 
-def page_request(question: Question) -> dict[str, Any]:
-    """The engine's search body: hits of one page, the exact total, the items as they are answered."""
+def page_request(question: Question) -> Clause:
+    """The engine's search body for the hits of one page, the items as they are answered.
+
+    Without their number, so that a sort by a number ends as soon as the page is full.
+    """
     body = question.body
-    return {
+    sort = sort_clauses(sort_name(body, question.understood))
+    request: Clause = {
         "query": offered_query(question),
-        "sort": sort_clauses(sort_name(body, question.understood)),
+        "sort": sort,
         "from": (body.page - 1) * body.limit,
         "size": body.limit,
-        "track_total_hits": True,
-        "_source": ["item"],
+        "track_total_hits": False,
     }
+    before = _just_before(question) if body.page == 1 else None
+    return request if before is None else {**request, "search_after": [before, *[-1] * (len(sort) - 1)]}
+
+
+def count_request(question: Question) -> Clause:
+    """The engine's search body for the exact number of hits: the same, and kept, for all pages and sorts."""
+    return {"query": offered_query(question), "size": 0, "track_total_hits": True}
+
+
+def whole_request(question: Question) -> Clause:
+    """Page and number in one: what they say is of one moment."""
+    return {**page_request(question), "track_total_hits": True}
+
+
+def fits(body: SearchBody, hits: int, total: int) -> bool:
+    """Whether a page may have so many hits where there are so many in all."""
+    return hits == max(0, min(body.limit, total - (body.page - 1) * body.limit))
+
+
+def _just_before(question: Question) -> float | None:
+    """A value before all hits, where the page is sorted by a number that a filter gives a bound to begin with.
+
+    The engine skips by the last value of a full page; where many items lie outside the bound it finds that too little
+    to skip by, unless it is told where to begin (docs/decisions/0034).
+    """
+    sort = _SORTS[sort_name(question.body, question.understood)]
+    for clause in filter_clauses(question):
+        bounds = clause.get("range", {}).get(sort.field, {})
+        bound = bounds.get("lte" if sort.descending else "gte")
+        if bound is not None:
+            outwards = 1 if sort.descending else -1
+            return bound + outwards if isinstance(bound, int) else math.nextafter(bound, outwards * math.inf)
+    return None
 
 
 def offered_query(question: Question, without: str | None = None) -> Clause:

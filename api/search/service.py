@@ -10,7 +10,7 @@ from api.search.engine import Engine
 from api.search.grouping import Page, cards
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Question, asks_for_price, page_request
+from api.search.query import Clause, Question, asks_for_price, count_request, fits, page_request, whole_request
 from api.search.results import gear_of, search_answer, total_of
 from api.search.schemas import SearchBody, check_window, platforms_of
 from api.search.understand import understand
@@ -33,7 +33,11 @@ async def search(services: Services, body: SearchBody) -> bytes:
     engine = services.engine
     page = await _page(engine, platforms, question)
     if page.total == 0:
-        used = await in_force(lambda bodies: engine.search_all(platforms, bodies), strict, platforms)
+
+        async def totals(bodies: Sequence[Clause]) -> list[int]:
+            return [total_of(answer) for answer in await engine.search_all(platforms, bodies)]
+
+        used = await in_force(totals, strict, platforms)
         if used is not strict:
             question = replace(question, understood=used)
             page = await _page(engine, platforms, question)
@@ -43,5 +47,10 @@ async def search(services: Services, body: SearchBody) -> bytes:
 async def _page(engine: Engine, platforms: Sequence[Platform], question: Question) -> Page:
     if question.body.group_by is not None:
         return await cards(engine, platforms, question)
-    (answer,), facets = await with_facets(engine, platforms, question, [page_request(question)])
-    return Page(gear_of(answer), total_of(answer), facets)
+    bodies = [page_request(question), count_request(question)]
+    (page, count), facets = await with_facets(engine, platforms, question, bodies)
+    gear, total = gear_of(page), total_of(count)
+    if not fits(question.body, len(gear), total):  # the index was refreshed between the two
+        together = await engine.search(platforms, whole_request(question))
+        gear, total = gear_of(together), total_of(together)
+    return Page(gear, total, facets)

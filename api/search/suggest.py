@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from api.search.engine_answers import Answer
 from api.search.query import OFFERED, Clause
 from api.search.typed import Typed, TypedWord, fold
 from mappings.fields import SUGGESTED, Suggested
@@ -93,7 +94,7 @@ def _similar(word: str, edits: int) -> Clause:
     }
 
 
-def suggestions_of(asked: Asked, answer: dict[str, Any]) -> list[Suggestion] | None:
+def suggestions_of(asked: Asked, answer: Answer) -> list[Suggestion] | None:
     """What one question found; None where that is not certain to be the best, exactly counted: then ask for all."""
     terms = answer["aggregations"]["texts"]
     row, typed = asked.row, asked.typed

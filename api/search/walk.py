@@ -14,17 +14,15 @@ from api.errors import ApiError, invalid
 from api.search.counting import Facets, facets_of
 from api.search.cursor import START, Cursor, View, expired, fingerprint, next_request, view_request, view_search
 from api.search.cursors import now_milliseconds
-from api.search.engine_answers import ViewGoneError
+from api.search.engine_answers import Answer, Hit, ViewGoneError
 from api.search.in_force import in_force
 from api.search.interpretation import explained
 from api.search.query import Question
-from api.search.results import cursor_answer, total_of
+from api.search.results import Gear, cursor_answer, item_of, total_of
 from api.search.understand import Understood
 from api.services import Services
 from mappings.platforms import Platform
 from store import orders
-
-Hit = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,10 @@ async def _first(services: Services, platforms: Sequence[Platform], question: Qu
 async def _loosened(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Question:
     """The question in the reading that is in force where the strict one finds nothing; a view always gives the same."""
 
-    async def ask(bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    async def ask(bodies: Sequence[dict[str, Any]]) -> list[int]:
         keep = services.cursors.engine_keep_seconds
-        return await asyncio.gather(*(services.engine.search_view(view_search(one, view, keep)) for one in bodies))
+        asked = (services.engine.search_view(view_search(one, view, keep)) for one in bodies)
+        return [total_of(answer) for answer in await asyncio.gather(*asked)]
 
     used = await in_force(ask, question.understood, platforms)
     return question if used is question.understood else replace(question, understood=used)
@@ -113,7 +112,7 @@ async def _next(services: Services, platforms: Sequence[Platform], question: Que
     return _page(cursor, await services.engine.search_view(request), question)
 
 
-def _page(cursor: Cursor, answer: dict[str, Any], question: Question) -> _Page:
+def _page(cursor: Cursor, answer: Answer, question: Question) -> _Page:
     hits: list[Hit] = answer["hits"].get("hits", [])
     seen = cursor.seen + len(hits)
     if not hits and seen < cursor.total:
@@ -122,7 +121,7 @@ def _page(cursor: Cursor, answer: dict[str, Any], question: Question) -> _Page:
     return _Page(hits, replace(cursor, handed_out=now_milliseconds(), seen=seen, after=after), question.understood)
 
 
-async def _offered(services: Services, hits: list[Hit]) -> list[dict[str, Any]]:
+async def _offered(services: Services, hits: list[Hit]) -> list[Gear]:
     """The items of these hits without those that an active order binds by now, whatever the view says."""
     numbers: dict[int, list[int]] = {}
     for hit in hits:
@@ -134,4 +133,4 @@ async def _offered(services: Services, hits: list[Hit]) -> list[dict[str, Any]]:
             for platform, asked in numbers.items():
                 taken = await orders.bound_among(connection, platform, asked)
                 bound |= {(number, platform) for number in taken}
-    return [hit["_source"]["item"] for hit in hits if tuple(hit["sort"][-2:]) not in bound]
+    return [item_of(hit) for hit in hits if tuple(hit["sort"][-2:]) not in bound]

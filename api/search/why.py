@@ -18,7 +18,6 @@ from api.search.grouping import place_of
 from api.search.in_force import in_force
 from api.search.parts import OFFER, TEXT, held_by, parts
 from api.search.query import Question, offered_query, sort_clauses, sort_name
-from api.search.results import total_of
 from api.search.schemas import PAGE_WINDOW, SearchBody, check_window, platforms_of
 from api.search.understand import understand
 from mappings.connection import SearchSettings
@@ -97,11 +96,11 @@ class Asker:
         aliases = ",".join(self.settings.alias(platform.id) for platform in asked)
         question = Question(body, understand(body.query, asked), asked[0].minor_digits)
         first = {"query": offered_query(question), "size": 0, "track_total_hits": 1}
-        if total_of(await self._search(aliases, first)) > 0:
+        if (await self._search(aliases, first))["hits"]["total"]["value"] > 0:
             return question
 
-        async def ask(bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-            return [await self._search(aliases, one) for one in bodies]
+        async def ask(bodies: Sequence[dict[str, Any]]) -> list[int]:
+            return [(await self._search(aliases, one))["hits"]["total"]["value"] for one in bodies]
 
         return replace(question, understood=await in_force(ask, question.understood, asked))
 

@@ -126,6 +126,13 @@ WHOLE: dict[str, Any] = {
     "_shards": {"total": 2, "failed": 0},
     "hits": {"total": {"value": 1, "relation": "eq"}, "hits": [{"_source": {"item": {"id": 1}}}]},
 }
+
+
+def searched(found: dict[str, Any]) -> bytes:
+    """What answers one search as well as a page with its number, which are two searches in one request."""
+    return answer(200, {**found, "responses": [WHOLE, found]})
+
+
 REJECTED = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
 BROKEN: dict[str, bytes] = {
     "too many requests": answer(429, REJECTED),
@@ -142,9 +149,9 @@ BROKEN: dict[str, bytes] = {
     "no JSON object": http(200, b"[]"),
     "nothing that was asked for": answer(200, {}),
     "not HTTP": b"hello\r\n\r\n",
-    "some shards failed": answer(200, {**WHOLE, "_shards": {"total": 2, "failed": 1}}),
-    "no shard was asked": answer(200, {**WHOLE, "_shards": {"total": 0, "failed": 0}}),
-    "out of time": answer(200, {**WHOLE, "timed_out": True}),
+    "some shards failed": searched({**WHOLE, "_shards": {"total": 2, "failed": 1}}),
+    "no shard was asked": searched({**WHOLE, "_shards": {"total": 0, "failed": 0}}),
+    "out of time": searched({**WHOLE, "timed_out": True}),
 }
 
 
@@ -160,7 +167,7 @@ async def test_an_answer_that_is_less_than_whole_is_a_503(name: str, tmp_path: P
 
 
 async def test_the_whole_answer_is_passed_on(tmp_path: Path) -> None:
-    async with answering(answer(200, WHOLE)) as url, running(settings_for(url, "t", tmp_path)) as app:
+    async with answering(searched(WHOLE)) as url, running(settings_for(url, "t", tmp_path)) as app:
         found = await ask(app, "POST", "/v1/gear/search", {})
         assert found.json() == {"status": "success", "gear": [{"id": 1}], "total": 1}
 

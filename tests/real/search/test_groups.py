@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from api.errors import ApiError
 from api.search import groups
 from api.search.engine import Engine
+from api.search.engine_answers import Answer
 from api.search.grouping import ATTEMPTS, cards
 from api.search.query import Question
 from api.search.schemas import SearchBody
@@ -140,8 +142,8 @@ class SellingEngine(Engine):
 
     sales = 0
 
-    async def search_all(self, platforms: Any, bodies: Any, *more: str) -> list[dict[str, Any]]:
-        answers = await super().search_all(platforms, bodies, *more)
+    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[Answer]:
+        answers = await super().search_all(platforms, bodies, *parts)
         ordering = "offers" not in bodies[0].get("aggregations", {})
         if ordering and self.sales:
             self.sales -= 1
@@ -167,7 +169,7 @@ async def test_a_name_that_sells_out_between_two_questions_is_no_hole_in_the_pag
         put_index(settings, platform, items)
         engine.sales = ATTEMPTS - 1
         found = await cards(engine, [platform], question)
-        assert [card["id"] for card in found.gear] == [3, 4, 5]
+        assert [card["id"] for card in orjson.loads(orjson.dumps(found.gear))] == [3, 4, 5]
         assert found.total == 6
         engine.sales = ATTEMPTS
         with pytest.raises(ApiError) as refused:

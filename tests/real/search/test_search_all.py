@@ -4,10 +4,12 @@ import secrets
 from collections.abc import AsyncIterator
 from typing import Any
 
+import orjson
 import pytest
 
 from api.errors import ApiError
 from api.search.engine import Engine
+from api.search.engine_answers import Answer
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform
@@ -18,8 +20,8 @@ from tests.real.api.catalogue import put_index, simple_item
 LOADED, ALSO_LOADED, NEVER_LOADED = (
     Platform(id=number, slug=f"p{number}", name="p", currency="USD", minor_digits=2) for number in (1, 2, 3)
 )
-EVERYTHING: dict[str, Any] = {"track_total_hits": True, "_source": ["item"]}
-SECOND: dict[str, Any] = {"track_total_hits": True, "_source": ["item"], "query": {"term": {"id": 2}}}
+EVERYTHING: dict[str, Any] = {"track_total_hits": True, "sort": ["id"]}
+SECOND: dict[str, Any] = {"track_total_hits": True, "sort": ["id"], "query": {"term": {"id": 2}}}
 NUMBER_OF_PRICED: dict[str, Any] = {
     "size": 0,
     "track_total_hits": True,
@@ -41,14 +43,14 @@ async def engine(opensearch_url: str) -> AsyncIterator[Engine]:
         drop_indices(opensearch_url, settings.index_prefix)
 
 
-def totals(answers: list[dict[str, Any]]) -> list[int]:
+def totals(answers: list[Answer]) -> list[int]:
     return [one["hits"]["total"]["value"] for one in answers]
 
 
 async def test_each_body_has_its_own_answer_in_the_order_asked(engine: Engine) -> None:
     answers = await engine.search_all([LOADED], [EVERYTHING, SECOND, NUMBER_OF_PRICED])
     assert totals(answers) == [3, 1, 3]
-    assert [hit["_source"]["item"]["id"] for hit in answers[1]["hits"]["hits"]] == [2]
+    assert [orjson.loads(bytes(hit["_source"]["item"]))["id"] for hit in answers[1]["hits"]["hits"]] == [2]
     assert answers[2]["aggregations"] == {"priced": {"value": 3}}
 
 

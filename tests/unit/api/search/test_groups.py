@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from api.json_body import parse
 from api.search import groups
+from api.search.engine_answers import Answer, Hit
 from api.search.groups import Head
 from api.search.query import Question
 from api.search.schemas import SearchBody
@@ -66,8 +66,8 @@ def test_cards_without_the_value_come_last_and_ties_go_by_id(sort: str, order: l
 
 
 def test_a_full_answer_may_lack_groups() -> None:
-    hit = {"sort": [1, 2, 3, 4, 5]}
-    full: dict[str, Any] = {"hits": {"hits": [hit] * groups.MOST_AT_ONCE}}
+    hit: Hit = {"sort": [1, 2, 3, 4, 5]}
+    full: Answer = {"hits": {"hits": [hit] * groups.MOST_AT_ONCE}}
     assert groups.heads_of(full) is None
     assert groups.number_of({"aggregations": {"number": {"count": groups.MOST_AT_ONCE}}}) is None
     assert groups.heads_of({"hits": {"hits": [hit]}}) == [Head(5, (4,), 2, 3)]
@@ -81,6 +81,6 @@ def test_missing_values_are_told_from_values() -> None:
 
 
 def test_a_card_whose_offers_have_all_gone_is_not_made_up() -> None:
-    empty: dict[str, Any] = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
+    empty: Answer = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
     assert groups.cards_of(empty, [5], 2) is None
     assert groups.cards_of(empty, [], 2) == []

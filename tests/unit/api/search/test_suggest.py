@@ -1,9 +1,8 @@
 """Suggestions are asked for as in golden files, and put into one order; a typed text is read as it stands."""
 
-from typing import Any
-
 import pytest
 
+from api.search.engine_answers import Answer
 from api.search.suggest import Suggestion, best, questions, suggestion_request, suggestions_of
 from api.search.typed import Typed, fold
 from mappings.fields import SUGGESTED
@@ -58,7 +57,7 @@ def test_what_begins_with_the_text_comes_first_then_the_most_offered_and_each_on
     assert len(best(found, 2)) == 2
 
 
-def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> dict[str, Any]:
+def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Answer:
     terms = {
         "buckets": [{"key": key, "doc_count": count} for key, count in buckets],
         "sum_other_doc_count": others,
