@@ -1,0 +1,115 @@
+"""What a search costs, in numbers that no busy machine changes: a slow change shows here before anybody measures it."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from opensearchpy import AsyncTransport
+
+from api.json_body import parse
+from api.search.query import Question, count_request, page_request
+from api.search.schemas import SearchBody
+from api.search.understand import understand
+from mappings.platforms import read_platforms
+from tests.real.search.conftest import SearchedItems
+
+PLATFORMS = [platform for platform in read_platforms() if platform.id == 730]
+FILTERED = {
+    "platform": 730,
+    "filters": {"price": {"min": 5, "max": 100}, "exterior": ["FN", "MW"]},
+    "sort": "price_asc",
+}
+TYPED = {"platform": 730, "query": "ak redline ft st under 50"}
+FACETED = {**FILTERED, "facets": ["weapon", "exterior", "price"]}
+GROUPED = {"platform": 730, "groupBy": "name"}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Every request that the service sends to the engine."""
+    sent: list[dict[str, Any]] = []
+    perform = AsyncTransport.perform_request
+
+    async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
+        answer = await perform(self, method, url, **more)
+        sent.append({"path": url, "params": more.get("params") or {}, "body": more.get("body"), "answer": answer})
+        return answer
+
+    monkeypatch.setattr(AsyncTransport, "perform_request", noted)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("body", "requests"),
+    [({"platform": 730}, 1), (FILTERED, 1), ({**FILTERED, "page": 2}, 1), (FACETED, 1), (GROUPED, 2)],
+    ids=["everything", "filtered", "second page", "facets", "cards"],
+)
+def test_a_search_is_one_request_to_the_engine_and_cards_are_two(
+    searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
+) -> None:
+    searched_items.ask(body)
+    assert len([one for one in asked if one["path"].endswith("search")]) == len(asked) == requests
+
+
+def test_the_engine_keeps_what_it_answers_and_filters_nothing(
+    searched_items: SearchedItems, asked: list[dict[str, Any]]
+) -> None:
+    searched_items.ask(FILTERED)
+    (sent,) = asked
+    head, page, _, count = [json.loads(line) for line in sent["body"].splitlines()]
+    assert head["request_cache"] is True
+    assert "filter_path" not in sent["params"]
+    assert "_source" not in page
+    assert (page["track_total_hits"], count["track_total_hits"], count["size"]) == (False, True, 0)
+
+
+def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:
+    bodies = [FILTERED, {**FILTERED, "page": 2}, {**FILTERED, "sort": "newest", "limit": 50}]
+    assert len({json.dumps(count_request(question(body))) for body in bodies}) == 1
+
+
+def test_an_answer_is_little_more_than_its_items(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
+    found = searched_items.ask({"platform": 730, "limit": 100})
+    items = len(json.dumps(found["gear"], separators=(",", ":"), ensure_ascii=False).encode())
+    assert len(asked[0]["answer"].encode()) < 3 * items
+
+
+@pytest.mark.parametrize(("body", "most"), [(FILTERED, 500), (TYPED, 1_500)], ids=["filtered", "typed"])
+def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -> None:
+    """Calls of functions, Python's and its libraries', from the read body to the engine's: the same everywhere."""
+    written(body)  # what is made once
+    with counted_calls() as calls:
+        written(body)
+    assert calls["made"] < most
+
+
+def question(body: dict[str, Any]) -> Question:
+    """The body as the service reads it."""
+    checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
+    return Question(checked, understand(checked.query, PLATFORMS), 2)
+
+
+def written(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """All that is asked of the engine for a body."""
+    asked = question(body)
+    return [page_request(asked), count_request(asked)]
+
+
+@contextmanager
+def counted_calls() -> Iterator[dict[str, int]]:
+    """How many functions are called within."""
+    calls = {"made": 0}
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        if event in ("call", "c_call"):
+            calls["made"] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,70 @@
+"""The page and the number of hits are two questions to the engine, and agree whatever happens between them."""
+
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.search.engine import Engine
+from api.search.engine_answers import Answer
+from mappings.connection import SearchSettings, connect
+from tests.app import running, settings_for
+from tests.conftest import drop_indices
+from tests.real.api.catalogue import put_index, simple_item
+from tests.real.api.test_many_platforms import platform_folder
+
+
+class ChangingEngine(Engine):
+    """The real engine, with an item that comes or goes after the page was read and before its number is."""
+
+    def __init__(self, settings: SearchSettings, change: Any) -> None:
+        super().__init__(settings, timeout=30)
+        self.change = change
+
+    async def search_all(self, platforms: Any, bodies: Any, *parts: str) -> list[Answer]:
+        before = await super().search_all(platforms, bodies, *parts)
+        if self.change is None:
+            return before
+        self.change()
+        self.change = None
+        after = await super().search_all(platforms, bodies, *parts)
+        return [before[0], after[1]]
+
+
+@pytest.mark.parametrize("comes", [False, True], ids=["goes", "comes"])
+@pytest.mark.parametrize("limit", [3, 20])
+async def test_a_page_and_its_number_are_of_one_moment(
+    opensearch_url: str, tmp_path: Path, comes: bool, limit: int
+) -> None:
+    prefix = f"t{secrets.token_hex(5)}"
+    files = platform_folder(tmp_path, (570, "dota2", "USD", 2))
+    settings = settings_for(opensearch_url, prefix, tmp_path, platform_files=files)
+    client = connect(settings)
+    try:
+        async with running(settings) as app:
+            services = app.app.state.services
+            platform = services.platforms.by_id(570)
+            put_index(settings, platform, [simple_item(number, float(number), "Thing") for number in range(1, 4)])
+            alias = settings.alias(570)
+
+            def change() -> None:
+                if comes:
+                    held = client.get(index=alias, id="3")["_source"]
+                    held["id"] = held["item"]["id"] = 9
+                    client.index(index=alias, id="9", body=held, params={"refresh": "true"})
+                else:
+                    client.delete(index=alias, id="1", params={"refresh": "true"})
+
+            engine = ChangingEngine(settings, change)
+            app.app.state.services = replace(services, engine=engine)
+            found = (await app.search({"platform": 570, "limit": limit})).json()
+            await engine.close()
+            assert engine.change is None
+            assert len(found["gear"]) == min(limit, found["total"])
+            if limit == 20:
+                assert found["total"] == (4 if comes else 2)
+    finally:
+        client.close()
+        drop_indices(opensearch_url, prefix)
