@@ -27,6 +27,13 @@ class ItemTaken(StoreError):
         self.item = item
 
 
+class Overtaken(StoreError):
+    """A later call with the same key has been refused, so this one must not come through any more."""
+
+    def __init__(self) -> None:
+        super().__init__("a later call with the same key has been refused meanwhile")
+
+
 class ConstraintBroken(StoreError):
     """A row broke a rule of the schema: a fault of the calling code, never a matter of trying again.
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-REVISION: Final = "0005"
+REVISION: Final = "0006"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
@@ -167,17 +167,18 @@ order_events = Table(
     CheckConstraint(f"state IN {STATES}", name="order_events_state"),
 )
 
-# The answer to each order that was sent with an Idempotency-Key, as text, for its retries.
+# The answer to each order that was sent with an Idempotency-Key, as text, for its retries; without one, the key's
+# calls were refused so far.
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
     Column("token_id", Text, ForeignKey("tokens.id", name="idempotency_keys_token"), nullable=False),
     Column("key", Text, nullable=False),
     Column("body_digest", Text, nullable=False),
-    # null only within the transaction that makes the row
     Column("order_id", Text, ForeignKey("orders.id", name="idempotency_keys_order")),
     Column("answer", Text),
     Column("created_at", Instant, nullable=False),
+    Column("refusals", Integer, nullable=False, server_default="0"),
     PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -21,10 +22,13 @@ from api.orders.transitions import visible
 from api.services import Services
 from mappings.platforms import Platform
 from store import idempotency, orders, sandbox
-from store.errors import ItemTaken
+from store.errors import ItemTaken, Overtaken
 from store.idempotency import Kept
 from store.orders import NewOrder, Order, OrderEvent
 from store.tokens import Token
+
+FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
+"""Refusals by which a client takes its order for not placed, and which another moment may not have brought."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +51,17 @@ async def place_order(
     never within it.
     """
     earlier = await _earlier(services, token, body, call)
-    if earlier is not None:
+    if isinstance(earlier, Placed):
         return earlier
     try:
         new, scenario = await _asked(services, token, body, call)
-    except ApiError:
+    except ApiError as refusal:
         # what is refused now may have been granted meanwhile to the same call
-        earlier = await _earlier(services, token, body, call)
-        if earlier is not None:
-            return earlier
+        granted = await _granted(services, token, body, call, final=refusal.code in FINAL)
+        if granted is not None:
+            return granted
         raise
-    placed = await _placed(services, new, scenario, call)
+    placed = await _placed(services, new, scenario, call, earlier)
     if not placed.replayed:
         wake()
         if scenario is not None and scenario.lost:
@@ -65,20 +69,34 @@ async def place_order(
     return placed
 
 
-async def _earlier(services: Services, token: Token, body: OrderBody, call: Call) -> Placed | None:
-    """What the same call was answered before, by its key; without a key, the active order of the same body."""
+async def _earlier(services: Services, token: Token, body: OrderBody, call: Call) -> Placed | int:
+    """What the same call was answered before, by its key; without a key, the active order of the same body. Where
+    there is neither, how many calls with the key were refused before.
+    """
     async with services.store.reading() as connection:
         if call.key is not None:
-            kept = await idempotency.find(connection, token.id, call.key)
-            return None if kept is None else _replayed(kept, call)
+            known = await idempotency.find(connection, token.id, call.key)
+            return known.refusals if known.kept is None else _replayed(known.kept, call)
         platform, number = services.platforms.by_reference(body.platform), item_number(body.item)
         if platform is None or number is None:
-            return None
+            return 0
         held = await orders.holder(connection, platform.id, number, token.id if token.sandbox else None)
-        return _same(services, held, token.id, call)
+        return _same(services, held, token.id, call) or 0
 
 
-async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, call: Call) -> Placed:
+async def _granted(services: Services, token: Token, body: OrderBody, call: Call, *, final: bool) -> Placed | None:
+    """The same call's order, where it was placed while this call was being refused. A refusal that says `no` and not
+    `later` ends the calls with its key that are still on their way: what the client was refused it does not get.
+    """
+    if call.key is None or not final:
+        earlier = await _earlier(services, token, body, call)
+        return earlier if isinstance(earlier, Placed) else None
+    async with services.store.transaction() as connection:
+        kept = await idempotency.refuse(connection, token.id, call.key, datetime.now(UTC))
+    return None if kept is None else _replayed(kept, call)
+
+
+async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, call: Call, refusals: int) -> Placed:
     """One transaction: the key, the order, its event and the answer, all or nothing. Whoever comes second waits at the
     key or at the item, and then finds what the first one left.
     """
@@ -86,33 +104,37 @@ async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, 
     try:
         async with services.store.transaction() as connection:
             if call.key is not None:
-                kept = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, now)
+                kept = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
                 if kept is not None:
                     return _replayed(kept, call)
-            try:
-                order = await orders.place(connection, new, now)
-            except ItemTaken:
-                same = await _twin(services, connection, new, call)
-                if same is None:
-                    raise
-                return same
-            if scenario is not None:
-                await sandbox.plan(connection, order.id, moves(scenario.steps, now))
-            placed = Placed(order.id, _answer(services, order), replayed=False)
-            if call.key is not None:
-                await idempotency.keep(connection, new.token_id, call.key, order.id, placed.answer)
-            return placed
+            placed = await _order_or_twin(services, connection, new, call, now)
+            if placed is not None and not placed.replayed:
+                if scenario is not None:
+                    await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
+                if call.key is not None:
+                    await idempotency.keep(connection, new.token_id, call.key, placed.order_id, placed.answer)
+            elif placed is None and call.key is not None:
+                await idempotency.refuse(connection, new.token_id, call.key, now)
+    except Overtaken:
+        message = "a later call with this Idempotency-Key was refused, so this one orders nothing: call again"
+        raise ApiError("item_unavailable", message) from None
+    if placed is None:
+        raise ApiError("item_unavailable", f"item {new.item} is bound by another order")
+    return placed
+
+
+async def _order_or_twin(
+    services: Services, connection: AsyncConnection, new: NewOrder, call: Call, now: datetime
+) -> Placed | None:
+    """The order; where its item is taken, the order that took it if a call without a key asks for the same again."""
+    try:
+        order = await orders.place(connection, new, now)
     except ItemTaken:
-        raise ApiError("item_unavailable", f"item {new.item} is bound by another order") from None
-
-
-async def _twin(services: Services, connection: AsyncConnection, new: NewOrder, call: Call) -> Placed | None:
-    """The order that took the item first, if a call without a key asks for the same again."""
-    if call.key is not None:
-        return None
-    sandbox_of = new.token_id if new.sandbox else None
-    held = await orders.holder(connection, new.platform, new.item, sandbox_of)
-    return _same(services, held, new.token_id, call)
+        if call.key is not None:
+            return None
+        held = await orders.holder(connection, new.platform, new.item, new.token_id if new.sandbox else None)
+        return _same(services, held, new.token_id, call)
+    return Placed(order.id, _answer(services, order), replayed=False)
 
 
 def _replayed(kept: Kept, call: Call) -> Placed:

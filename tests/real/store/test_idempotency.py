@@ -7,16 +7,19 @@ import pytest
 
 from store import idempotency, orders
 from store.engine import Store
-from store.idempotency import Kept
+from store.errors import Overtaken
+from store.idempotency import Kept, Known
 from store.orders import Order
 from store.tokens import CreatedToken
 from tests.real.store.conftest import NOW, NewOrders
+
+NOTHING = Known(kept=None, refusals=0)
 
 
 async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> Order:
     new = new_order(item)
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, new.token_id, key, f"digest {item}", NOW) is None
+        assert await idempotency.claim(connection, new.token_id, key, f"digest {item}", 0, NOW) is None
         order = await orders.place(connection, new, NOW)
         await idempotency.keep(connection, new.token_id, key, order.id, f"answer {item}")
     return order
@@ -26,11 +29,11 @@ async def test_the_first_answer_is_kept(store: Store, new_order: NewOrders, toke
     order = await answered(store, new_order, "k", 5)
     kept = Kept(order_id=order.id, body_digest="digest 5", answer="answer 5")
     async with store.transaction() as connection:
-        assert await idempotency.claim(connection, token.token.id, "k", "another", NOW) == kept
+        assert await idempotency.claim(connection, token.token.id, "k", "another", 0, NOW) == kept
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") == kept
-        assert await idempotency.find(connection, token.token.id, "K") is None
-        assert await idempotency.find(connection, "tok_other", "k") is None
+        assert await idempotency.find(connection, token.token.id, "k") == Known(kept=kept, refusals=0)
+        assert await idempotency.find(connection, token.token.id, "K") == NOTHING
+        assert await idempotency.find(connection, "tok_other", "k") == NOTHING
     assert "answer 5" not in repr(kept)
 
 
@@ -39,13 +42,13 @@ async def test_a_transaction_that_fails_leaves_the_key_free(
 ) -> None:
     async def fails() -> None:
         async with store.transaction() as connection:
-            assert await idempotency.claim(connection, token.token.id, "k", "digest", NOW) is None
+            assert await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW) is None
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await fails()
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") is None
+        assert await idempotency.find(connection, token.token.id, "k") == NOTHING
     assert (await answered(store, new_order, "k", 5)).active
 
 
@@ -58,7 +61,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
 
     async def first() -> None:
         async with store.transaction() as connection:
-            await idempotency.claim(connection, token.token.id, "k", "digest", NOW)
+            await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW)
             taken.set()
             await go_on.wait()
             order = await orders.place(connection, new, NOW)
@@ -70,7 +73,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
         await taken.wait()
         asyncio.get_running_loop().call_later(0.2, go_on.set)
         async with store.transaction() as connection:
-            return await idempotency.claim(connection, token.token.id, "k", "digest", NOW)
+            return await idempotency.claim(connection, token.token.id, "k", "digest", 0, NOW)
 
     one, other = await asyncio.gather(first(), second(), return_exceptions=True)
     if outcome == "commits":
@@ -92,5 +95,31 @@ async def test_old_keys_are_erased_in_batches_and_younger_ones_stay(
         assert await idempotency.erase_older(connection, later, 3) == 3
         assert await idempotency.erase_older(connection, later, 3) == 2
         assert await idempotency.erase_older(connection, later, 3) == 0
-        assert await idempotency.claim(connection, token.token.id, "k0", "digest", NOW) is None
+        assert await idempotency.claim(connection, token.token.id, "k0", "digest", 0, NOW) is None
         assert await orders.is_bound(connection, 730, 0)  # only the answers are gone
+
+
+async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
+    store: Store, new_order: NewOrders, token: CreatedToken
+) -> None:
+    owner = token.token.id
+
+    async def claims(refusals: int) -> Kept | None:
+        async with store.transaction() as connection:
+            return await idempotency.claim(connection, owner, "k", "digest", refusals, NOW)
+
+    async with store.transaction() as connection:
+        assert await idempotency.refuse(connection, owner, "k", NOW) is None
+    with pytest.raises(Overtaken):
+        await claims(0)
+    async with store.reading() as connection:
+        seen = await idempotency.find(connection, owner, "k")
+    assert seen == Known(kept=None, refusals=1)
+    async with store.transaction() as connection:
+        assert await idempotency.claim(connection, owner, "k", "digest", seen.refusals, NOW) is None
+        order = await orders.place(connection, new_order(5), NOW)
+        await idempotency.keep(connection, owner, "k", order.id, "answer")
+    kept = Kept(order_id=order.id, body_digest="digest", answer="answer")
+    async with store.transaction() as connection:
+        assert await idempotency.refuse(connection, owner, "k", NOW) == kept  # what came through stays
+    assert await claims(0) == kept

@@ -7,13 +7,16 @@ import pytest
 from sqlalchemy import bindparam, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store import idempotency, migrate, orders, sandbox
+from store import idempotency, migrate, orders, privacy, sandbox
 from store.address import database_address
 from store.engine import Store
 from store.errors import ItemTaken
 from store.orders import NewOrder
+from store.privacy import Forgotten
 from store.sandbox import PlannedMove
 from tests.real.store.conftest import NOW
+
+Statement = tuple[str, dict[str, Any]]
 
 AT = int(NOW.timestamp() * 1_000_000)
 TOKEN = {
@@ -85,7 +88,7 @@ async def test_orders_of_the_first_schema_go_up_and_down_again(empty_url: str) -
         tried = await orders.place(connection, NewOrder(**{**asdict(real(5)), "sandbox": True}), NOW)
         move = PlannedMove(from_state="created", to_state="failed", reason=None, due_at=NOW)
         await sandbox.plan(connection, tried.id, [move])
-        await idempotency.claim(connection, "tok_old", "key", "digest", NOW)
+        await idempotency.claim(connection, "tok_old", "key", "digest", 0, NOW)
         await idempotency.keep(connection, "tok_old", "key", tried.id, "{}")
     await store.close()
 
@@ -96,3 +99,46 @@ async def test_orders_of_the_first_schema_go_up_and_down_again(empty_url: str) -
     assert found == [[5, 6], [2]]  # the sandbox order would be taken for a real one
     await migrate.upgrade(empty_url)
     assert (await rows(empty_url, ("SELECT count(*) FROM orders WHERE NOT sandbox", {}))) == [[2]]
+
+
+async def test_orders_to_be_forgotten_go_down_with_their_personal_data_and_up_again_without_a_mark(
+    empty_url: str,
+) -> None:
+    """A mark that the schema 0004 cannot keep is lost; the order and its buyer's data are not."""
+    await migrate.upgrade(empty_url, "0004")
+    older = {
+        **ORDER,
+        "sandbox": False,
+        "callback_url": "https://shop.example/hook",
+        "trade_link": "https://trade.example",
+    }
+    event = {"order_id": "ord_old", "n": 1, "state": "created", "at": AT}
+    await rows(empty_url, insertion("tokens", TOKEN), insertion("orders", older), insertion("order_events", event))
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        told = await privacy.forget(connection, "a", ["tok_old"])
+        assert told == Forgotten(erased=[], waiting={"ord_old": "created"})
+        gone = await orders.place(connection, real(6), NOW)
+        await orders.move(connection, gone.id, ["created"], "failed", None, NOW)
+        assert (await privacy.forget(connection, "a", ["tok_old"])).erased == [gone.id]
+        await idempotency.refuse(connection, "tok_old", "refused", NOW)
+    await store.close()
+
+    await migrate.downgrade(empty_url, "0004")
+    kept: Statement = ("SELECT email || ' ' || trade_link || ' ' || callback_url FROM orders WHERE id = 'ord_old'", {})
+    erased: Statement = ("SELECT email FROM orders WHERE state = 'failed'", {})
+    keys: Statement = ("SELECT count(*) FROM idempotency_keys", {})
+    personal = "buyer@example.com https://trade.example https://shop.example/hook"
+    assert await rows(empty_url, kept, erased, keys) == [[personal], [""], [0]]
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        back = await orders.get(connection, "ord_old")
+        assert back is not None
+        assert (back.forget, back.email) == (False, "buyer@example.com")
+        await orders.move(connection, "ord_old", ["created"], "failed", None, NOW)
+        assert await privacy.erase_forgotten(connection, 10) == 0  # the mark was lost on the way down
+        assert (await privacy.forget(connection, "a", ["tok_old"])).erased == ["ord_old"]
+    await store.close()
+    assert await rows(empty_url, ("SELECT DISTINCT email FROM orders", {})) == [[""]]

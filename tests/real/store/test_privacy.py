@@ -32,7 +32,7 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
     async with store.transaction() as connection:
         for item, state in enumerate(STATES):
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})
-            await idempotency.claim(connection, new.token_id, state, "digest", NOW)
+            await idempotency.claim(connection, new.token_id, state, "digest", 0, NOW)
             order = await orders.place(connection, new, NOW)
             answer = json.dumps({"status": "success", "order": {"id": order.id, "account": new.account}})
             await idempotency.keep(connection, new.token_id, state, order.id, answer)
@@ -71,7 +71,7 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
     assert {state for state in STATES if is_erased(placed[state], after[state])} == ENDED
     async with store.reading() as connection:
         for state, order in placed.items():
-            kept = await idempotency.find(connection, order.token_id, state)
+            kept = (await idempotency.find(connection, order.token_id, state)).kept
             assert kept is not None
             account = "" if state in ENDED else order.account
             assert json.loads(kept.answer) == {"status": "success", "order": {"id": order.id, "account": account}}

@@ -1,0 +1,20 @@
+"""Idempotency keys count refusals too: a call that was refused ends those of its key that are still on their way."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Nobody has been refused yet."""
+    op.add_column("idempotency_keys", sa.Column("refusals", sa.Integer, nullable=False, server_default="0"))
+
+
+def downgrade() -> None:
+    """A key without an answer means a transaction under way in the older version, so none may be left."""
+    op.execute("DELETE FROM idempotency_keys WHERE answer IS NULL")
+    op.drop_column("idempotency_keys", "refusals")
