@@ -10,6 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 def insert_into(connection: AsyncConnection, table: Table) -> "postgresql.Insert | sqlite.Insert":
     """An INSERT that has on_conflict_do_nothing and on_conflict_do_update, for the connection's database."""
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table)
-    return sqlite.insert(table)
+    return insert_for(connection.dialect.name, table)
+
+
+def insert_for(dialect: str, table: Table) -> "postgresql.Insert | sqlite.Insert":
+    """The same by the dialect's name, for statements that are made once and kept: making one anew costs as much as
+    running it.
+    """
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Row,
+    bindparam,
     case,
     delete,
     func,
@@ -33,6 +34,20 @@ _PENDING: Final[ColumnElement[str]] = literal_column("'pending'")  # literal, as
 
 MOST_ATTEMPTS: Final = 100
 """Attempts of one delivery that are kept: ten rounds of the schedule, which a client may ask for without end."""
+
+_OF: Final = bindparam("of", type_=deliveries.c.order_id.type)
+_ITS: Final = bindparam("its", type_=deliveries.c.n.type)
+_LAST: Final = (
+    select(func.coalesce(func.max(delivery_attempts.c.attempt), 0))
+    .where(delivery_attempts.c.order_id == _OF, delivery_attempts.c.n == _ITS)
+    .scalar_subquery()
+)
+_NOTE: Final = (
+    insert(delivery_attempts)
+    .values(order_id=_OF, n=_ITS, attempt=_LAST + 1)
+    .values({name: bindparam(name) for name in ("at", "outcome", "status_code", "milliseconds")})
+    .returning(delivery_attempts.c.attempt)
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,16 +215,20 @@ def _one_work(row: Row[Any]) -> DeliveryWork:
 
 
 async def _note(connection: AsyncConnection, work: DeliveryWork, attempt: Attempt) -> None:
-    key = (delivery_attempts.c.order_id == work.order.id, delivery_attempts.c.n == work.n)
-    last = (await connection.execute(select(func.max(delivery_attempts.c.attempt)).where(*key))).scalar_one() or 0
-    values = {"order_id": work.order.id, "n": work.n, "attempt": last + 1, "at": attempt.at}
-    await connection.execute(
-        insert(delivery_attempts).values(
-            **values, outcome=attempt.outcome, status_code=attempt.status_code, milliseconds=attempt.milliseconds
+    row = {
+        "of": work.order.id,
+        "its": work.n,
+        "at": attempt.at,
+        "outcome": attempt.outcome,
+        "status_code": attempt.status_code,
+        "milliseconds": attempt.milliseconds,
+    }
+    noted = (await connection.execute(_NOTE, row)).scalar_one()
+    if noted > MOST_ATTEMPTS:
+        old = (delivery_attempts.c.order_id == work.order.id, delivery_attempts.c.n == work.n)
+        await connection.execute(
+            delete(delivery_attempts).where(*old, delivery_attempts.c.attempt <= noted - MOST_ATTEMPTS)
         )
-    )
-    old = delivery_attempts.c.attempt <= last + 1 - MOST_ATTEMPTS
-    await connection.execute(delete(delivery_attempts).where(*key, old))
 
 
 def _row(order_id: str, n: int) -> tuple[ColumnElement[bool], ...]:

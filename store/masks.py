@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, case, func, null, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Executable, bindparam, case, func, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.conflict import insert_into
+from store.conflict import insert_for
 from store.schema import ACTIVE, BEHIND, masks, orders
 
 LEASE_ROWS: Final = 10_000
@@ -17,6 +18,19 @@ LEASE_ROWS: Final = 10_000
 COMMIT_MARGIN: Final = timedelta(seconds=60)
 """A change carries the time at which its transaction began, and is seen when it commits: at most 30 s later
 (store.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
+
+_VERSION: Final = bindparam("to", type_=masks.c.version.type)
+_LEASE: Final = bindparam("lease", type_=masks.c.leased_until.type)
+_APPLIED: Final = (
+    update(masks)
+    .where(masks.c.platform == bindparam("of"), masks.c.item == bindparam("its"))
+    .values(
+        applied_version=case((masks.c.applied_version < _VERSION, _VERSION), else_=masks.c.applied_version),
+        attempts=0,
+        leased_until=case((masks.c.leased_until == _LEASE, null()), else_=masks.c.leased_until),
+    )
+)
+_ANY_BEHIND: Final = select(masks.c.item).where(BEHIND).limit(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +105,11 @@ async def _bound(connection: AsyncConnection, keys: Sequence[tuple[int, int]]) -
     return held
 
 
-async def applied(connection: AsyncConnection, work: MaskWork, now: datetime) -> None:
-    """The index knows the work's version. A lease that another worker holds by now stays with it."""
-    raised = case((masks.c.applied_version < work.version, work.version), else_=masks.c.applied_version)
-    freed = case((masks.c.leased_until == work.leased_until, null()), else_=masks.c.leased_until)
-    await connection.execute(
-        update(masks).where(*_row(work)).values(applied_version=raised, attempts=0, leased_until=freed)
-    )
+async def applied(connection: AsyncConnection, works: Sequence[MaskWork]) -> None:
+    """The index knows the versions of these. A lease that another worker holds by now stays with it."""
+    if works:
+        rows = [{"to": one.version, "lease": one.leased_until, "of": one.platform, "its": one.item} for one in works]
+        await connection.execute(_APPLIED, rows)
 
 
 async def failed(connection: AsyncConnection, work: MaskWork, now: datetime, retry_after: float) -> None:
@@ -119,18 +131,28 @@ async def backlog(connection: AsyncConnection) -> int:
     return (await connection.execute(select(func.count()).select_from(masks).where(BEHIND))).scalar_one()
 
 
+async def any_behind(connection: AsyncConnection) -> bool:
+    """Whether there are such items; it costs the same for one and for a hundred thousand."""
+    return (await connection.execute(_ANY_BEHIND)).first() is not None
+
+
 async def touch(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:
     """Has the items told to the index again, whether or not anything changed."""
     if not items:
         return
-    insertion = insert_into(connection, masks)
-    statement = insertion.on_conflict_do_update(
+    fresh = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
+    # One order for all writers, so that two of them never wait for each other's rows in a ring.
+    rows = [{**fresh, "item": item} for item in sorted(set(items))]
+    await connection.execute(_touching(connection.dialect.name), rows)
+
+
+@cache
+def _touching(dialect: str) -> Executable:
+    insertion = insert_for(dialect, masks)
+    return insertion.on_conflict_do_update(
         index_elements=["platform", "item"],
         set_={"version": masks.c.version + 1, "updated_at": insertion.excluded.updated_at},
     )
-    fresh = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
-    # One order for all writers, so that two of them never wait for each other's rows in a ring.
-    await connection.execute(statement, [{**fresh, "item": item} for item in sorted(set(items))])
 
 
 async def touch_known(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:

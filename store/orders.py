@@ -2,18 +2,20 @@
 
 import secrets
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Executable, and_, case, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store import masks, outbox
-from store.conflict import insert_into
+from store.conflict import insert_for
 from store.errors import ItemTaken
 from store.schema import ACTIVE, RELEASED, STATES, TRIED, order_events, orders
 
+_EVENT: Final = insert(order_events)
 _ID_BYTES: Final = 18  # 144 random bits, 24 characters
 _STATUS_KEY_BYTES: Final = 24  # 192 random bits, 32 characters
 
@@ -84,27 +86,31 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
     usable. A sandbox order holds no item, is told to no index, and rivals only with those of its own token.
     """
     order = Order(
-        **asdict(new),
+        **vars(new),
         id="ord_" + secrets.token_urlsafe(_ID_BYTES),
         state="created",
         status_key=secrets.token_urlsafe(_STATUS_KEY_BYTES),
         created_at=now,
         updated_at=now,
     )
-    claim, active = (["token_id", "platform", "item"], TRIED) if new.sandbox else (["platform", "item"], ACTIVE)
-    statement = (
-        insert_into(connection, orders)
-        .values(asdict(order))
-        .on_conflict_do_nothing(index_elements=claim, index_where=active)
-        .returning(orders)
-    )
-    row = (await connection.execute(statement)).one_or_none()
+    statement = _insertion(connection.dialect.name, new.sandbox)
+    row = (await connection.execute(statement, vars(order))).one_or_none()
     if row is None:
         raise ItemTaken(new.platform, new.item)
-    await _add_event(connection, order.id, "created", None, now)
+    event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None}
+    await connection.execute(_EVENT, event)
+    await outbox.announce_first(connection, order.id, order.callback_url, now)
     if not new.sandbox:
         await masks.touch(connection, new.platform, [new.item], now)
-    return Order(**row._mapping)
+    return replace(order, created_at=row.created_at, updated_at=row.created_at)
+
+
+@cache
+def _insertion(dialect: str, sandbox: bool) -> Executable:
+    """Inserts an order unless its item is held; made once, because of its many columns."""
+    claim, active = (["token_id", "platform", "item"], TRIED) if sandbox else (["platform", "item"], ACTIVE)
+    statement = insert_for(dialect, orders).on_conflict_do_nothing(index_elements=claim, index_where=active)
+    return statement.returning(orders.c.created_at)
 
 
 async def move(

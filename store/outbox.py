@@ -4,12 +4,21 @@ Called within the transaction of the change, so that there is never one without 
 """
 
 from datetime import datetime
+from typing import Final
 from urllib.parse import urlsplit
 
 from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.schema import PENDING, deliveries, order_events, orders
+
+_QUEUED: Final = insert(deliveries)
+
+
+async def announce_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
+    """Queues the first event of an order that this transaction places; nothing where it has no callback address."""
+    if callback_url is not None:
+        await _queue(connection, order_id, 1, callback_url, now)
 
 
 async def announce(connection: AsyncConnection, order_id: str, now: datetime) -> None:
@@ -23,16 +32,12 @@ async def announce(connection: AsyncConnection, order_id: str, now: datetime) ->
     order = (await connection.execute(found)).one()
     if order.callback_url is None:
         return
-    await connection.execute(
-        insert(deliveries).values(
-            order_id=order_id,
-            n=order.n,
-            receiver=receiver_of(order.callback_url),
-            state="pending",
-            tries=0,
-            next_attempt_at=None if order.waiting else now,
-        )
-    )
+    await _queue(connection, order_id, order.n, order.callback_url, None if order.waiting else now)
+
+
+async def _queue(connection: AsyncConnection, order_id: str, n: int, url: str, at: datetime | None) -> None:
+    row = {"order_id": order_id, "n": n, "receiver": receiver_of(url), "state": "pending", "tries": 0}
+    await connection.execute(_QUEUED, {**row, "next_attempt_at": at})
 
 
 def receiver_of(url: str) -> str:
@@ -41,7 +46,12 @@ def receiver_of(url: str) -> str:
 
 
 async def lock_order(connection: AsyncConnection, order_id: str) -> None:
-    """Whoever changes which delivery of an order is first holds this, as the writer of its events does."""
+    """Whoever changes which delivery of an order is first holds this, as the writer of its events does.
+
+    SQLite's writers hold all of its file already.
+    """
+    if connection.dialect.name == "sqlite":
+        return
     await connection.execute(select(orders.c.id).where(orders.c.id == order_id).with_for_update())
 
 

@@ -16,6 +16,7 @@ import structlog
 from api.orders import schedule
 from api.orders.answers import rfc3339
 from api.orders.callbacks import message_id, message_of
+from api.orders.noting import Note, Notes
 from api.orders.sender import Sender, Sent
 from api.orders.shares import Shares
 from api.settings import Settings
@@ -26,6 +27,7 @@ from store.engine import Store
 from store.errors import StoreUnavailable
 
 POLL_SECONDS: Final = 0.5  # another process's order must be told within the second of the contract
+TOGETHER_SECONDS: Final = 0.05  # what comes so soon after the first is leased together: a lease is a commit
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to note it, through a short outage too
 NOTE_AGAIN_SECONDS: Final = 0.5
 STOP_SECONDS: Final = 5.0
@@ -56,6 +58,7 @@ class Dispatcher:
         self._platforms = platforms
         self._public_url = public_url
         self._sender = sender
+        self._notes = Notes(store)
         self._waits = waits
         self._clock = clock
         self._chance = SystemRandom().random
@@ -63,6 +66,7 @@ class Dispatcher:
         self._stopping = False
         self._unavailable = False
         self._running: dict[asyncio.Task[None], DeliveryWork] = {}
+        self._answered: set[asyncio.Task[None]] = set()  # of the running ones, those whose receiver is done with them
         self._slow: dict[str, None] = {}  # receivers whose last attempt met the deadline, oldest first
 
     def wake(self) -> None:
@@ -94,6 +98,8 @@ class Dispatcher:
             self._woken.clear()
             if not await self._take():
                 await self._pause()
+            else:
+                await asyncio.sleep(TOGETHER_SECONDS)
 
     async def _pause(self) -> None:
         try:
@@ -104,7 +110,8 @@ class Dispatcher:
 
     async def _take(self) -> int:
         """Leases what is due and there is room for, and starts on it; how many that is."""
-        shares = Shares(self._running.values(), self._slow)
+        sending = [work for task, work in self._running.items() if task not in self._answered]
+        shares = Shares(sending, self._slow, noting=len(self._answered))
         crowded = shares.crowded()
         if shares.left <= 0:
             return 0
@@ -137,6 +144,9 @@ class Dispatcher:
         at = self._clock()
         sent = await self._sender.send(message_of(work, url, platform, self._public_url, at))
         self._mark(work.receiver, slow=sent.outcome == "timeout")
+        if (task := asyncio.current_task()) is not None:
+            self._answered.add(task)
+        self.wake()  # the receiver has room again
         await self._note(work, sent, at)
 
     async def _note(self, work: DeliveryWork, sent: Sent, at: datetime) -> None:
@@ -147,11 +157,11 @@ class Dispatcher:
         attempt = Attempt(at=at, outcome=sent.outcome, status_code=sent.status_code, milliseconds=sent.milliseconds)
         again = None if verdict.wait is None else now + verdict.wait
         _log_attempt(work, sent, verdict.state, again)
+        note = Note(work=work, attempt=attempt, state=verdict.state, next_attempt_at=again)
         deadline = asyncio.get_running_loop().time() + LEASE_MARGIN_SECONDS
         while True:
             try:
-                async with self._store.transaction() as connection:
-                    await deliveries.finish(connection, work, attempt, verdict.state, again)
+                await self._notes.keep(note)
             except StoreUnavailable as error:
                 self._fails(error)
                 if asyncio.get_running_loop().time() > deadline:
@@ -162,6 +172,7 @@ class Dispatcher:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         work = self._running.pop(task)
+        self._answered.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             log.error(
                 "a callback met a fault and is tried again; report it", order=work.order.id, n=work.n, exc_info=fault
@@ -186,9 +197,10 @@ class Dispatcher:
         if not late:
             return
         await asyncio.wait(late)
+        await self._notes.close(STOP_SECONDS)  # what is noted has no lease any more
         try:
             async with self._store.transaction() as connection:
-                for work in left:
+                for work in sorted(left, key=lambda work: (work.order.id, work.n)):
                     await deliveries.give_back(connection, work)
         except StoreUnavailable as error:
             self._fails(error)

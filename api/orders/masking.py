@@ -19,6 +19,7 @@ from store.errors import StoreUnavailable
 from store.masks import MaskWork
 
 POLL_SECONDS = 0.5  # a row left by a crash or by another worker must be told within the 2 seconds of the contract
+TOGETHER_SECONDS = 0.05  # what comes so soon after the first is told together: the index shows it within a second
 BATCH = 250  # told by one request and noted by one transaction: more than any second brings to one database
 TELL_SECONDS = 2.5  # whatever the deadline of searches is: a row waits for its next try, not for this one
 LEASE_SECONDS = 5.0  # telling and noting it; a row that a crash left leased is taken over after this
@@ -73,8 +74,12 @@ class Masking:
             last = self._stopping
             self._woken.clear()
             taken = await self._round()
-            if taken < BATCH and not last:
+            if last:
+                continue
+            if not taken:
                 await self._pause()
+            elif taken < BATCH:
+                await asyncio.sleep(TOGETHER_SECONDS)
 
     async def _pause(self) -> None:
         try:
@@ -88,7 +93,7 @@ class Masking:
         store = self._services.store
         try:
             async with store.reading() as connection:
-                behind = await masks.backlog(connection)
+                behind = await masks.any_behind(connection)
             if not behind:
                 self._works("the store")
                 return 0
@@ -123,12 +128,12 @@ class Masking:
     async def _note(self, batch: list[MaskWork], told: list[bool]) -> None:
         async with self._services.store.transaction() as connection:
             now = datetime.now(UTC)
+            known = [work for work, done in zip(batch, told, strict=True) if done]
+            await masks.applied(connection, known)
             for work, done in zip(batch, told, strict=True):
                 if not done:
                     await masks.failed(connection, work, now, retry_seconds(work.attempts))
-                    continue
-                await masks.applied(connection, work, now)
-                if work.attempts > 1 or now >= work.leased_until:
+                elif work.attempts > 1 or now >= work.leased_until:
                     # An earlier try that timed out may reach the index after this one, and another worker may have
                     # told it something newer before: have it told what is true then once more.
                     await masks.touch(connection, work.platform, [work.item], now)

@@ -15,14 +15,14 @@ OF_A_SLOW_RECEIVER: Final = 1
 
 
 class Shares:
-    """Counts the attempts under way by receiver and by token."""
+    """Counts the attempts under way by receiver and by token; those that are only being noted burden neither."""
 
-    def __init__(self, running: Iterable[DeliveryWork], slow: Iterable[str]) -> None:
-        works = list(running)
+    def __init__(self, sending: Iterable[DeliveryWork], slow: Iterable[str], noting: int = 0) -> None:
+        works = list(sending)
         self._slow = frozenset(slow)
         self._receivers = Counter(work.receiver for work in works)
         self._tokens = Counter(work.order.token_id for work in works)
-        self.left = AT_ONCE - len(works)
+        self.left = AT_ONCE - len(works) - noting
 
     def crowded(self) -> Crowded:
         """Who has a full share."""

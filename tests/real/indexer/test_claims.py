@@ -76,7 +76,7 @@ class Shop:
             async with store.transaction() as connection:
                 batch: list[MaskWork] = await masks.lease(connection, now, 30, 10_000)
                 for one in batch:
-                    await masks.applied(connection, one, now)
+                    await masks.applied(connection, [one])
             return {one.item: one.bound for one in batch}
 
         found: dict[int, bool] = self._run(work)

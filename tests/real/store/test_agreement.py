@@ -39,7 +39,7 @@ async def test_late_are_only_the_old_ones_that_the_index_does_not_know(store: St
     async with store.transaction() as connection:
         await masks.touch(connection, 730, [1, 2, 3], old)
         for work in await masks.lease(connection, NOW, 30, 1):
-            await masks.applied(connection, work, NOW)
+            await masks.applied(connection, [work])
         await masks.touch(connection, 730, [9], NOW)
     async with store.reading() as connection:
         assert await late_masks(connection, 730, NOW) == LateMasks(items=2, since=old)

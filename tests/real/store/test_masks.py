@@ -29,7 +29,7 @@ async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: i
 
 async def applied(store: Store, work: MaskWork, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await masks.applied(connection, work, now)
+        await masks.applied(connection, [work])
 
 
 async def failed(store: Store, work: MaskWork, retry_after: float, now: datetime = NOW) -> None:

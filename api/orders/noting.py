@@ -1,0 +1,68 @@
+"""Noting: attempts that have ended in, kept in the store out; those that end together share one transaction.
+
+A commit waits for the disk, and on SQLite for every other writer. One for each callback would cost as much as the
+orders themselves.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from store import deliveries
+from store.deliveries import Attempt, DeliveryWork
+from store.engine import Store
+
+TOGETHER_SECONDS: Final = 0.02
+TOGETHER: Final = 50  # a transaction: the lock of SQLite is free again well within a tenth of a second
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """An attempt of a leased delivery, and what follows it: the state, and the next attempt's time while `pending`."""
+
+    work: DeliveryWork
+    attempt: Attempt
+    state: str
+    next_attempt_at: datetime | None
+
+
+class Notes:
+    """Keeps notes: those of one moment together, and what comes while they are written together after them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[tuple[Note, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def keep(self, note: Note) -> None:
+        """Returns once the note is committed; raises StoreUnavailable where it may not be."""
+        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((note, kept))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        await kept
+
+    async def close(self, seconds: float) -> None:
+        """Waits for what is being written, but no longer than this."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=seconds)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(TOGETHER_SECONDS)
+            batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
+            [fault] = await asyncio.gather(self._commit([note for note, _ in batch]), return_exceptions=True)
+            for _, kept in batch:
+                if kept.done():
+                    continue  # whoever waited for it was ended
+                if fault is None:
+                    kept.set_result(None)
+                else:
+                    kept.set_exception(fault)
+
+    async def _commit(self, notes: list[Note]) -> None:
+        async with self._store.transaction() as connection:
+            # one order for all writers, so that two of them never wait for each other's rows in a ring
+            for note in sorted(notes, key=lambda note: (note.work.order.id, note.work.n)):
+                await deliveries.finish(connection, note.work, note.attempt, note.state, note.next_attempt_at)
