@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from bench import data, results
+from bench import data, databases, results
 from bench import load as loading
+from bench import orders as ordering
 from bench.relevance import judged as judging
 from bench.relevance import score
 from bench.relevance.peers import asked as asked_about
@@ -105,6 +106,54 @@ def relevance(items: int, texts: str, opensearch_url: str, prefix: str, typesens
     about = results.circumstances(items=len(listings), texts=texts)
     results.write_json(folder / f"relevance-{texts}.json", about, told)
     score.show(scores)
+
+
+@main.command()
+@click.option("--items", default=500_000, show_default=True, help="Listings in the index; each is ordered once.")
+@click.option("--part", "parts", multiple=True, type=click.Choice(ordering.PARTS), default=ordering.PARTS)
+@click.option("--database", "kinds", multiple=True, type=click.Choice(databases.KINDS), default=databases.KINDS)
+@click.option("--workers", multiple=True, type=int, default=(1, 2), show_default=True, help="Processes that serve.")
+@click.option("--clients", multiple=True, type=int, default=(1, 8, 32), show_default=True, help="Connections at once.")
+@click.option("--rounds", default=3, show_default=True, help="Runs of each.")
+@click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
+@click.option("--lag-orders", default=60, show_default=True, help="Orders whose masks are timed.")
+@click.option("--active", multiple=True, type=int, default=(0, 10_000, 100_000), show_default=True)
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def orders(
+    items: int,
+    parts: tuple[str, ...],
+    kinds: tuple[str, ...],
+    workers: tuple[int, ...],
+    clients: tuple[int, ...],
+    rounds: int,
+    seconds: float,
+    lag_orders: int,
+    active: tuple[int, ...],
+    opensearch_url: str,
+    folder: Path,
+) -> None:
+    """Orders: how many a second, how soon told and hidden, and what they cost searches."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    shop = ordering.opened(items, opensearch_url, folder)
+    about = results.circumstances(items=items)
+    if "rates" in parts:
+        measured = []
+        for one in ordering.rates(shop, kinds, workers, clients, rounds, seconds):
+            measured.append(one)
+            click.echo(f"{one.database} {one.workers} {one.clients}: {one.median('rate'):,.0f}/s", err=True)
+        results.write_json(folder / "orders.json", about, [one.as_json() for one in measured])
+        ordering.show_rates(measured)
+    if "lags" in parts:
+        lags = {kind: ordering.lags(shop, kind, lag_orders) for kind in kinds}
+        results.write_json(folder / "orders-lags.json", about, [{"database": k, "seconds": v} for k, v in lags.items()])
+        ordering.show_lags(lags)
+    if "searches" in parts:
+        found = list(ordering.searches(shop, kinds[0], sorted(active), clients[-1], (rounds, seconds)))
+        told = [{"active": count, **series.as_json()} for count, series in found]
+        results.write_json(folder / "orders-searches.json", about, told)
+        ordering.show_searches(found)
 
 
 if __name__ == "__main__":

@@ -42,10 +42,10 @@ def items(file: Path) -> Iterator[dict[str, Any]]:
             yield orjson.loads(line)
 
 
-def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path) -> None:
-    """Loads the file by `gear-indexer load`, unless so many items serve already."""
+def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path, *, anew: bool = False) -> None:
+    """Loads the file by `gear-indexer load`; unless `anew`, not where so many items serve already."""
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
-    if _held(client, f"{prefix}-730") == count:
+    if not anew and _held(client, f"{prefix}-730") == count:
         return
     load_fresh(file, opensearch_url, prefix, folder)
 

@@ -1,5 +1,6 @@
 -- wrk's script: a file of bodies, one a line, sent one after the other from a given place; the result as one JSON line.
--- wrk -s post.lua ADDRESS -- FILE FIRST PATH
+-- wrk -s post.lua ADDRESS -- FILE FIRST PATH [KEYS]
+-- With KEYS each request has an Idempotency-Key of its own, which begins so.
 local threads = 0
 
 function setup(thread)
@@ -14,6 +15,7 @@ function init(args)
   end
   at = tonumber(args[2]) + number * math.floor(#bodies / 2)
   path = args[3]
+  keys = args[4]
   if bodies[1] == nil then
     error("no bodies in " .. args[1])
   end
@@ -22,6 +24,9 @@ end
 
 function request()
   at = at + 1
+  if keys then
+    wrk.headers["Idempotency-Key"] = keys .. "-" .. at
+  end
   return wrk.format("POST", path, nil, bodies[(at - 1) % #bodies + 1] .. "\n")
 end
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -33,15 +34,25 @@ class Service:
 
 
 @contextmanager
-def gear_api(opensearch_url: str, prefix: str, folder: Path, workers: int = 1) -> Iterator[Service]:
-    """This project's service with one token, no limit of requests and a database of its own."""
+def gear_api(
+    opensearch_url: str,
+    prefix: str,
+    folder: Path,
+    workers: int = 1,
+    database_url: str | None = None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Service]:
+    """This project's service with one token, no limit of requests, and an SQLite file in the folder unless another
+    database is named. `more` are further settings.
+    """
     port = free_port()
     settings = {
         "GEAR_OPENSEARCH_URL": opensearch_url,
         "GEAR_INDEX_PREFIX": prefix,
-        "GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/bench.db",
+        "GEAR_DATABASE_URL": database_url or f"sqlite+aiosqlite:///{folder}/bench.db",
         "GEAR_RATE_LIMIT": "",
         "GEAR_SEARCH_TIMEOUT": "30",
+        **more,
     }
     environment = {**os.environ, **settings}
     program = str(Path(sys.executable).with_name("gear-api"))
@@ -53,6 +64,15 @@ def gear_api(opensearch_url: str, prefix: str, folder: Path, workers: int = 1) -
     command = [program, "serve", "--port", str(port), "--workers", str(workers)]
     with _running(command, environment, port, "/health/live", folder / "gear-api.log") as process:
         yield Service(process, f"http://127.0.0.1:{port}", headers)
+
+
+@contextmanager
+def receiver(folder: Path) -> Iterator[Service]:
+    """A receiver of callbacks, a process of its own (bench.receiver)."""
+    port = free_port()
+    command = [sys.executable, "-m", "bench.receiver", str(port)]
+    with _running(command, os.environ, port, "/", folder / "receiver.log") as process:
+        yield Service(process, f"http://127.0.0.1:{port}", {})
 
 
 @contextmanager

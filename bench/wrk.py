@@ -36,9 +36,20 @@ class Run:
 
 
 def run(
-    address: str, path: str, bodies: Path, *, first: int, clients: int, seconds: float, headers: Mapping[str, str]
+    address: str,
+    path: str,
+    bodies: Path,
+    *,
+    first: int,
+    clients: int,
+    seconds: float,
+    headers: Mapping[str, str],
+    keys: str | None = None,
 ) -> Run:
-    """Sends the bodies from the `first` on for so many seconds; raises BrokenRunError where any was not answered."""
+    """Sends the bodies from the `first` on for so many seconds; raises BrokenRunError where any was not answered.
+
+    With `keys` each request has an `Idempotency-Key` of its own, which begins with that text.
+    """
     program = shutil.which("wrk")
     if program is None:
         raise BrokenRunError(NEEDED)
@@ -46,7 +57,7 @@ def run(
     command += ["--timeout", "30s"]
     for name, value in headers.items():
         command += ["-H", f"{name}: {value}"]
-    command += [address, "--", str(bodies), str(first), path]
+    command += [address, "--", str(bodies), str(first), path, *([] if keys is None else [keys])]
     found = told_by(command)
     if found.refused or found.broken or not found.requests:
         message = f"{address}{path}: {found.refused} refused, {found.broken} broken of {found.requests} requests"

@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "node": (set(), "it runs a server that others only meet over HTTP: any OpenSearch must do in its place"),
     "indexer": ({"mappings", "store"}, "it writes the index; knowing the reader would make the index's shape a secret"),
     "bench": (
-        {"indexer", "mappings"},
-        "it measures the services from outside, as their users meet them; only loading is measured by its parts too",
+        {"indexer", "mappings", "store"},
+        "it measures the services from outside, as their users meet them; only loading is measured by its parts too, "
+        "and orders are put straight into the store where a hundred thousand are only to be there",
     ),
     "api": (
         {"mappings", "store"},
