@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from sqlalchemy import text
@@ -35,6 +36,11 @@ class Postgres:
                     await connection.execute(text(statement))
         finally:
             await engine.dispose()
+
+    def account(self) -> str:
+        """The name of the system's account that the server runs as."""
+        folder = parse_qs(self._url.partition("?")[2])["host"][0]
+        return next(Path(folder).glob(".s.PGSQL.*")).owner()
 
     async def stop_serving(self, database: str) -> None:
         """Ends the database's connections and lets nobody in, as a failed server does."""

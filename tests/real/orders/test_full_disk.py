@@ -1,0 +1,146 @@
+"""The disk of the database is full while orders are placed: 503, nothing acknowledged is lost, and it works again."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.settings import Settings
+from store import migrate
+from tests.app import settings_for
+from tests.real.orders.conftest import Postgres
+from tests.real.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, load, opened
+from tests.real.orders.test_refusals import error_of
+from tests.receiver import Receiver
+from tests.small_disk import SmallDisk, small_disk
+
+MOST_ORDERS = 3000  # many times what fits into the blocks that a database holds in reserve
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A disk of 24 MiB: an empty database of PostgreSQL has nearly eight."""
+    with small_disk(tmp_path / "disk", 24) as made:
+        yield made
+
+
+@pytest.fixture
+async def sqlite_there(disk: SmallDisk) -> str:
+    """A migrated SQLite file on it."""
+    url = f"sqlite+aiosqlite:///{disk.folder}/gear.db"
+    await migrate.upgrade(url)
+    return url
+
+
+@pytest.fixture
+async def postgres_there(disk: SmallDisk, postgres: Postgres) -> AsyncIterator[str]:
+    """A migrated database of PostgreSQL whose tables are on it; the server's log of writes is elsewhere."""
+    place = disk.folder / "tables"
+    place.mkdir()
+    for folder in (place, *place.parents):
+        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    shutil.chown(place, postgres.account())
+    await postgres.execute(
+        f"CREATE TABLESPACE small_disk LOCATION '{place}'", "CREATE DATABASE orders_small TABLESPACE small_disk"
+    )
+    url = postgres.url("orders_small")
+    await migrate.upgrade(url)
+    yield url
+    await postgres.execute("DROP DATABASE orders_small WITH (FORCE)", "DROP TABLESPACE small_disk")
+
+
+@pytest.fixture(params=["sqlite_there", "postgres_there"])
+def url_there(request: pytest.FixtureRequest) -> str:
+    """The address of each of them."""
+    return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture
+async def settings_there(url_there: str, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
+    """Settings of an app with items on it."""
+    made = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url_there, allow_insecure_callbacks=True)
+    await load(made)
+    return made
+
+
+async def keyed(shop: Shop, key: str, item: int, callback_url: str) -> httpx.Response:
+    """An order with this key."""
+    body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(item)}
+    body["callbackUrl"] = callback_url + "&" + "x" * 1500  # so that a page of the database is full soon
+    return await shop.app.client.post("/v1/gear", json=body, headers={"Idempotency-Key": key})
+
+
+async def cancel(shop: Shop, order_id: str) -> httpx.Response:
+    """Its own token cancels the order."""
+    return await shop.app.client.post(f"/v1/orders/{order_id}/transitions", json={"to": "cancelled"})
+
+
+async def orders_until_full(shop: Shop, url: str) -> tuple[dict[str, str], httpx.Response]:
+    """Orders and cancels until the disk has no room: the acknowledged orders by their keys, and the first refusal."""
+    kept: dict[str, str] = {}
+    for number in range(MOST_ORDERS):
+        answer = await keyed(shop, f"k{number}", KNIFE, url)
+        if answer.status_code != 201:
+            return kept, answer
+        kept[f"k{number}"] = answer.json()["order"]["id"]
+        answer = await cancel(shop, kept[f"k{number}"])
+        if answer.status_code != 200:
+            return kept, answer
+    raise AssertionError("the disk is not full")
+
+
+async def all_orders(shop: Shop) -> dict[str, str]:
+    """Every order's state by its id."""
+    found: dict[str, str] = {}
+    query = "?limit=100"
+    while True:
+        page = (await shop.get(f"/v1/orders{query}")).json()
+        found.update({order["id"]: order["state"] for order in page["orders"]})
+        if page["nextCursor"] is None:
+            return found
+        query = f"?limit=100&cursor={page['nextCursor']}"
+
+
+async def delivered(shop: Shop, order_id: str) -> bool:
+    """Whether every callback of the order has been."""
+    told = (await shop.get(f"/v1/orders/{order_id}/deliveries")).json()["deliveries"]
+    return bool(told) and {one["state"] for one in told} == {"delivered"}
+
+
+async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_lost(
+    settings_there: Settings, disk: SmallDisk
+) -> None:
+    with Receiver() as receiver:
+        async with opened(settings_there) as shop:
+            before = (await keyed(shop, "before", LARGEST, receiver.url)).json()["order"]["id"]
+            filling = asyncio.create_task(asyncio.to_thread(disk.fill))
+            kept, refused = await orders_until_full(shop, receiver.url)
+            await filling
+            assert error_of(refused)["code"] == "store_unavailable"
+            assert "Retry-After" in refused.headers
+            # ten calls of one new key, in flight at once, while the database's own work meets the full disk too
+            twins = await asyncio.gather(*(keyed(shop, "twin", FREE, receiver.url) for _ in range(10)))
+            assert {answer.status_code for answer in twins} <= {201, 503}
+            assert set(kept.values()) <= set(await all_orders(shop))  # reading goes on
+            assert (await shop.app.search({})).status_code == 200
+
+            disk.make_room()
+            again = [await keyed(shop, "twin", FREE, receiver.url) for _ in range(3)]
+            assert [answer.status_code for answer in again] == [201] * 3
+            assert len({answer.json()["order"]["id"] for answer in [*again, *twins] if answer.status_code == 201}) == 1
+            held = await all_orders(shop)
+            bound = [one for one, state in held.items() if state == "created" and one in kept.values()]
+            assert [(await cancel(shop, one)).status_code for one in bound] == [200] * len(bound)
+            for key, order_id in kept.items():
+                answer = await keyed(shop, key, KNIFE, receiver.url)
+                assert (answer.status_code, answer.json()["order"]["id"]) == (201, order_id)
+            # no order came of a call that was refused
+            assert set(held) == {before, *kept.values(), again[0].json()["order"]["id"]}
+            for order_id in held:
+                await eventually(partial(delivered, shop, order_id), f"{order_id} was not told")
+    assert {one.rpartition("_")[0] for one in receiver.ids} == {"msg_" + one.removeprefix("ord_") for one in held}
