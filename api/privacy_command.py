@@ -29,6 +29,9 @@ def forget(account: str, names: tuple[str, ...], every_token: bool, as_json: boo
         raise click.UsageError(message)
 
     wanted = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
+    if not wanted:
+        message = "the account is empty, as that of orders whose data are erased already: name one"
+        raise click.UsageError(message)
 
     async def erase() -> privacy.Forgotten:
         async with opened_store() as store, store.transaction() as connection:

@@ -152,11 +152,13 @@ async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> 
     await store.close()
 
 
-async def test_a_database_of_a_newer_version_is_left_alone(empty_url: str) -> None:
+async def test_a_database_of_a_newer_version_is_left_alone_and_served(empty_url: str) -> None:
+    """The new version's migration runs first, and the processes are replaced one after the other."""
     await migrate.upgrade(empty_url)
     store = Store(empty_url)
     async with store.transaction() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    await store.check()
     await store.close()
     for step in (migrate.upgrade(empty_url), migrate.downgrade(empty_url, "base")):
         with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):

@@ -69,6 +69,8 @@ def test_whose_account_is_meant_is_never_guessed(filled: dict[str, str]) -> None
     assert forget("client-17", "--token", "nobody").exit_code == 1
     assert forget("client-17", "--token", "shop", "--every-token").exit_code == 2
     assert forget("client-18").exit_code == 1
+    # the account of every order that is erased already
+    assert "the account is empty" in forget("-", "--every-token", input="\n").stderr
 
 
 @pytest.mark.parametrize("by", ["name", "id"])
