@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -11,6 +12,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from api.settings import Settings
 from store import migrate
+from store.drivers import Waits
+from store.engine import Store
 from tests.app import settings_for
 from tests.real.orders.desk import Desk, desk_at
 from tests.real.orders.shop import Shop, load, opened
@@ -114,6 +117,14 @@ async def shop(settings: Settings) -> AsyncIterator[Shop]:
 @pytest.fixture
 async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
     """A running app on SQLite."""
+    async with opened(sqlite_settings) as shop:
+        yield shop
+
+
+@pytest.fixture
+async def hasty_shop(sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
+    """A running app on SQLite that waits half a second for its lock."""
+    monkeypatch.setattr("api.app.Store", partial(Store, waits=Waits(lock=0.5)))
     async with opened(sqlite_settings) as shop:
         yield shop
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import httpx
+import orjson
 
 from api.search.examples import ITEM
 from api.settings import Settings
@@ -108,12 +109,14 @@ async def load(settings: Settings) -> None:
     client = connect_async(settings, timeout=30)
     try:
         await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
+        lines: list[bytes] = []
         for number, minor in PRICES.items():
             item = {**ITEM, "id": number, "price": None if minor is None else minor / 100}
             document = {"item": item, "id": number, "platform": 730, "bound": False, "name": ITEM["name"]}
             priced = document if minor is None else {**document, "price": minor}
-            await client.index(index=index, id=str(number), body=priced)
-        await client.indices.refresh(index=index)
+            lines += [orjson.dumps({"index": {"_id": str(number)}}), b"\n", orjson.dumps(priced), b"\n"]
+        told = await client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
+        assert not told["errors"], told
     finally:
         await client.close()
 

@@ -45,13 +45,13 @@ async def test_without_postgresql_an_order_is_refused(
         assert (await shop.order()).status_code == 201
 
 
-async def test_while_sqlite_is_locked_an_order_is_refused(small_shop: Shop) -> None:
-    file = small_shop.app.settings.database_url.partition(":///")[2]
+async def test_while_sqlite_is_locked_an_order_is_refused(hasty_shop: Shop) -> None:
+    file = hasty_shop.app.settings.database_url.partition(":///")[2]
     database = sqlite3.connect(file, isolation_level=None)
     try:
         database.execute("BEGIN IMMEDIATE")
-        assert error_of(await small_shop.order())["code"] == "store_unavailable"
+        assert error_of(await hasty_shop.order())["code"] == "store_unavailable"
         database.execute("ROLLBACK")
-        assert (await small_shop.order()).status_code == 201
+        assert (await hasty_shop.order()).status_code == 201
     finally:
         database.close()

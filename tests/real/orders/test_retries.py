@@ -234,14 +234,14 @@ async def test_a_call_that_met_an_outage_is_made_again_with_its_key(
         assert is_replay_of(await send(shop.app.client), first)
 
 
-async def test_a_call_that_met_a_locked_file_is_made_again_with_its_key(small_shop: Shop) -> None:
-    file = small_shop.app.settings.database_url.partition(":///")[2]
+async def test_a_call_that_met_a_locked_file_is_made_again_with_its_key(hasty_shop: Shop) -> None:
+    file = hasty_shop.app.settings.database_url.partition(":///")[2]
     database = sqlite3.connect(file, isolation_level=None)
     try:
         database.execute("BEGIN IMMEDIATE")
-        assert error_of(await send(small_shop.app.client))["code"] == "store_unavailable"
+        assert error_of(await send(hasty_shop.app.client))["code"] == "store_unavailable"
         database.execute("ROLLBACK")
     finally:
         database.close()
-    first = await send(small_shop.app.client)
-    assert is_replay_of(await send(small_shop.app.client), first)
+    first = await send(hasty_shop.app.client)
+    assert is_replay_of(await send(hasty_shop.app.client), first)
