@@ -12,6 +12,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
 LOCK := requirements-dev.txt
 # Tests wait more than they compute: more of them at once than two cores have.
 TEST_WORKERS ?= 3
+SIZE ?= 1000000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
@@ -61,9 +62,9 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/python -m pytest -m "not docker" -n $(TEST_WORKERS) --dist loadfile
 
 .PHONY: bench
-bench: environment ## searches of this service and its peers side by side; BENCH="--items 100000 --workload hot"
-	@$(BIN)/gear-node start
-	@$(BIN)/python -m bench search $(BENCH)
+bench: environment ## searches of this service and its peers side by side; SIZE=1000000 BENCH="--workload hot"
+	@$(BIN)/gear-node start --jvm full --heap 2g
+	@$(BIN)/python -m bench search --items $(SIZE) $(BENCH)
 
 .PHONY: coverage
 coverage: environment ## which branches the tests without a network take; the pure modules must have all

@@ -1,7 +1,8 @@
 """Loads side by side: how many items and rounds in; rates, processor time and memory of one interleaved run out.
 
-All write the same documents into an index of the same definition, set up for filling in the same way. Only
-`gear-indexer load` reads the items themselves, validates them, proves what the index holds and swaps it in.
+Three write the same documents into an index of the same definition, set up for filling in the same way, of which only
+`gear-indexer load` reads the items themselves, validates them, proves what the index holds and swaps it in. The fourth
+reads the items too, and writes them into the plain peer's own index.
 """
 
 import json
@@ -31,7 +32,8 @@ from mappings.definition import read_definition
 from mappings.platforms import Platform, read_platforms
 
 RAW, OURS, LIBRARY = "raw _bulk, prepared bytes", "gear-indexer load", "parallel_bulk, prepared documents"
-PEERS = (RAW, OURS, LIBRARY)
+PLAIN = "parallel_bulk, the plain peer's index"
+PEERS = (RAW, OURS, LIBRARY, PLAIN)
 PREFIX = "bench-load"
 PLATFORM = 730
 VERSION = 1_767_225_600_000_000  # any time before now, in microseconds
@@ -131,6 +133,8 @@ def _run(where: Place, peer: str, items: int) -> Run:
     if peer == OURS:
         command = [str(Path(sys.executable).with_name("gear-indexer")), "load", str(where.listings)]
         command += ["--platform", str(PLATFORM), "--without-orders", "--quiet", "--json"]
+    elif peer == PLAIN:
+        command = [sys.executable, "-m", "bench.loaders", "plain", str(where.listings), where.url, index]
     else:
         body = read_definition().create_body()
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}

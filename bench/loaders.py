@@ -2,6 +2,7 @@
 
 `raw` posts bytes that were prepared before, two requests at once: the most that this engine takes of these documents.
 `parallel-bulk` is `opensearchpy.helpers.parallel_bulk` as its own page shows it, with the library's defaults.
+`plain` is the same from the listings themselves, unchecked, into an index as most teams define theirs (`bench.plain`).
 """
 
 import http.client
@@ -17,7 +18,8 @@ from urllib.parse import urlsplit
 import click
 from opensearchpy.helpers import parallel_bulk
 
-from bench.plain import client_of
+from bench import data
+from bench.plain import client_of, load
 from mappings.connection import SearchSettings, connect
 
 RAW_BYTES = 4 * 1024 * 1024
@@ -81,12 +83,15 @@ def by_parallel_bulk(file: Path, url: str, index: str) -> None:
 
 
 @click.command()
-@click.argument("peer", type=click.Choice(("raw", "parallel-bulk")))
+@click.argument("peer", type=click.Choice(("raw", "parallel-bulk", "plain")))
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.argument("url")
 @click.argument("index")
 def main(peer: str, file: Path, url: str, index: str) -> None:
-    """Fills INDEX, which must exist, and makes all of it visible to searches."""
+    """Fills INDEX, which must exist unless the peer makes it, and makes all of it visible to searches."""
+    if peer == "plain":
+        load(client_of(url), index, data.items(file))
+        return
     (raw if peer == "raw" else by_parallel_bulk)(file, url, index)
     connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600).indices.refresh(index=index)
 

@@ -41,7 +41,7 @@ def run_changes(
             mapper = None if map_file is None else Mapper(read_item_map(map_file))
             job = ChangeJob(sources=expanded(sources), platform=found, mapper=mapper, **options)
             claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
-            changes = Changes(job, connected(settings), read_definition(), claims, report)
+            changes = Changes(job, connected(settings), read_definition().with_shards(found.shards), claims, report)
             changes.upsert() if verb == "upsert" else changes.delete()
         finally:
             report.seconds = time.monotonic() - began

@@ -31,7 +31,7 @@ ROLLBACK_PATIENCE = 3.0  # seconds: somebody waits for it
 
 
 def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
-    return Upkeep(client, platform, settings.alias(platform.id), read_definition())
+    return Upkeep(client, platform, settings.alias(platform.id), read_definition().with_shards(platform.shards))
 
 
 def run_load(
@@ -58,7 +58,9 @@ def run_load(
             with interruption.watched(), LoadProgress(job.size, quiet=quiet) as progress:
                 claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
                 client = connected(settings, job.senders)
-                Load(job, client, read_definition(), claims, report).run(progress, interruption)
+                Load(job, client, read_definition().with_shards(found.shards), claims, report).run(
+                    progress, interruption
+                )
                 _tell_never_found(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:
@@ -92,15 +94,16 @@ def run_dry_load(
     """`gear-indexer load --dry-run`."""
     answer: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
     with answered(answer, as_json=as_json):
-        found = platform_of(read_platforms(), platform)
         settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
         report = DryRunReport(found.id, settings.alias(found.id))
         answer.update(report.as_json())
         began = time.monotonic()
         try:
             job = _job(files, found, map_file, options, quiet=quiet)
             with LoadProgress(job.size, quiet=quiet) as progress:
-                DryRun(job, connected(settings), read_definition(), report).run(progress, _say)
+                definition = read_definition().with_shards(found.shards)
+                DryRun(job, connected(settings), definition, report).run(progress, _say)
                 _tell_never_found(job, progress)
         finally:
             answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
@@ -116,8 +119,8 @@ def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool
 
     answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
     with answered(answer, as_json=as_json):
-        found = platform_of(read_platforms(), platform)
         settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
         answer.update({"platform": found.id, "alias": settings.alias(found.id), "complete": False})
         export = Export(connected(settings), settings.alias(found.id))
         began = time.monotonic()

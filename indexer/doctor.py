@@ -71,9 +71,8 @@ class Doctor:
     def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
         platform = next(one for one in self.platforms if one.id == finding.platform)
-        repairs = Repairs(
-            self.client, platform, self.prefix_alias(platform.id), self.definition, self.orders, self._claims(platform)
-        )
+        alias, definition = self.prefix_alias(platform.id), self.definition.with_shards(platform.shards)
+        repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
         try:
             repairs.make(finding.repair, say)
         except OpenSearchException as error:
@@ -146,7 +145,7 @@ class Doctor:
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
-            definition=self.definition,
+            definition=self.definition.with_shards(platform.shards),
             indices=indices,
             locks=(*before, *self._lock(alias)),
             stray_deletes=tuple(stray),

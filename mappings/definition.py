@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -20,6 +20,12 @@ class Definition:
         """The body to create an index with: `gear.json` as it is, its fingerprint in `_meta`."""
         mappings = {**self.body["mappings"], "_meta": {"fingerprint": self.fingerprint}}
         return {**self.body, "mappings": mappings}
+
+    def with_shards(self, count: int) -> "Definition":
+        """The same definition for an index of so many primary shards; the fingerprint does not tell them apart."""
+        settings = self.body["settings"]
+        index = {**settings["index"], "number_of_shards": count}
+        return replace(self, body={**self.body, "settings": {**settings, "index": index}})
 
     def index_settings(self) -> dict[str, Any]:
         """The settings that an index must have in service, flat below `index`."""

@@ -108,6 +108,7 @@ class Platform(_Part):
     name: str = Field(min_length=1)
     currency: str = Field(pattern=r"^[A-Z]{3}$")
     minor_digits: int = Field(ge=0, le=2)
+    shards: int = Field(default=1, ge=1, le=1024, description="primary shards of the platform's next index")
     order: OrderRules = OrderRules()
     exterior: tuple[Exterior, ...] = ()
     vocabulary: Vocabulary = Vocabulary()
