@@ -49,9 +49,9 @@ def raw(file: Path, url: str, index: str) -> None:
     def post() -> None:
         parts = urlsplit(url)
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-        while (data := waiting.get()) is not None:
+        while (content := waiting.get()) is not None:
             headers = {"content-type": "application/x-ndjson"}
-            connection.request("POST", f"/{index}/_bulk?filter_path=errors", data, headers)
+            connection.request("POST", f"/{index}/_bulk?filter_path=errors", content, headers)
             answer = connection.getresponse().read()
             if answer != b'{"errors":false}':
                 failures.append(answer.decode(errors="replace"))
@@ -59,8 +59,8 @@ def raw(file: Path, url: str, index: str) -> None:
     senders = [threading.Thread(target=post) for _ in range(RAW_REQUESTS)]
     for sender in senders:
         sender.start()
-    for data in raw_chunks(file):
-        waiting.put(data)
+    for chunk in raw_chunks(file):
+        waiting.put(chunk)
     for _ in senders:
         waiting.put(None)
     for sender in senders:
