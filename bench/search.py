@@ -3,12 +3,13 @@
 import json
 import statistics
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench import plain, services
+from bench.changing import Changed, changing
 from bench.services import Service
 from bench.workloads import Workload, bodies_of
 from bench.wrk import Run, run
@@ -65,6 +66,7 @@ class Peer:
     address: str
     path: str
     headers: Mapping[str, str]
+    changed: Changed | None = None  # what changes beside a workload that wants it
     raw: bool = False
 
     def knows(self, workload: Workload) -> bool:
@@ -88,14 +90,22 @@ def peers(opensearch_url: str, prefix: str, plain_index: str, folder: Path) -> I
         ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder))
         other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
         json_type = {"Content-Type": "application/json"}
+        its = Changed(opensearch_url, plain_index, cents=False)
+        own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=ours.address, headers=ours.headers)
         yield (
             [
-                Peer(OURS, ours.address, "/v1/gear/search", ours.headers),
-                Peer(PLAIN, other.address, "/v1/gear/search", other.headers),
-                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, raw=True),
+                Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own),
+                Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its),
+                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, its, raw=True),
             ],
             ours,
         )
+
+
+def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:
+    if peer.changed is None or not workload.changes:
+        return nullcontext()
+    return changing(peer.changed, workload.changes, workload.orders)
 
 
 def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
@@ -109,15 +119,16 @@ def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
                     file = peer.written(workload, plan.seed, folder)
                     first = (number + 1) * workload.bodies // (plan.rounds + 1)
                     seconds = plan.seconds if number >= 0 else max(1.0, plan.seconds / 2)
-                    found = run(
-                        peer.address,
-                        peer.path,
-                        file,
-                        first=first,
-                        clients=clients,
-                        seconds=seconds,
-                        headers=peer.headers,
-                    )
+                    with _meanwhile(workload, peer):
+                        found = run(
+                            peer.address,
+                            peer.path,
+                            file,
+                            first=first,
+                            clients=clients,
+                            seconds=seconds,
+                            headers=peer.headers,
+                        )
                     if number >= 0:
                         series[peer.name].runs.append(found)
             yield from series.values()

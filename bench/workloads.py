@@ -29,6 +29,8 @@ class Workload:
     bodies: int
     template: Json
     combinations: int = 0
+    changes: int = 0  # prices changed a second meanwhile
+    orders: int = 0  # items ordered a second meanwhile, where the peer takes orders
 
 
 def workloads() -> dict[str, Workload]:
