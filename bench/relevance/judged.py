@@ -16,7 +16,7 @@ Kept = Literal[
 ]
 GROUPS: tuple[Group, ...] = get_args(Group)
 FOLDER = Path(__file__).parent
-SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged",)}
+SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged", "held_out")}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
 _WORD = re.compile(r"[^\W_]+")
