@@ -84,10 +84,14 @@ class Exterior(_Part):
 
 
 class Relevance(_Part):
-    """What comes first where the text does not decide: `quality` in groups, then weapons and types as in `popular`."""
+    """What comes first where the text does not decide.
+
+    `quality` in groups, then weapons and types as in `popular`, then what is of no tournament, then `tournaments`.
+    """
 
     quality: tuple[tuple[str, ...], ...] = ()
     popular: tuple[str, ...] = ()
+    tournaments: tuple[str, ...] = ()
 
     @cached_property
     def groups(self) -> dict[str | None, int]:
@@ -98,6 +102,11 @@ class Relevance(_Part):
     def places(self) -> dict[str | None, int]:
         """The place of each popular weapon or type, from 0."""
         return {name: place for place, name in enumerate(self.popular)}
+
+    @cached_property
+    def events(self) -> dict[str | None, int]:
+        """The place of each popular tournament, from 1; 0 is none."""
+        return {None: 0} | {name: place for place, name in enumerate(self.tournaments, 1)}
 
 
 class Platform(_Part):
@@ -130,7 +139,13 @@ class Platform(_Part):
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
         mine = self.vocabulary
-        return Vocabulary(fields={**held, "exterior": exteriors}, words=mine.words, term=mine.term)
+        return Vocabulary(
+            fields={**held, "exterior": exteriors},
+            words=mine.words,
+            term=mine.term,
+            narrowing=mine.narrowing,
+            fillers=mine.fillers,
+        )
 
 
 class Platforms:

@@ -16,6 +16,8 @@ _DROPPED_MARKS = str.maketrans("", "", "★™")
 
 def words_of(text: str) -> list[str]:
     """The words of a text in their order: letters and digits only, without accents that stand alone, ★ and ™."""
+    if text.isascii():
+        return _WORD.findall(text)
     composed = unicodedata.normalize("NFC", text)
     return _WORD.findall(
         "".join(one for one in composed if unicodedata.category(one) != "Mn").translate(_DROPPED_MARKS)
@@ -24,7 +26,10 @@ def words_of(text: str) -> list[str]:
 
 def letters_of(words: Iterable[str]) -> str:
     """The words written as one, without case and accents: `Five`, `SeveN` are `fiveseven`."""
-    apart = unicodedata.normalize("NFKD", "".join(words))
+    joined = "".join(words)
+    if joined.isascii():
+        return joined.lower()
+    apart = unicodedata.normalize("NFKD", joined)
     return "".join(one for one in apart if unicodedata.category(one) != "Mn").casefold()
 
 
@@ -38,10 +43,11 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Entry:
-    """All that one spelling may mean, and into how many words it may be split when it is typed."""
+    """All that one spelling may mean, into how many words it may be split when it is typed, and how it is listed."""
 
     meanings: tuple[Meaning, ...]
     most_words: int
+    listed: frozenset[tuple[str, ...]] = frozenset()
 
 
 class Term(BaseModel):
@@ -66,6 +72,8 @@ class Vocabulary(BaseModel):
     """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
 
     A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}.
+    `narrowing` are the fields whose words narrow a text that has other words too, `fillers` words that say nothing of
+    an item.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,10 +81,12 @@ class Vocabulary(BaseModel):
     fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     term: tuple[Term, ...] = ()
+    narrowing: frozenset[str] = frozenset()
+    fillers: tuple[str, ...] = ()
 
-    @field_validator("fields")
+    @field_validator("fields", "narrowing")
     @classmethod
-    def _known_fields(cls, value: Mapping[str, object]) -> Mapping[str, object]:
+    def _known_fields(cls, value: Iterable[str]) -> Iterable[str]:
         _check_fields(value)
         return value
 
@@ -93,11 +103,11 @@ class Vocabulary(BaseModel):
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
         values: dict[str, dict[str, dict[str, None]]] = {}
         others: dict[str, dict[Meaning, None]] = {}
-        most: dict[str, int] = {}
+        listed: dict[str, set[tuple[str, ...]]] = {}
         for spelling, (field, value, meaning) in self._spelt():
             words = words_of(spelling)
             letters = letters_of(words)
-            most[letters] = max(most.get(letters, 0), len(words))
+            listed.setdefault(letters, set()).add(tuple(letters_of([word]) for word in words))
             others.setdefault(letters, {})
             if meaning is None:
                 values.setdefault(letters, {}).setdefault(field, {})[value] = None
@@ -106,18 +116,29 @@ class Vocabulary(BaseModel):
         return {
             letters: Entry(
                 (
-                    *(Meaning(((field, tuple(held)),)) for field, held in values.get(letters, {}).items()),
+                    *(Meaning(((field, tuple(some)),)) for field, some in values.get(letters, {}).items()),
                     *others[letters],
                 ),
-                most[letters],
+                max(len(words) for words in held),
+                frozenset(held),
             )
-            for letters in most
+            for letters, held in listed.items()
         }
 
     @cached_property
     def longest(self) -> int:
         """The most words that a spelling has."""
         return max((entry.most_words for entry in self.entries.values()), default=0)
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """The fillers' letters."""
+        return frozenset(letters_of(words_of(filler)) for filler in self.fillers)
+
+    def narrows(self, meanings: Iterable[Meaning]) -> bool:
+        """Whether a word of these meanings narrows a text that has other words too."""
+        fields = [[field for field, _ in meaning.filters] for meaning in meanings]
+        return bool(fields) and all(any(field in self.narrowing for field in held) for held in fields)
 
     def _spelt(self) -> Iterable[tuple[str, tuple[str, str, Meaning | None]]]:
         for field, values in self.fields.items():

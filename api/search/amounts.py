@@ -1,11 +1,11 @@
 """Amounts in a text: what a buyer typed in; prices, floats and seeds, and the pieces of text around them, out. Pure.
 
 How amounts are written (cases and blanks do not count):
-- price: `under 50`, `<50`, `max 50`, `over 20`, `20-50`, `from 20 to 50`, `$50`, `50$`, `50 eur`, `20$-50$`.
-  A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
-- float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `0.01`. `<` and `>` are strict. A bare one is the beginning
-  of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
-- seed: `seed 661`, `pattern 661`, `#661`, `seed 661, 670`.
+- price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
+  `20$-50$`. A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
+- float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
+  are strict. A bare one is the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
+- seed: `seed 661`, `pattern 661`, `#661`, `661 seed`, `seed 661, 670`.
 
 A number from 0 to 1 with a point is a float unless it has a currency. Two numbers with a dash are a price unless both
 are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). Any other number is a word.
@@ -24,12 +24,23 @@ _CURRENCIES = {
 }
 
 _AT_MOST = (
-    r"(?P<most>(?:<=?|≤|(?<!\w)"
-    r"(?:under|below|max(?:imum)?|budget|up\s?to|at\s+most|less\s+than|cheaper\s+than)(?!\w):?))"
+    r"(?P<most>(?:<=?|=<|≤|(?<!\w)"
+    r"(?:under|below|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than|not?\s+more\s+than|not\s+over)"
+    r"(?!\w)(?:\s+(?:of|price)(?!\w))?:?))"
 )
-_AT_LEAST = r"(?P<least>(?:>=?|≥|(?<!\w)(?:over|above|min(?:imum)?|from|at\s+least|more\s+than)(?!\w):?))"
+_AT_LEAST = (
+    r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
+    r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|not?\s+less\s+than|starting\s+(?:at|from))"
+    r"(?!\w)(?:\s+(?:of|price)(?!\w))?:?))"
+)
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
+# what may stand behind a number in their place: `50 max`, `20+`, but not the `min` of a `min wear`
+_BOUND_BEHIND = (
+    r"\s*(?:(?P<most>(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"|(?P<least>\+(?!\w)|(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+)
 _TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
+_SAID = r"(?P<said>(?<!\w)(?:between|from)\s+)?"
 _START = r"(?<![\w$€£.,-])"
 _END = r"(?![\w$€£]|[.,]\d|-\w)"
 _MARK = r"(?:[$€£]|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
@@ -38,25 +49,35 @@ _LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!\s*{_MARK})"
-_FLOAT_WORD = r"(?<!\w)(?:float|fv)s?(?!\w)\s*[:=]?\s*"
-_SEEDS = r"(?P<seeds>\d{1,9}(?:\s*,\s*#?\d{1,9})*)"
+_FLOAT = r"(?<!\w)(?:float|fv)s?(?!\w)"
+_FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
+_SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
+_SEED = r"(?:paint\s+)?(?:seed|pattern)s?"
+_DIGIT = re.compile(r"\d")
+_BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
 
 _FLOATS = (
-    rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?{_END}",
-    rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*(?<!\w)(?:float|fv)(?!\w)",
+    rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>x{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
+    rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
+    rf"{_FLOAT_WORD}{_SAID}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
+    rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE}){_END}",
+    rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
+    rf"{_SAID}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
     rf"{_BOUND}\s*(?P<low>{_SHARE}){_END}{_NO_MARK}",
-    rf"{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
+    rf"{_START}(?P<low>{_SHARE}){_BOUND_BEHIND}",
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _NUMBERS = (
-    rf"(?<!\w)(?:paint\s+)?(?:seed|pattern)s?(?!\w)\s*[:=]?\s*#?{_SEEDS}{_END}",
+    rf"(?<!\w){_SEED}(?!\w)\s*[:=]?\s*#?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
+    rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICES = (
-    rf"{_PRICE_WORD}(?P<said>(?<!\w)(?:between|from)\s+)?{_START}{_LOW}{_TO}{_HIGH}{_END}",
+    rf"{_PRICE_WORD}{_SAID}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
-    rf"{_PRICE_WORD}{_START}(?=[$€£]|{_NUMBER}\s*{_MARK}){_LOW}{_END}",
+    rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_BEHIND}",
+    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_MARK})){_LOW}{_END}",
 )
 
 
@@ -84,6 +105,8 @@ class Amount:
 def amounts_of(text: str, is_name: Callable[[str], bool]) -> list[Amount]:
     """All amounts in their order; `is_name` says of two bare numbers with a dash whether they are a name."""
     found: list[Amount] = []
+    if not _DIGIT.search(text):
+        return found
     readers = (*((one, _float) for one in _FLOAT_PATTERNS), *((one, _seeds) for one in _SEED_PATTERNS))
     for pattern, read in (*readers, *((one, _price) for one in _PRICE_PATTERNS)):
         for match in pattern.finditer(text):
@@ -93,6 +116,16 @@ def amounts_of(text: str, is_name: Callable[[str], bool]) -> list[Amount]:
             if amount is not None and (amount.sure or not is_name(amount.typed)):
                 found.append(amount)
     return sorted(found, key=lambda one: one.start)
+
+
+def with_bare_seeds(text: str, amounts: list[Amount]) -> list[Amount]:
+    """The amounts, and as seeds the numbers of three digits that stand between blanks, in their order."""
+    bare = (
+        Amount(match.group(), match.start(), match.end(), "seed", sure=False, values=(int(match.group()),))
+        for match in _BARE_SEED.finditer(text)
+    )
+    free = [one for one in bare if not any(one.start < other.end and other.start < one.end for other in amounts)]
+    return sorted([*amounts, *free], key=lambda one: one.start)
 
 
 def around(text: str, amounts: list[Amount]) -> Iterator[str]:
@@ -107,13 +140,13 @@ def around(text: str, amounts: list[Amount]) -> Iterator[str]:
 def _float(match: re.Match[str]) -> Amount | None:
     held = match.groupdict()
     low = Decimal(held["low"].replace(",", "."))
-    strict = "=" not in match.group() and "≤" not in match.group() and "≥" not in match.group()
-    sure = re.search(r"(?i)float|fv", match.group()) is not None
+    strict = not any(mark in match.group() for mark in ("<=", "=<", ">=", "=>", "≤", "≥"))
+    sure = bool(re.search(r"(?i)float|fv", match.group()) or held.get("said") or held.get("open"))
     if held.get("high") is not None:
         ends = sorted((low, Decimal(held["high"].replace(",", "."))))
         return _amount(match, "float", sure=sure, low=ends[0], high=ends[1])
     if held.get("most"):
-        within = strict and held["most"].lower().startswith(("<", "under", "below", "less"))
+        within = strict and held["most"].lower().startswith(("<", "under", "below", "less", "not over"))
         return _amount(match, "float", sure=True, high=_beside(low, 0) if within else low)
     if held.get("least"):
         within = strict and held["least"].lower().startswith((">", "over", "above", "more"))
@@ -151,13 +184,17 @@ def _price(match: re.Match[str]) -> Amount | None:
         ends = sorted((low, _money(held["high"])))
         sure = bool(names or held.get("said"))
         return _amount(match, "price", sure=sure, low=ends[0], high=ends[1], currency=currency)
+    # `2014+` is no price, `20+` is more likely one than not
+    behind = match.group().strip().endswith("+") and not names
+    if behind and not _may_be_prices(held):
+        return None
     if held.get("least"):
-        return _amount(match, "price", sure=True, low=low, currency=currency)
+        return _amount(match, "price", sure=not behind, low=low, currency=currency)
     return _amount(match, "price", sure=True, high=low, currency=currency)
 
 
 def _may_be_prices(held: dict[str, str]) -> bool:
-    ends = (held["low"], held["high"])
+    ends = [held[end] for end in ("low", "high") if held.get(end)]
     years = all(re.fullmatch(r"(?:19|20)\d\d", end) for end in ends)
     return not years and not any(re.match(r"0\d", end) for end in ends)
 

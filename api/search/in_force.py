@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from api.search.query import OFFERED
-from api.search.readings import How, alone, doubtful_words, has_terms, names, numbers, typos, without_amounts
+from api.search.readings import alone, candidates, doubtful_words, has_terms, mistyped, numbers, without_amounts
 from api.search.text import text_clauses
 from api.search.understand import Understood
 from mappings.platforms import Platform
@@ -16,21 +16,18 @@ Ask = Callable[[Sequence[Clause]], Awaitable[list[int]]]
 
 async def in_force(ask: Ask, strict: Understood, platforms: Sequence[Platform]) -> Understood:
     """The reading in force of a text whose strict reading found nothing; raises what `ask` raises."""
-    as_words = numbers(strict, platforms)
-    if as_words is None and not has_terms(strict):
+    if not has_terms(strict) and numbers(strict, platforms) is None:
         return strict
-    candidates = [*([] if as_words is None else [as_words]), strict, names(strict)]
-    words = doubtful_words(strict)
-    found = await _finds(ask, [*candidates, *(alone(strict, word) for word in words)])
-    for candidate, has in zip(candidates, found, strict=False):
+    readings, words = candidates(strict, platforms), doubtful_words(strict)
+    found = await _finds(ask, [*readings, *(alone(strict, word) for word in words)])
+    for reading, has in zip(readings, found, strict=False):
         if has:
-            return candidate
-    known = {word.typed for word, has in zip(words, found[len(candidates) :], strict=True) if has}
-    loose = [typos(strict, known, How.TYPOS), typos(strict, (), How.ALL_TYPOS)]
-    mistyped = [one for one in loose if one is not None]
-    for loosest, has in zip(mistyped, await _finds(ask, mistyped), strict=True):
+            return reading
+    known = {word.typed for word, has in zip(words, found[len(readings) :], strict=True) if has}
+    loose = mistyped(strict, known)
+    for reading, has in zip(loose, await _finds(ask, loose), strict=True):
         if has:
-            return loosest
+            return reading
     return strict
 
 

@@ -25,17 +25,21 @@ def _of(strict: Reading, used: Reading, how: str) -> Part:
     return {
         "platform": used.platform,
         "reading": how,
-        "words": [word.typed for term in used.terms if not term.meanings for word in term.words],
+        "words": [word.typed for term in _all(used) if not term.meanings for word in term.words],
         "filters": _filters(used),
         "terms": [*(_term(term) for term in used.terms), *(_amount(one) for one in used.amounts)],
-        "relaxed": [*_relaxed_amounts(strict, used), *_relaxed_terms(used, how), *_other_currencies(used)],
+        "relaxed": [*_relaxed_amounts(strict, used), *_relaxed_terms(strict, used, how), *_other_currencies(used)],
     }
+
+
+def _all(reading: Reading) -> list[Term]:
+    return [one for term in reading.terms for one in term.all]
 
 
 def _filters(reading: Reading) -> Part:
     """What the text asks for as `filters` of a request would say it."""
     found: dict[str, Any] = {}
-    for term in reading.terms:
+    for term in _all(reading):
         for meaning in term.meanings:
             for field, values in meaning.filters:
                 held = found.setdefault(field, [])
@@ -68,10 +72,10 @@ def _number(value: Decimal) -> int | float:
 
 def _term(term: Term) -> Part:
     means: list[Part] = []
-    for meaning in term.meanings:
+    for meaning in (meaning for one in term.all for meaning in one.meanings):
         words = {"words": meaning.words} if meaning.words else {}
         means.append({**{field: list(values) for field, values in meaning.filters}, **words})
-    shown: Part = {"typed": term.typed, "means": means}
+    shown: Part = {"typed": " ".join(one.typed for one in term.all), "means": means}
     begun = [one for word in term.words for one in word.begun]
     if begun:
         shown["begins"] = begun
@@ -92,12 +96,23 @@ def _relaxed_amounts(strict: Reading, used: Reading) -> list[Part]:
     ]
 
 
-def _relaxed_terms(used: Reading, how: str) -> list[Part]:
+def _relaxed_terms(strict: Reading, used: Reading, how: str) -> list[Part]:
+    narrowed = {term.typed for term in _all(strict) if term.narrow}
+    kept = {word.typed for term in _all(used) for word in term.words}
     found: list[Part] = []
-    for term in used.terms:
+    if how in ("fillers", "typos", "all_typos"):
+        left_out = [term.typed for term in strict.terms if term.ignored and term.typed not in kept]
+        found += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
+    for term in _all(used):
         if term.named:
             found.append({"typed": term.typed, "to": "its meaning, or that as words of the name"})
+        elif term.typed in narrowed and not term.narrow:
+            found.append({"typed": term.typed, "to": "its meaning, or a word of the name"})
         found += [{"typed": word.typed, "to": "similar words"} for word in term.words if word.mistyped]
+    if how == "seeds":
+        were = {(one.start, one.end) for one in strict.amounts}
+        read_so = [one.typed for one in used.amounts if (one.start, one.end) not in were]
+        found += [{"typed": typed, "to": "a seed"} for typed in read_so]
     if how == "names" and not found:
         found += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
     return found

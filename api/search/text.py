@@ -2,17 +2,20 @@
 
 Scores are counted, not weighed, so that they do not change with what else is in the index. By `relevance`, an item
 whose name is the text comes before all others; then each term that can be met in several ways gives 1 for each way
-that is met: what is exactly the word also begins with it and is similar to it, what has the meaning mostly has the
-word. Ties go by the index field `rank`.
+that is met, and 2 for its meaning: what is exactly the word also begins with it and is similar to it, what has the
+meaning mostly has the word. A whole word gives 1 more where it may be a beginning too. Beside a word that has a
+meaning, a finish gives 1 more that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very
+words (`doppler p2` is no Gamma Doppler first). Ties go by the index field `rank`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from api.search.amounts import Amount
 from api.search.understand import Reading, Term, Understood, Word
 from mappings.money import at_least, at_most
-from mappings.vocabulary import words_of
+from mappings.vocabulary import Meaning, words_of
 
 Clause = dict[str, Any]
 
@@ -39,8 +42,25 @@ def text_clauses(understood: Understood) -> Clause:
     if scored:
         parts["must"] = scored
     if words_of(understood.text):
-        parts["should"] = [{"constant_score": {"filter": _whole_name(understood.text), "boost": WHOLE_NAME}}]
+        parts["should"] = [_worth(_whole_name(understood.text), WHOLE_NAME)]
+    if finishes := sorted({finish for reading in understood.readings for finish in _finishes(reading)}):
+        parts["should"].append(_worth({"terms": {"finish.folded": finishes}}, 1))
     return parts
+
+
+def _finishes(reading: Reading) -> Iterator[str]:
+    """What may be the whole name of a finish: neighbouring words that mean nothing else, or what stands for words."""
+    if not _has_meanings(reading):
+        return
+    run: list[str] = []
+    for term in (*reading.terms, None):
+        if term is not None and not term.meanings:
+            run += [word.typed for word in term.words]
+            continue
+        if run:
+            yield " ".join(run)
+        run = []
+        yield from (meaning.words for meaning in (term.meanings if term else ()) if not meaning.filters)
 
 
 def conditions(understood: Understood) -> list[Condition]:
@@ -58,6 +78,10 @@ def any_of(clauses: list[Clause]) -> Clause:
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
 
 
+def _has_meanings(reading: Reading) -> bool:
+    return any(term.meanings for term in reading.terms)
+
+
 def _of_platform(reading: Reading, text: str) -> Clause:
     found = _conditions(reading, text)
     filters = [one.clause for one in found if not one.counts]
@@ -67,7 +91,8 @@ def _of_platform(reading: Reading, text: str) -> Clause:
 
 
 def _conditions(reading: Reading, text: str) -> list[Condition]:
-    found = [Condition(typed, clause, counts) for term in reading.terms for typed, clause, counts in _term(term)]
+    by_finish = _has_meanings(reading)
+    found = [Condition(*part) for term in reading.terms for part in _term(term, by_finish)]
     # a number in a name may have been read as an amount
     named = [_whole_name(text)] if words_of(text) else []
     found += [Condition(one.typed, any_of([_amount(one, reading.minor_digits), *named])) for one in reading.amounts]
@@ -81,31 +106,53 @@ def _whole_name(text: str) -> Clause:
     return {"term": {"name.letters": text}}
 
 
-def _term(term: Term) -> list[tuple[str, Clause, bool]]:
+def _term(term: Term, by_finish: bool) -> list[tuple[str, Clause, bool]]:
     """What an item must meet, each with what was typed and whether it counts for the score."""
-    words = [_word(word) for word in term.words]
+    if term.either:
+        typed = " ".join(one.typed for one in term.all)
+        return [(typed, any_of([_all_of(_term(replace(one, either=()), by_finish)) for one in term.all]), True)]
+    meanings = [_meaning(meaning) for meaning in term.meanings]
+    if term.narrow:
+        return [(term.typed, any_of(meanings), False)]
+    words = [_word(word, by_finish) for word in term.words]
     if not term.meanings:
         return [(word.typed, clause, counts) for word, (clause, counts) in zip(term.words, words, strict=True)]
-    typed = words[0][0] if len(words) == 1 else {"bool": {"filter": [clause for clause, _ in words]}}
-    clauses = [_worth(typed, 1)]
-    for meaning in term.meanings:
-        filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
-        if meaning.words:
-            filters.append(_all_words(meaning.words))
-        clauses.append(_worth(filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}, 1))
-        if term.named:
-            clauses += [_worth(_all_words(value), 1) for _, values in meaning.filters for value in values]
+    typed_words = words[0][0] if len(words) == 1 else {"bool": {"filter": [clause for clause, _ in words]}}
+    clauses = [_worth(typed_words, 1), *(_worth(clause, 2) for clause in meanings)]
+    if term.named:
+        held = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
+        clauses += [_worth(_all_words(value), 1) for value in held]
     return [(term.typed, any_of(clauses), True)]
 
 
-def _word(word: Word) -> tuple[Clause, bool]:
+def _all_of(parts: list[tuple[str, Clause, bool]]) -> Clause:
+    clauses = [clause for _, clause, _ in parts]
+    return clauses[0] if len(clauses) == 1 else {"bool": {"must": clauses}}
+
+
+def _meaning(meaning: Meaning) -> Clause:
+    filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
+    if meaning.words:
+        filters.append(_all_words(meaning.words))
+    return filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}
+
+
+def _word(word: Word, by_finish: bool) -> tuple[Clause, bool]:
     exact: Clause = {"match": {"text": " ".join(word.spellings)}}
-    others: list[Clause] = [{"match_bool_prefix": {"text": begun}} for begun in word.begun]
+    begun: list[Clause] = [{"match_bool_prefix": {"text": one}} for one in word.begun]
+    others: list[Clause] = []
+    if word.is_last and begun:
+        others.append(_worth(any_of(begun), 1))
+        if by_finish:
+            others.append(_worth(any_of([{"match_bool_prefix": {"finish.typed": one}} for one in word.begun]), 1))
+    elif begun:  # it began what the last word goes on with
+        exact = any_of([exact, *begun])
     if word.mistyped:
-        others += [{"match": {"text": _similar(word.typed, fuzziness)}} for fuzziness in (ONE_EDIT, TWO_EDITS)]
+        kinds = (ONE_EDIT, TWO_EDITS)
+        others += [_worth({"match": {"text": _similar(word.typed, fuzziness)}}, 1) for fuzziness in kinds]
     if not others:
         return exact, False
-    return any_of([_worth(exact, 1), *(_worth(one, 1) for one in others)]), True
+    return any_of([_worth(exact, 2 if word.is_last and begun else 1), *others]), True
 
 
 def _similar(word: str, fuzziness: str) -> Clause:

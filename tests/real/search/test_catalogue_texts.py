@@ -3,22 +3,28 @@
 import json
 import random
 import re
-import subprocess
 import unicodedata
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from bench.relevance.judged import GROUPS, SETS, Answered, judge, read
+from bench.relevance.score import OVERALL, by_group, misses
+from bench.relevance.stock import stock
 from tests.app import serving, settings_for
 from tests.conftest import drop_indices
-from tests.load import INDEXER, load_items
+from tests.load import load_items
 
 ROOT = Path(__file__).parents[3]
-CATALOGUE = ROOT / "data" / "catalogue.ndjson.gz"
 ROWS = 35_911  # of the catalogue: a sample of so many has one listing of each
+AT_ONCE = 4
+# What docs/relevance.md promises of the judged texts.
+SUCCESS_AT_5, SUCCESS_AT_1, OF_A_GROUP, BROKEN = 0.99, 0.96, 0.9, 0.005
+JUDGMENTS = {name: read(file) for name, file in SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))
 SAMPLED_NAMES = 300
 
@@ -27,10 +33,8 @@ Item = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def listings() -> list[Item]:
-    """One listing of each row."""
-    sample = [str(INDEXER), "sample", "--count", str(ROWS), "--seed", "3", "--catalogue", str(CATALOGUE)]
-    done = subprocess.run(sample, capture_output=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """One listing of each row, and what the judged texts ask for besides."""
+    return stock(ROWS, [one for judgments in JUDGMENTS.values() for one in judgments])
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +104,25 @@ def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client,
 def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client) -> None:
     answer = client.post("/v1/gear/search", json={"query": "fade", "sort": "price_asc", "limit": 100}).json()
     assert all("fade" in item["name"].lower() for item in answer["gear"])
+
+
+@pytest.fixture(scope="module", params=SETS)
+def judged(request: pytest.FixtureRequest, client: httpx.Client) -> list[Answered]:
+    """The judged texts of one file, each with the page that it finds."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[request.param]))
+
+
+def test_what_is_meant_is_found_first_or_among_the_first_five(judged: list[Answered]) -> None:
+    scores = by_group(judged)
+    assert scores[OVERALL].first >= SUCCESS_AT_1, misses(judged)
+    assert scores[OVERALL].five >= SUCCESS_AT_5, misses(judged)
+
+
+def test_no_group_of_texts_is_answered_worse_than_the_others(judged: list[Answered]) -> None:
+    scores = by_group(judged)
+    assert {group: scores[group] for group in GROUPS if scores[group].first < OF_A_GROUP} == {}
+
+
+def test_a_filter_that_is_meant_is_kept_by_every_item_of_the_page(judged: list[Answered]) -> None:
+    assert by_group(judged)[OVERALL].broken <= BROKEN, [one.judgment.query for one in judged if one.is_broken]

@@ -107,7 +107,15 @@ class Text:
         return terms
 
     def _known(self, term: tuple[int, int]) -> bool:
-        return tuple(self._words[slice(*term)]) in _MEANT
+        return self._at(term) in _MEANT
+
+    def _narrow(self) -> list[int]:
+        """The terms that narrow: a weapon or a type, where the text says more than that."""
+        fields = {at: _MEANT[words_at] for at, term in enumerate(self._terms) if (words_at := self._at(term)) in _MEANT}
+        return [at for at, (field, _) in fields.items() if field in ("weapon", "type") and len(self._terms) > 1]
+
+    def _at(self, term: tuple[int, int]) -> tuple[str, ...]:
+        return tuple(self._words[slice(*term)])
 
     def _readings(self, items: list[Item]) -> list[Test]:
         doubtful = {
@@ -120,27 +128,31 @@ class Text:
             for word in doubtful
             if not any(self._word(places[word], self._held[id(item)], "names", frozenset()) for item in items)
         }
-        loose = [self._test(frozenset(unknown), "names")] if unknown else []
+        narrow = self._narrow()
+        fewer = [frozenset(narrow), frozenset(narrow[-1:]), frozenset[int]()]
+        loose = [self._test(frozenset(unknown), "names", kept) for kept in fewer] if unknown else []
         return [
-            self._test(frozenset()),
+            *(self._test(frozenset(), "strict", kept) for kept in fewer),
             self._test(frozenset(), "names"),
             *loose,
-            self._test(frozenset(doubtful), "names"),
+            *(self._test(frozenset(doubtful), "names", kept) for kept in fewer),
         ]
 
-    def _test(self, mistyped: frozenset[str], how: str = "strict") -> Test:
-        return lambda item: all(self._term(term, item, how, mistyped) for term in self._terms)
+    def _test(self, mistyped: frozenset[str], how: str = "strict", narrow: frozenset[int] = frozenset()) -> Test:
+        return lambda item: all(
+            self._term(term, item, how, mistyped, at in narrow) for at, term in enumerate(self._terms)
+        )
 
-    def _term(self, term: tuple[int, int], item: Item, how: str, mistyped: frozenset[str]) -> bool:
+    def _term(self, term: tuple[int, int], item: Item, how: str, mistyped: frozenset[str], narrow: bool) -> bool:
         has = self._held[id(item)]
-        if all(self._word(place, has, how, mistyped) for place in range(*term)):
+        if not narrow and all(self._word(place, has, how, mistyped) for place in range(*term)):
             return True
         if not self._known(term):
             return False
-        field, values = _MEANT[tuple(self._words[slice(*term)])]
+        field, values = _MEANT[self._at(term)]
         if item["details"][field] is not None and words(item["details"][field]) in [words(value) for value in values]:
             return True
-        return how == "names" and any(set(words(value)) <= has for value in values)
+        return how == "names" and not narrow and any(set(words(value)) <= has for value in values)
 
     def _word(self, place: int, has: frozenset[str], how: str, mistyped: frozenset[str]) -> bool:
         asked, last = self._words, len(self._words)

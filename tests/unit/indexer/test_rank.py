@@ -15,7 +15,7 @@ def rank(name: str, relevance: Relevance = CS2, **details: Any) -> int:
 
 def test_plain_comes_before_stattrak_before_souvenir() -> None:
     qualities = ("Normal", "★", None, "StatTrak™", "★ StatTrak™", "Souvenir")
-    groups = [rank("x", quality=quality) // 10_000_000 for quality in qualities]
+    groups = [rank("x", quality=quality) // 10**10 for quality in qualities]
     assert groups == [0, 0, 0, 1, 1, 2]
 
 
@@ -43,3 +43,9 @@ def test_fewer_words_come_first_and_many_words_outrank_nothing_else() -> None:
 
 def test_a_platform_without_an_order_ranks_by_words_alone() -> None:
     assert rank("one two", Relevance(), quality="Souvenir", weapon="AK-47") == 2
+
+
+def test_stickers_without_a_tournament_come_first_then_those_of_the_famous_ones() -> None:
+    names = [None, "Katowice 2014", "Cologne 2026", "A new tournament"]
+    ranks = [rank("x", type="Sticker", tournament=name) for name in names]
+    assert ranks == sorted(set(ranks))

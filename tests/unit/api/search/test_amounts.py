@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.amounts import Amount, amounts_of, around
+from api.search.amounts import Amount, amounts_of, around, with_bare_seeds
 
 
 def found(text: str) -> list[Amount]:
@@ -52,6 +52,19 @@ def bounds(text: str) -> tuple[Any, ...]:
         ("$20-50", 20, 50),
         ("20-50 usd", 20, 50),
         ("UNDER 50 USD.", None, 50),
+        ("no more than 50", None, 50),
+        ("not over 50", None, 50),
+        ("=< 50", None, 50),
+        ("max price 50", None, 50),
+        ("budget of 50", None, 50),
+        ("price: 50", None, 50),
+        ("50 max", None, 50),
+        ("50$ or less", None, 50),
+        ("20+", 20, None),
+        ("20$+", 20, None),
+        ("20 or more", 20, None),
+        ("starting at 20", 20, None),
+        ("between $20 and $50", 20, 50),
     ],
 )
 def test_prices(text: str, low: float | None, high: float | None) -> None:
@@ -70,6 +83,10 @@ def test_prices(text: str, low: float | None, high: float | None) -> None:
         (">= 0.9", 0.9, None),
         ("float 1", 1, 1),
         ("float 0-0.1", 0, 0.1),
+        ("float between 0.1 and 0.2", 0.1, 0.2),
+        ("from 0.15 to 0.2", 0.15, 0.2),
+        ("max float 0.02", None, 0.02),
+        ("0.45+", 0.45, None),
         ("float <= ,07".replace(",", "."), None, 0.07),
     ],
 )
@@ -87,6 +104,8 @@ def test_floats(text: str, low: float | None, high: float | None) -> None:
         ("0.01", [0.01, 0.0125, 0.019999999999999], [0.02, 0.0099999]),
         ("0,01", [0.01, 0.0125], [0.02]),
         ("float 0.00", [0.0, 0.00999], [0.01]),
+        ("0.00x", [0.0, 0.00999], [0.01]),
+        ("fv:0.01xx", [0.01, 0.01999], [0.02]),
         ("0.010", [0.0105], [0.0111]),
         ("0.0123456789012345678901", [0.0123456789012345678901], [0.01234567890123456]),
         ("float 0", [0.0, 0.5, 0.9999], [1.0]),
@@ -107,6 +126,8 @@ def test_floats_that_are_compared_strictly_or_cut_off(text: str, inside: list[fl
         ("# 661", "seed", (661,)),
         ("pattern 387", "pattern", (387,)),
         ("paint seed 5", "seed", (5,)),
+        ("661 seed", "seed", (661,)),
+        ("seed 661/670 or 321", "seed", (661, 670, 321)),
     ],
 )
 def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
@@ -135,7 +156,6 @@ def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
         "float",
         "cz75-auto",
         "under 99999999999999",
-        "fv:0.01x",
         "50k",
     ],
 )
@@ -149,6 +169,15 @@ def test_other_numbers_are_words(text: str) -> None:
 )
 def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a table's column
     assert [one.sure for one in found(text)] == [sure]
+
+
+def test_numbers_of_three_digits_between_blanks_may_be_seeds() -> None:
+    def seeds(text: str) -> list[tuple[int, ...]]:
+        return [one.values for one in with_bare_seeds(text, found(text)) if one.field == "seed"]
+
+    assert seeds("ak case hardened 661") == [(661,)]
+    assert seeds("661 under 100 670") == [(661,), (670,)]
+    assert seeds("ak-47 p250 2014 m249 ak-661 57") == []
 
 
 def test_several_amounts_keep_their_order_and_their_places() -> None:

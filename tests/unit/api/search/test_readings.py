@@ -8,8 +8,10 @@ from api.search.interpretation import interpretation
 from api.search.readings import (
     How,
     alone,
+    candidates,
     doubtful_words,
     has_terms,
+    mistyped,
     names,
     numbers,
     typos,
@@ -75,6 +77,63 @@ def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> No
     ]
     assert typos(first, {"dragn", "lore"}, How.TYPOS) is None
     assert typos(strict("p90 2014"), (), How.ALL_TYPOS) is None
+
+
+def relaxed(first: Understood, how: How) -> list[dict[str, Any]]:
+    """What the last reading of a kind says of itself."""
+    readings = [one for one in (*candidates(first, [CS2]), *mistyped(first, ())) if one.how == how]
+    found: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
+    return found
+
+
+def narrow(read: Understood) -> list[str]:
+    return [term.typed for term in read.readings[0].terms if term.narrow]
+
+
+def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
+    first = strict("glove case")
+    kinds = [(one.how, narrow(one)) for one in candidates(first, [CS2])]
+    assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
+    assert relaxed(first, How.WORDS) == [
+        {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
+    ]
+    assert narrow(strict("case")) == []  # alone it hides nothing that is named so
+
+
+def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
+    first = strict("cheap ak skin under 50")
+    readings = [one for one in candidates(first, [CS2]) if one.how == How.FILLERS]
+    assert {tuple(term.typed for term in one.readings[0].terms) for one in readings} == {("ak",)}
+    left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("cheap", "skin")]
+    assert relaxed(first, How.FILLERS)[:2] == left_out
+    assert relaxed(strict("cheap skin redlime"), How.TYPOS)[:2] == left_out
+    only_fillers = strict("cheap skin")
+    assert [one.how for one in candidates(only_fillers, [CS2])] == ["strict", "names"]
+
+
+def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
+    first = strict("ak case hardened 661")
+    assert [one.how for one in candidates(first, [CS2])][-1] == "seeds"
+    assert relaxed(first, How.SEEDS) == [
+        {"typed": "ak", "to": "its meaning, or a word of the name"},
+        {"typed": "661", "to": "a seed"},
+    ]
+    assert "seeds" not in [one.how for one in candidates(strict("661"), [CS2])]
+
+
+def test_several_values_of_a_field_are_any_of_them() -> None:
+    told = explained(strict("ak redline ft/mw"))
+    assert told["filters"] == {"weapon": ["AK-47"], "exterior": ["Field-Tested", "Minimal Wear"]}
+    assert told["terms"][-1] == {
+        "typed": "ft mw",
+        "means": [{"exterior": ["Field-Tested"]}, {"exterior": ["Minimal Wear"]}],
+    }
+    assert len(strict("ft field-tested").readings[0].terms) == 2  # the same twice is no choice
+
+
+def test_a_spelling_is_parted_as_it_is_listed() -> None:
+    (reading,) = strict("stattr ak redline").readings
+    assert [term.typed for term in reading.terms] == ["stattr", "ak", "redline"]
 
 
 def test_words_and_terms_stand_for_themselves_in_probes() -> None:

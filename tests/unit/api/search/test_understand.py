@@ -98,7 +98,8 @@ def meant(text: str) -> dict[str, dict[str, list[str]]]:
         ("Field-Tested", {"Field Tested": {"exterior": ["Field-Tested"]}}),
         ("fieldtested", {"fieldtested": {"exterior": ["Field-Tested"]}}),
         ("FN", {"FN": {"exterior": ["Factory New"]}}),
-        ("f n", {}),  # a code is not taken apart
+        ("f-n", {"f n": {"exterior": ["Factory New"]}}),
+        ("u sp", {}),  # a spelling is not taken apart in other ways than it is listed
         ("5-7", {"5 7": {"weapon": ["Five-SeveN"]}}),
         ("usps", {"usps": {"weapon": ["USP-S"]}}),
         ("usp-s", {"usp s": {"weapon": ["USP-S"]}}),

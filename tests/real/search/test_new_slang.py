@@ -1,0 +1,38 @@
+"""A word of slang is added by a line in one platform file: no code, and no load of the items."""
+
+import secrets
+import shutil
+from pathlib import Path
+
+from mappings.platforms import PLATFORM_FILES, read_platforms
+from tests.app import RunningApp, running, settings_for
+from tests.conftest import drop_indices
+from tests.real.api.catalogue import put_index, simple_item
+
+ITEM = {**simple_item(1, 900.0, "★ Butterfly Knife | Fade (Factory New)"), "details": {"weapon": "Butterfly Knife"}}
+LINE, LONGER = '"Butterfly Knife" = ["butterfly", ', '"Butterfly Knife" = ["flutterby", "butterfly", '
+
+
+async def total(app: RunningApp, query: str) -> int:
+    answer = await app.search({"query": query})
+    assert answer.status_code == 200, answer.text
+    found: int = answer.json()["total"]
+    return found
+
+
+async def test_a_word_in_the_platforms_file_is_understood_after_a_restart(opensearch_url: str, tmp_path: Path) -> None:
+    files, prefix = tmp_path / "platforms", f"t{secrets.token_hex(5)}"
+    shutil.copytree(PLATFORM_FILES, files)
+    settings = settings_for(opensearch_url, prefix, tmp_path, platform_files=files)
+    try:
+        async with running(settings) as app:
+            put_index(settings, next(iter(read_platforms(files))), [ITEM])
+            assert await total(app, "flutterby fade fn") == 0
+        file = files / "730.toml"
+        told = file.read_text(encoding="utf-8")
+        assert LINE in told
+        file.write_text(told.replace(LINE, LONGER), encoding="utf-8")
+        async with running(settings) as app:
+            assert await total(app, "flutterby fade") == 1
+    finally:
+        drop_indices(opensearch_url, prefix)
