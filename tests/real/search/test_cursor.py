@@ -104,7 +104,7 @@ async def test_a_page_beyond_the_window_is_told_of_cursors(app: RunningApp) -> N
 
 
 async def test_each_page_of_a_walk_explains_its_text(app: RunningApp) -> None:
-    async for answer in pages(app.search, {"query": "asimov", "limit": 7, "explain": True}):
+    async for answer in pages(app.search, {"query": "asiimvo", "limit": 7, "explain": True}):
         assert answer["interpretation"]["reading"] == "typos"
     answer = (await app.search({"query": "nothing has this", "cursor": "*"})).json()
     assert answer == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
