@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.search import histogram
-from api.search.query import Clause, Question, filter_clauses, offered_query, values_clause
+from api.search.query import Clause, Question, offered_query, values_clause
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
 
@@ -46,7 +46,7 @@ def asked_rows(question: Question) -> list[Filter]:
 
 def has_selection(question: Question, row: Filter) -> bool:
     """Whether the search is narrowed by the field itself."""
-    return filter_clauses(question) != filter_clauses(question, without=row.name)
+    return row.name in question.filters
 
 
 def selected_values(question: Question, row: Filter) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from api.search.attachments import AttachmentFilter, attachment_clause
-from api.search.query import OFFERED, Clause, Question, filter_clauses, offered_query
+from api.search.query import OFFERED, Clause, Question, offered_query
 from api.search.text import conditions
 from mappings.fields import DETAILS, FILTERS, Kind
 
@@ -33,7 +33,7 @@ class Part:
 def parts(question: Question) -> list[Part]:
     """Every condition of the question; attachments one by one."""
     found = [Part(OFFER, None, OFFERED)]
-    filters = [(row, clause) for row in FILTERS for clause in _of_one(question, row.name)]
+    filters = [(row, question.filters[row.name]) for row in FILTERS if row.name in question.filters]
     for row, clause in filters:
         asked = getattr(question.body.filters, row.name)
         if row.kind is Kind.ATTACHED:
@@ -56,12 +56,6 @@ def held_by(item: dict[str, Any], field: str) -> Any:
     if name == "attachments":
         return [{"name": one["name"], "wear": one["wear"]} for one in item["attachments"]]
     return {TEXT: item["name"], "price": item["price"], "ids": item["id"]}.get(name)
-
-
-def _of_one(question: Question, name: str) -> list[Clause]:
-    """The clause of the filter with this name, if it narrows: what the query lacks without it."""
-    others = filter_clauses(question, without=name)
-    return [clause for clause in filter_clauses(question) if clause not in others]
 
 
 def _conditions(question: Question) -> list[Clause]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel
@@ -32,6 +33,21 @@ class Question:
     body: SearchBody
     understood: Understood
     minor_digits: int
+
+    # Page, number and facets ask for the same; each is written once.
+    @cached_property
+    def filters(self) -> dict[str, Clause]:
+        """The clause of each filter that narrows, by name, in the order of the table."""
+        filters = self.body.filters
+        if filters is None:
+            return {}
+        clauses = ((row.name, _clause(row, filters, self.minor_digits)) for row in FILTERS)
+        return {name: clause for name, clause in clauses if clause is not None}
+
+    @cached_property
+    def text(self) -> Clause:
+        """What an item must be to have the text."""
+        return text_clauses(self.understood)
 
 
 def page_request(question: Question) -> Clause:
@@ -85,7 +101,7 @@ def _just_before(question: Question) -> float | None:
 
 def offered_query(question: Question, without: str | None = None) -> Clause:
     """What an item must be to be found: on offer, with the text, inside all filters but the one named `without`."""
-    text = text_clauses(question.understood)
+    text = question.text
     return {"bool": {**text, "filter": [OFFERED, *filter_clauses(question, without), *text.get("filter", ())]}}
 
 
@@ -114,11 +130,7 @@ def sort_clauses(name: str) -> list[Clause]:
 
 def filter_clauses(question: Question, without: str | None = None) -> list[Clause]:
     """One clause a filter that narrows, in the order of the table; the filter named `without` is left out."""
-    filters = question.body.filters
-    if filters is None:
-        return []
-    clauses = (_clause(row, filters, question.minor_digits) for row in FILTERS if row.name != without)
-    return [clause for clause in clauses if clause is not None]
+    return [clause for name, clause in question.filters.items() if name != without]
 
 
 def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None:
