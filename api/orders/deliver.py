@@ -17,6 +17,7 @@ from api.orders import schedule
 from api.orders.answers import rfc3339
 from api.orders.callbacks import message_id, message_of
 from api.orders.noting import Note, Notes
+from api.orders.rounds import Rounds
 from api.orders.sender import Sender, Sent
 from api.orders.shares import Shares
 from api.settings import Settings
@@ -62,8 +63,7 @@ class Dispatcher:
         self._waits = waits
         self._clock = clock
         self._chance = SystemRandom().random
-        self._woken = asyncio.Event()
-        self._stopping = False
+        self._rounds = Rounds("callbacks", self._batches, after_a_fault=POLL_SECONDS)
         self._unavailable = False
         self._running: dict[asyncio.Task[None], DeliveryWork] = {}
         self._answered: set[asyncio.Task[None]] = set()  # of the running ones, those whose receiver is done with them
@@ -71,42 +71,25 @@ class Dispatcher:
 
     def wake(self) -> None:
         """There may be work: look at once."""
-        self._woken.set()
+        self._rounds.wake()
 
     def stop(self) -> None:
         """Takes no more work; `run` ends when the attempts under way have, or after five seconds."""
-        self._stopping = True
-        self.wake()
+        self._rounds.stop()
 
     async def run(self) -> None:
         """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
         try:
-            while not self._stopping:
-                rounds = asyncio.create_task(self._rounds())
-                try:
-                    await asyncio.wait({rounds})
-                finally:
-                    rounds.cancel()
-                if (fault := rounds.exception()) is not None:
-                    log.error("delivering met a fault and starts again; report it", exc_info=fault)
-                    await self._pause()
+            await self._rounds.run()
         finally:
             await self._end()
 
-    async def _rounds(self) -> None:
-        while not self._stopping:
-            self._woken.clear()
-            if not await self._take():
-                await self._pause()
-            else:
-                await asyncio.sleep(TOGETHER_SECONDS)
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(POLL_SECONDS):
-                await self._woken.wait()
-        except TimeoutError:
-            pass
+    async def _batches(self) -> float:
+        """Starts on what is due; the seconds until the next look."""
+        taken = await self._take()
+        if taken:
+            await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
+        return 0.0 if taken else POLL_SECONDS
 
     async def _take(self) -> int:
         """Leases what is due and there is room for, and starts on it; how many that is."""

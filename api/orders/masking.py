@@ -13,6 +13,7 @@ import structlog
 from opensearchpy.exceptions import TransportError
 
 from api.errors import ApiError
+from api.orders.rounds import Rounds
 from api.services import Services
 from store import masks
 from store.errors import StoreUnavailable
@@ -36,14 +37,13 @@ class Masking:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._woken = asyncio.Event()
-        self._stopping = False
+        self._rounds = Rounds("masking", self._batches, once_more=True, after_a_fault=POLL_SECONDS)
         self._outages: set[str] = set()
         self._followers: list[Callable[[], None]] = []
 
     def wake(self) -> None:
         """An order changed, there may be work: look at once."""
-        self._woken.set()
+        self._rounds.wake()
         for follower in self._followers:
             follower()
 
@@ -53,40 +53,18 @@ class Masking:
 
     async def run(self) -> None:
         """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
-        while not self._stopping:
-            rounds = asyncio.create_task(self._rounds())
-            try:
-                await asyncio.wait({rounds})
-            finally:
-                rounds.cancel()
-            if (fault := rounds.exception()) is not None:
-                log.error("masking met a fault and starts again; report it", exc_info=fault)
-                await self._pause()
+        await self._rounds.run()
 
     def stop(self) -> None:
         """Ends the work after one more round, which takes up what was committed just now."""
-        self._stopping = True
-        self.wake()
+        self._rounds.stop()
 
-    async def _rounds(self) -> None:
-        last = False
-        while not last:
-            last = self._stopping
-            self._woken.clear()
-            taken = await self._round()
-            if last:
-                continue
-            if not taken:
-                await self._pause()
-            elif taken < BATCH:
-                await asyncio.sleep(TOGETHER_SECONDS)
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(POLL_SECONDS):
-                await self._woken.wait()
-        except TimeoutError:
-            pass
+    async def _batches(self) -> float:
+        """Tells a batch to the index; the seconds until the next one."""
+        taken = await self._round()
+        if 0 < taken < BATCH:
+            await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
+        return 0.0 if taken else POLL_SECONDS
 
     async def _round(self) -> int:
         """Takes a batch and tells it to the index; how many rows it was."""

@@ -16,11 +16,24 @@ log = structlog.get_logger("gear.api")
 
 
 class Rounds:
-    """Does its work, sleeps as long as the work says, and is woken early by `wake`."""
+    """Does its work, sleeps as long as the work says, and is woken early by `wake`.
 
-    def __init__(self, name: str, work: Callable[[], Awaitable[float]]) -> None:
+    `once_more` has the work done once more after `stop`, for what was committed just then; `after_a_fault` are the
+    seconds of rest after a fault of ours.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], Awaitable[float]],
+        *,
+        once_more: bool = False,
+        after_a_fault: float = AFTER_A_FAULT_SECONDS,
+    ) -> None:
         self._name = name
         self._work = work
+        self._once_more = once_more
+        self._after_a_fault = after_a_fault
         self._woken = asyncio.Event()
         self._stopping = False
         self._outage = False
@@ -37,15 +50,20 @@ class Rounds:
     async def run(self) -> None:
         """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
         while not self._stopping:
-            self._woken.clear()
-            around = asyncio.create_task(self._round())
-            try:
-                await asyncio.wait({around})
-            finally:
-                around.cancel()
-            if (fault := around.exception()) is not None:
-                log.error("background work met a fault and starts again; report it", work=self._name, exc_info=fault)
-            await self._pause(AFTER_A_FAULT_SECONDS if fault is not None else around.result())
+            await self._around()
+        if self._once_more:
+            await self._around()
+
+    async def _around(self) -> None:
+        self._woken.clear()
+        around = asyncio.create_task(self._round())
+        try:
+            await asyncio.wait({around})
+        finally:
+            around.cancel()
+        if (fault := around.exception()) is not None:
+            log.error("background work met a fault and starts again; report it", work=self._name, exc_info=fault)
+        await self._pause(self._after_a_fault if fault is not None else around.result())
 
     async def _round(self) -> float:
         try:
