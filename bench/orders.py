@@ -50,11 +50,13 @@ def opened(items: int, opensearch_url: str, folder: Path) -> Shop:
 
 @dataclass(frozen=True)
 class Round:
-    """One run: what the clients saw, and the callbacks: how many had come when they stopped, how long the rest took,
-    and how long after its order a callback came (milliseconds).
+    """One run: what the clients saw; the service's processor time an order with its callback (milliseconds); the
+    callbacks: how many had come when the clients stopped, how long the rest took, and how long after its order one came
+    (milliseconds).
     """
 
     run: Run
+    busy: float
     callbacks: int
     drained: float
     late50: float
@@ -83,7 +85,7 @@ class Orders:
             "clients": self.clients,
             "rate": round(self.median("rate"), 1),
             "spread": [round(min(rates), 1), round(max(rates), 1)],
-            **{name: self.median(name) for name in ("p50", "p99", "late50", "late99", "drained")},
+            **{name: self.median(name) for name in ("p50", "p99", "busy", "late50", "late99", "drained")},
             "rounds": [asdict(one) for one in self.rounds],
         }
 
@@ -121,6 +123,7 @@ def _ordered(shop: Shop, service: Service, receiver: Service, clients: int, seco
     with bodies.open("w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(_body(item, f"{receiver.address}/hooks")) + "\n" for item in items)
     ask("DELETE", receiver.address)
+    began = service.busy()
     made = run(
         service.address,
         "/v1/gear",
@@ -137,7 +140,9 @@ def _ordered(shop: Shop, service: Service, receiver: Service, clients: int, seco
         raise RuntimeError(message)
     callbacks = ask("GET", receiver.address)["callbacks"]
     told = _drained(receiver, made.requests)
-    return Round(made, callbacks, round(time.monotonic() - stopped, 2), told["p50"], told["p99"])
+    drained = round(time.monotonic() - stopped, 2)
+    busy = round((service.busy() - began) * 1000 / told["events"], 2)
+    return Round(made, busy, callbacks, drained, told["p50"], told["p99"])
 
 
 def _drained(receiver: Service, orders: int) -> dict[str, Any]:
@@ -227,6 +232,7 @@ def show_rates(measured: Sequence[Orders]) -> None:
         "spread",
         "p50 ms",
         "p99 ms",
+        "busy ms",
         "callback p50 ms",
         "p99 ms",
         "drained s",
@@ -234,7 +240,12 @@ def show_rates(measured: Sequence[Orders]) -> None:
     for one in measured:
         low, high = one.as_json()["spread"]
         numbers = [f"{one.median('p50') / 1000:.1f}", f"{one.median('p99') / 1000:.1f}"]
-        numbers += [f"{one.median('late50'):.0f}", f"{one.median('late99'):.0f}", f"{one.median('drained'):.1f}"]
+        numbers += [
+            f"{one.median('busy'):.1f}",
+            f"{one.median('late50'):.0f}",
+            f"{one.median('late99'):.0f}",
+            f"{one.median('drained'):.1f}",
+        ]
         rate = f"{one.median('rate'):,.0f}"
         table.add_row(one.database, str(one.workers), str(one.clients), rate, f"{low:,.0f} to {high:,.0f}", *numbers)
     Console().print(table)

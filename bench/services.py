@@ -32,6 +32,12 @@ class Service:
         whole = psutil.Process(self.process.pid)
         return sum(one.memory_info().rss for one in (whole, *whole.children(recursive=True)))
 
+    def busy(self) -> float:
+        """Seconds of processor time that it and its workers have used."""
+        whole = psutil.Process(self.process.pid)
+        times = [one.cpu_times() for one in (whole, *whole.children(recursive=True))]
+        return float(sum(one.user + one.system for one in times))
+
 
 @contextmanager
 def gear_api(

@@ -15,6 +15,9 @@ from store.schema import ACTIVE, BEHIND, masks, orders
 LEASE_ROWS: Final = 10_000
 """Both databases take 32,766 values in a statement at least; this is well below."""
 
+LONGEST_LEASE: Final = timedelta(seconds=60)
+"""No row is leased for longer. One that says so was leased by a clock that was wrong, and is free."""
+
 COMMIT_MARGIN: Final = timedelta(seconds=60)
 """A change carries the time at which its transaction began, and is seen when it commits: at most 30 s later
 (store.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
@@ -53,11 +56,14 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     """Takes up to `limit` rows that the index does not know yet, oldest change first, for `seconds`.
 
     Workers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
-    Raises ValueError for more than LEASE_ROWS.
+    Raises ValueError for more than LEASE_ROWS, or for longer than LONGEST_LEASE.
     """
+    if timedelta(seconds=seconds) > LONGEST_LEASE:
+        raise ValueError(f"a lease lasts {LONGEST_LEASE.seconds} s at most, {seconds} were asked for")
     if limit > LEASE_ROWS:
         raise ValueError(f"a lease takes at most {LEASE_ROWS} rows, {limit} were asked for")
-    free = or_(masks.c.leased_until.is_(None), masks.c.leased_until <= now)
+    until = masks.c.leased_until
+    free = or_(until.is_(None), until <= now, until > now + LONGEST_LEASE)
     due = (
         select(masks.c.platform, masks.c.item)
         .where(BEHIND, free)

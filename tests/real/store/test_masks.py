@@ -100,6 +100,17 @@ async def test_the_lease_of_a_dead_worker_ends(store: Store) -> None:
     assert (second.version, second.attempts) == (first.version, 2)
 
 
+async def test_a_lease_by_a_clock_that_was_wrong_delays_no_mask(store: Store) -> None:
+    """A worker whose clock is a day ahead dies with the row: the item is not offered until tomorrow."""
+    await touch(store, 5)
+    (wrong,) = await lease(store, now=later(86_400), seconds=30)
+    (right,) = await lease(store)
+    assert (right.version, right.attempts) == (wrong.version, 2)
+    assert await lease(store, now=later(29)) == []
+    with pytest.raises(ValueError, match="lasts 60 s at most"):
+        await lease(store, seconds=61)
+
+
 async def test_a_slow_worker_does_not_free_the_lease_of_its_successor(store: Store) -> None:
     await touch(store, 5)
     (slow,) = await lease(store, seconds=10)
