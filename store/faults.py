@@ -30,7 +30,10 @@ _POSTGRES_CLASSES = {
     "58": "PostgreSQL reports a fault of its system: check its log",
     "XX": "PostgreSQL reports an internal fault: check its log",
 }
-_POSTGRES_CODES = {"25006": "PostgreSQL is read only: GEAR_DATABASE_URL must name the primary server"}
+_POSTGRES_CODES = {
+    "25006": "PostgreSQL is read only: GEAR_DATABASE_URL must name the primary server",
+    "42501": "PostgreSQL lacks the right to a table or a file: see its log, and the rights of GEAR_DATABASE_URL's user",
+}
 
 NOT_MIGRATED = "its schema is missing or old: run gear-api migrate"
 FILE_GONE = "its file was removed or replaced while it was open: put it back, or restart this process"

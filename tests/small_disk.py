@@ -1,15 +1,18 @@
-"""A small disk: a folder and megabytes in, a real file system of that size out, to be filled."""
+"""A small disk: megabytes in, a real file system of that size out, to be filled."""
 
 import errno
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+HOW = "only root may mount a small disk: run the tests as root to see what a full one does"
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,21 @@ class SmallDisk:
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk]:
-    """A disk mounted at the folder while the block lasts. Skips the test where this account must not mount one."""
-    folder.mkdir(parents=True)
-    program = shutil.which("mount")
-    command = [program or "mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "gear-test", str(folder)]
-    done = None if program is None else subprocess.run(command, capture_output=True, text=True, check=False)
-    if done is None or done.returncode:
-        pytest.skip("only root may mount a small disk: run the tests as root to see what a full one does")
-    try:
-        yield SmallDisk(folder)
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # mount was found on the same path
+def small_disk(megabytes: int) -> Iterator[SmallDisk]:
+    """A disk mounted while the block lasts, where every account may look. Skips the test where none may be mounted.
+
+    It is not below the folders of pytest: each run of it closes these to other accounts anew.
+    """
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    if mount is None or umount is None:
+        pytest.skip(HOW)
+    with tempfile.TemporaryDirectory(prefix="gear-disk-") as name:
+        folder = Path(name)
+        command = [mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0755", "gear-test", name]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(HOW)
+        folder.chmod(0o755)
+        try:
+            yield SmallDisk(folder)
+        finally:
+            subprocess.run([umount, "--lazy", name], check=True)

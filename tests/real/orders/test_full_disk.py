@@ -22,9 +22,9 @@ MOST_ORDERS = 3000  # many times what fits into the blocks that a database holds
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+def disk() -> Iterator[SmallDisk]:
     """A disk of 24 MiB: an empty database of PostgreSQL has nearly eight."""
-    with small_disk(tmp_path / "disk", 24) as made:
+    with small_disk(24) as made:
         yield made
 
 
@@ -41,9 +41,6 @@ async def postgres_there(disk: SmallDisk, postgres: Postgres) -> AsyncIterator[s
     """A migrated database of PostgreSQL whose tables are on it; the server's log of writes is elsewhere."""
     place = disk.folder / "tables"
     place.mkdir()
-    for folder in (place, *place.parents):
-        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
-            folder.chmod(0o755)
     shutil.chown(place, postgres.account())
     await postgres.execute(
         f"CREATE TABLESPACE small_disk LOCATION '{place}'", "CREATE DATABASE orders_small TABLESPACE small_disk"

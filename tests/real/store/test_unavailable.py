@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from store import migrate, orders, tokens
 from store.engine import Store
 from store.errors import ConstraintBroken, StoreUnavailable
-from tests.real.store.conftest import NOW, NewOrders
+from tests.real.store.conftest import NOW, NewOrders, PostgresServer
 from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
@@ -136,6 +136,16 @@ async def test_a_full_disk(store: Store) -> None:
     async with store.transaction() as connection:
         await connection.execute(text("PRAGMA max_page_count = 1000000"))
     await write(store)
+
+
+@pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
+async def test_a_user_without_rights(url: str, postgres: PostgresServer) -> None:
+    await postgres.execute("DROP ROLE IF EXISTS stranger")
+    await postgres.execute("CREATE ROLE stranger LOGIN")
+    store = Store(url.replace("://postgres@", "://stranger@"))
+    with pytest.raises(StoreUnavailable, match=r"lacks the right to a table .* \(SQLSTATE 42501\)"):
+        await read(store)
+    await store.close()
 
 
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
