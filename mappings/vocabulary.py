@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +39,11 @@ class Meaning:
 
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
     words: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a name has that says so: its words, or one of the values."""
+        return (self.words,) if self.words else tuple(value for _, values in self.filters for value in values)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,26 @@ class Vocabulary(BaseModel):
     def longest(self) -> int:
         """The most words that a spelling has."""
         return max((entry.most_words for entry in self.entries.values()), default=0)
+
+    def cut(self, letters: Sequence[str]) -> Iterator[tuple[int, int, Entry | None]]:
+        """Words, each by its letters, as their longest spellings: where each begins, its words, and what it means."""
+        at = 0
+        while at < len(letters):
+            length, entry = self._longest(letters, at)
+            yield at, length, entry
+            at += length
+
+    def _longest(self, letters: Sequence[str], at: int) -> tuple[int, Entry | None]:
+        for length in range(min(self.longest, len(letters) - at), 0, -1):
+            held = tuple(letters[at : at + length])
+            entry = self.entries.get("".join(held))
+            if entry is not None and length <= entry.most_words and self._is_spelt_so(entry, held):
+                return length, entry
+        return 1, None
+
+    def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
+        """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
+        return len(letters) == 1 or letters in entry.listed or not any(one in self.entries for one in letters)
 
     @cached_property
     def ignored(self) -> frozenset[str]:

@@ -79,6 +79,7 @@ def _word(field: str, word: TypedWord, loosely: bool) -> Clause:
     clauses: list[Clause] = [{"match_bool_prefix": {field: one}} for one in word.begun]
     if word.whole:
         clauses.append({"match": {field: " ".join(word.whole)}})
+    clauses += [{"match": {field: {"query": name, "operator": "and"}}} for name in word.meant]
     if loosely and word.edits:
         clauses.append({"match": {field: _similar(word.text, word.edits)}})
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}

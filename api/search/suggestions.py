@@ -44,7 +44,7 @@ class SuggestAnswer(BaseModel):
 
 async def suggest(engine: Engine, platforms: Sequence[Platform], text: str, limit: int) -> bytes:
     """Suggests what begins with the words; only where nothing does, what is similar. Raises `search_unavailable`."""
-    typed = Typed(text)
+    typed = Typed(text, tuple(platform.language for platform in platforms))
     if not typed.words:
         return suggest_answer([])
     asked = questions(typed, limit, loosely=False)

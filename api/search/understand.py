@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from api.search.amounts import Amount, amounts_of, around, with_bare_seeds
 from mappings.platforms import Platform
-from mappings.vocabulary import Entry, Meaning, Vocabulary, letters_of, words_of
+from mappings.vocabulary import Meaning, Vocabulary, letters_of, words_of
 
 LONGEST_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
 MOST_JOINED = 20  # words: no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
@@ -129,15 +129,12 @@ def _terms(words: list[str], language: Vocabulary, *, open_ended: bool) -> list[
     typed = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
     letters = [letters_of([word]) for word in words]
     terms: list[Term] = []
-    at = 0
-    while at < len(words):
-        length, entry = _longest(letters, at, language)
+    for at, length, entry in language.cut(letters):
         held = tuple(typed[at : at + length])
         if entry is None:
             terms.append(Term(held, ignored=letters[at] in language.ignored))
         else:
             terms.append(Term(_finished(held), entry.meanings))
-        at += length
     if terms and terms[-1].meanings:  # a word that is known is finished, and with it what is joined with it
         return [replace(term, words=_finished(term.words)) for term in terms]
     return terms
@@ -167,24 +164,6 @@ def _value_of(term: Term) -> tuple[str, frozenset[str]]:
 
 def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(replace(word, begun=()) for word in words)
-
-
-def _longest(letters: list[str], at: int, language: Vocabulary) -> tuple[int, Entry | None]:
-    """How many words from here, each by its letters, are the longest spelling, and what it means."""
-    entries = language.entries
-    for length in range(min(language.longest, len(letters) - at), 0, -1):
-        held = letters[at : at + length]
-        entry = entries.get("".join(held))
-        if entry is not None and length <= entry.most_words and _is_spelt_so(entry, held, language):
-            return length, entry
-    return 1, None
-
-
-def _is_spelt_so(entry: Entry, letters: list[str], language: Vocabulary) -> bool:
-    """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
-    if len(letters) == 1 or tuple(letters) in entry.listed:
-        return True
-    return not any(one in language.entries for one in letters)
 
 
 def _word(words: list[str], place: int, *, open_ended: bool) -> Word:

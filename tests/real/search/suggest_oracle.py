@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from mappings.platforms import read_platforms
+from mappings.vocabulary import letters_of
 from tests.real.search.oracle import Item, fold
 from tests.real.search.text_oracle import spellings, words
 
+LANGUAGES = tuple(platform.language for platform in read_platforms())
 KINDS = ("item", "weapon", "finish", "set", "sticker")
 Suggested = tuple[str, str, int]
 
@@ -51,11 +54,26 @@ def _has(text: str, typed: str, meets: Callable[[str, str], bool]) -> bool:
             return any(one.startswith(joined) for one in held)
         return joined in held
 
+    meant = _meant(typed)
     return all(
         any(is_in(start, length) for start, length in spans if start <= place < start + length)
-        or any(meets(word, one) for one in held)
+        or any(set(words(name)) <= held for name in meant[place])
+        or (not meant[place] and any(meets(word, one) for one in held))
         for place, word in enumerate(asked)
     )
+
+
+@cache
+def _meant(typed: str) -> list[set[str]]:
+    """For each word what the vocabulary has for it: words for words, and the names of values."""
+    letters = [letters_of([word]) for word in words(typed)]
+    found: list[set[str]] = [set() for _ in letters]
+    for language in LANGUAGES:
+        for start, length, entry in language.cut(letters):
+            names = {name for meaning in (entry.meanings if entry else ()) for name in meaning.names}
+            for place in range(start, start + length):
+                found[place] |= names
+    return found
 
 
 def _exactly(word: str, held: str) -> bool:

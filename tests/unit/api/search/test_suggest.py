@@ -1,12 +1,16 @@
 """Suggestions are asked for as in golden files, and put into one order; a typed text is read as it stands."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from api.search.engine_answers import Answer
 from api.search.suggest import Suggestion, best, questions, suggestion_request, suggestions_of
 from api.search.typed import Typed, fold
 from mappings.fields import SUGGESTED
+from mappings.platforms import read_platforms
 from tests.conftest import Golden
+from tests.unit.api.search.test_understand import leaves
 
 
 @pytest.mark.parametrize(("name", "loosely"), [("strictly", False), ("loosely", True)])
@@ -38,6 +42,32 @@ def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name:
 )
 def test_a_typed_text_meets_a_value(typed: str, value: str, strictly: bool, loosely: bool) -> None:
     assert (Typed(typed).meets(value, loosely=False), Typed(typed).meets(value, loosely=True)) == (strictly, loosely)
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "meets"),
+    [
+        ("bfk fa", "★ Butterfly Knife | Fade (Factory New)", True),
+        ("bfk fa", "★ Karambit | Fade (Factory New)", False),
+        ("ak redl st", "StatTrak™ AK-47 | Redline (Field-Tested)", False),  # only the last word may be a beginning
+        ("st ak redl", "StatTrak™ AK-47 | Redline (Field-Tested)", True),
+        ("kato 14 ti", "Sticker | Titan (Holo) | Katowice 2014", True),
+        ("5-7 fai", "Five-SeveN | Fairy Tale (Field-Tested)", True),
+    ],
+)
+def test_slang_is_met_by_the_names_that_it_stands_for(typed: str, value: str, meets: bool) -> None:
+    vocabularies = tuple(platform.language for platform in read_platforms())
+    assert Typed(typed, vocabularies).meets(value, loosely=False) is meets
+
+
+@given(
+    st.text(max_size=100) | st.text("ab c1", min_size=50, max_size=100) | st.sampled_from(["st " * 33, "m4 ak " * 16])
+)
+def test_any_text_is_asked_for_within_the_engines_limit_of_clauses(text: str) -> None:
+    # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
+    typed = Typed(text, tuple(platform.language for platform in read_platforms()))
+    for asked in questions(typed, 8, loosely=True):
+        assert len(list(leaves(suggestion_request(asked)["query"]))) < 1000
 
 
 def test_values_fold_as_the_index_folds_them() -> None:

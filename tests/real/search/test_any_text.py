@@ -1,0 +1,55 @@
+"""Any text is just text: sixty words, emoji, quotes, slashes, wildcards, the engine's own syntax are searched for."""
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.app import serving, settings_for
+from tests.conftest import drop_indices
+from tests.load import load_items
+
+ITEMS: list[dict[str, Any]] = [{"id": 1, "name": "AK-47 | Redline (Field-Tested)", "price": 30}]
+TEXTS = (
+    " ".join(f"{number:x}" for number in range(160, 220)),  # sixty words
+    "a " * 100,
+    "st " * 66,
+    "ak ft m4 kato 14 " * 11,
+    "\U0001f525" * 200,
+    "'\"`\\/" * 40,
+    "* ? redl* ?edline ~2 ^5 \\* {!lucene} [* TO *]",
+    'name:redline AND price:[0 TO 1] OR NOT _exists_:id && || ! ( ) "redline"~2',
+    "*" * 200,
+    "{" * 200,
+    "0.1 " * 50,
+    "#1,2 under 5 " * 15,
+    "<" * 200,
+)
+
+
+@pytest.fixture(scope="module")
+def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A client of the app with one item."""
+    folder: Path = tmp_path_factory.mktemp("any")
+    prefix = f"t{uuid4().hex[:10]}"
+    settings = settings_for(opensearch_url, prefix, folder)
+    with serving(settings) as served:
+        try:
+            load_items(settings, ITEMS, folder)
+            yield served
+        finally:
+            drop_indices(opensearch_url, prefix)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])
+def test_a_search_for_it_finds_nothing_and_is_no_error(client: httpx.Client, text: str) -> None:
+    answer = client.post("/v1/gear/search", json={"query": text, "explain": True})
+    assert (answer.status_code, answer.json()["total"]) == (200, 0), answer.text
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])
+def test_it_suggests_nothing_and_is_no_error(client: httpx.Client, text: str) -> None:
+    answer = client.get("/v1/gear/suggest", params={"q": text[:100]})
+    assert (answer.status_code, answer.json()["suggestions"]) == (200, []), answer.text
