@@ -26,12 +26,12 @@ _CURRENCIES = {
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\w)"
     r"(?:under|below|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than|not?\s+more\s+than|not\s+over)"
-    r"(?!\w)(?:\s+(?:of|price)(?!\w))?:?))"
+    r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _AT_LEAST = (
     r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
     r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|not?\s+less\s+than|starting\s+(?:at|from))"
-    r"(?!\w)(?:\s+(?:of|price)(?!\w))?:?))"
+    r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # what may stand behind a number in their place: `50 max`, `20+`, but not the `min` of a `min wear`

@@ -2,9 +2,9 @@
 
 Scores are counted, not weighed, so that they do not change with what else is in the index. By `relevance`, an item
 whose name is the text comes before all others; then each term that can be met in several ways gives 1 for each way
-that is met, and 2 for its meaning: what is exactly the word also begins with it and is similar to it, what has the
-meaning mostly has the word. A whole word gives 1 more where it may be a beginning too. Beside a word that has a
-meaning, a finish gives 1 more that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very
+that is met, and 2 for a value that it means: what is exactly the word also begins with it and is similar to it, what
+has the meaning mostly has the word. A whole word gives 1 more where it may be a beginning too. Beside a word that has
+a meaning, a finish gives 1 more that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very
 words (`doppler p2` is no Gamma Doppler first). Ties go by the index field `rank`.
 """
 
@@ -111,14 +111,14 @@ def _term(term: Term, by_finish: bool) -> list[tuple[str, Clause, bool]]:
     if term.either:
         typed = " ".join(one.typed for one in term.all)
         return [(typed, any_of([_all_of(_term(replace(one, either=()), by_finish)) for one in term.all]), True)]
-    meanings = [_meaning(meaning) for meaning in term.meanings]
     if term.narrow:
-        return [(term.typed, any_of(meanings), False)]
+        return [(term.typed, any_of([_meaning(meaning) for meaning in term.meanings]), False)]
     words = [_word(word, by_finish) for word in term.words]
     if not term.meanings:
         return [(word.typed, clause, counts) for word, (clause, counts) in zip(term.words, words, strict=True)]
     typed_words = words[0][0] if len(words) == 1 else {"bool": {"filter": [clause for clause, _ in words]}}
-    clauses = [_worth(typed_words, 1), *(_worth(clause, 2) for clause in meanings)]
+    clauses = [_worth(typed_words, 1)]
+    clauses += [_worth(_meaning(meaning), 2 if meaning.filters else 1) for meaning in term.meanings]
     if term.named:
         held = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
         clauses += [_worth(_all_words(value), 1) for value in held]
