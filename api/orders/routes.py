@@ -70,7 +70,8 @@ async def order_item(
 
     Retries are safe. With an `Idempotency-Key` the first 201 is answered again, whatever has changed since; without
     one, the same body is answered with the order that it placed while that is active. `Idempotent-Replayed: true`
-    marks both.
+    marks both. A refusal is not kept, but it is final for what was sent before it: a call with the same key that is
+    still on its way orders nothing any more.
     """
     placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), masking.wake)
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
