@@ -26,6 +26,9 @@ def main() -> None:
 @click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
 @click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
+@click.option(
+    "--plain/--no-plain", default=True, help="Without: only this service, and the engine asked for its index."
+)
 @click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
 def search(
@@ -34,6 +37,7 @@ def search(
     clients: tuple[int, ...],
     rounds: int,
     seconds: float,
+    plain: bool,
     opensearch_url: str,
     folder: Path,
 ) -> None:
@@ -42,9 +46,10 @@ def search(
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     file = data.listings(items, folder)
-    prefix, index = f"bench-{items}", f"bench-plain-{items}"
+    prefix, index = f"bench-{items}", f"bench-plain-{items}" if plain else None
     data.load_ours(file, items, opensearch_url, prefix, folder)
-    data.load_plain(file, items, opensearch_url, index)
+    if index is not None:
+        data.load_plain(file, items, opensearch_url, index)
     plan = Plan(
         workloads=tuple(known[name] for name in names or known), clients=clients, rounds=rounds, seconds=seconds
     )

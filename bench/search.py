@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,10 +13,12 @@ from bench.changing import Changed, changing
 from bench.services import Service
 from bench.workloads import Workload, bodies_of
 from bench.wrk import Run, run
+from mappings.folding import fold
 
-OURS, PLAIN, RAW = "gear-api", "plain service", "raw _search"
+OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
 # Peers that can be asked a workload: what is no part of a plain service is compared with nothing.
 _ONLY_OURS = {"groups", "typing"}
+_ONLY_FILTERS = {"cold", "hot", "deep", "mix"}  # what can be said to our index by hand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,39 +69,62 @@ class Peer:
     path: str
     headers: Mapping[str, str]
     changed: Changed | None = None  # what changes beside a workload that wants it
-    raw: bool = False
+    said: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # how a body of ours is said to it, if otherwise
 
     def knows(self, workload: Workload) -> bool:
         """Whether the peer can be asked this at all."""
+        if self.name == OWN:
+            return workload.name in _ONLY_FILTERS
         return self.name == OURS or workload.name not in _ONLY_OURS
 
     def written(self, workload: Workload, seed: int, folder: Path) -> Path:
         """The workload's bodies as this peer reads them, one a line."""
-        file = folder / f"{workload.name}-{seed}-{'raw' if self.raw else 'api'}.ndjson"
+        kind = "api" if self.said is None else "raw" if self.said is plain.query_of else "own"
+        file = folder / f"{workload.name}-{seed}-{kind}.ndjson"
         if not file.exists():
             bodies = bodies_of(workload, seed)
-            said = [plain.query_of(body) if self.raw else body for body in bodies]
+            said = bodies if self.said is None else [self.said(body) for body in bodies]
             file.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
         return file
 
 
 @contextmanager
-def peers(opensearch_url: str, prefix: str, plain_index: str, folder: Path) -> Iterator[tuple[list[Peer], Service]]:
-    """All peers, started; and this project's service."""
+def peers(
+    opensearch_url: str, prefix: str, plain_index: str | None, folder: Path
+) -> Iterator[tuple[list[Peer], Service]]:
+    """All peers, started; and this project's service. Without a plain index, the engine is asked for ours."""
     with ExitStack() as stack:
         ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder))
-        other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
-        json_type = {"Content-Type": "application/json"}
-        its = Changed(opensearch_url, plain_index, cents=False)
         own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=ours.address, headers=ours.headers)
+        json_type = {"Content-Type": "application/json"}
+        first = Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own)
+        if plain_index is None:
+            yield [first, Peer(OWN, opensearch_url, f"/{prefix}-730/_search", json_type, own, own_query_of)], ours
+            return
+        other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
+        its = Changed(opensearch_url, plain_index, cents=False)
         yield (
             [
-                Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own),
+                first,
                 Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its),
-                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, its, raw=True),
+                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, its, plain.query_of),
             ],
             ours,
         )
+
+
+def own_query_of(body: dict[str, Any]) -> dict[str, Any]:
+    """The plain peer's request, said to this project's index: its fields' names, its cents, its folded words."""
+    text = json.dumps(plain.query_of(body))
+    for name in plain.DETAILS:
+        text = text.replace(f'"details.{name}"', f'"{name}.folded"')
+    query: dict[str, Any] = json.loads(text)
+    for clause in query["query"]["bool"]["filter"]:
+        for name, bounds in clause.get("range", {}).items():
+            clause["range"] = {name: {end: round(bound * 100) for end, bound in bounds.items()}}
+        for name, values in clause.get("terms", {}).items():
+            clause["terms"] = {name: [fold(value) for value in values]}
+    return query
 
 
 def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:

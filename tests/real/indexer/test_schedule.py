@@ -100,7 +100,7 @@ def _dispatch(place: Place, shop: Shop) -> None:
             index=place.alias,
             id=str(number),
             body={"doc": {"bound": bound}},
-            params={"retry_on_conflict": 3},
+            params={"retry_on_conflict": 50},  # the real one is told what was in conflict and tries again later
             ignore=404,
         )
 
