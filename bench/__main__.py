@@ -51,7 +51,11 @@ def search(
     if index is not None:
         data.load_plain(file, items, opensearch_url, index)
     plan = Plan(
-        workloads=tuple(known[name] for name in names or known), clients=clients, rounds=rounds, seconds=seconds
+        workloads=tuple(known[name] for name in names or known),
+        clients=clients,
+        rounds=rounds,
+        seconds=seconds,
+        opensearch_url=opensearch_url,
     )
     with peers(opensearch_url, prefix, index, folder) as (asked, ours):
         before = ours.resident()

@@ -196,7 +196,13 @@ def searches(
     """The same searches with so many active orders in the store."""
     rounds, seconds = plan
     known = workloads()
-    asked = Plan(workloads=tuple(known[name] for name in WORKLOADS), clients=(clients,), rounds=rounds, seconds=seconds)
+    asked = Plan(
+        workloads=tuple(known[name] for name in WORKLOADS),
+        clients=(clients,),
+        rounds=rounds,
+        seconds=seconds,
+        opensearch_url=shop.opensearch_url,
+    )
     with serving(shop, kind, 1) as (service, url):
         peer = Peer(OURS, service.address, "/v1/gear/search", service.headers)
         active = 0

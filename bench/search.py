@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 from bench import plain, services
 from bench.changing import Changed, changing
@@ -29,6 +30,7 @@ class Plan:
     clients: tuple[int, ...]
     rounds: int
     seconds: float
+    opensearch_url: str
     seed: int = 1
 
 
@@ -133,6 +135,13 @@ def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:
     return changing(peer.changed, workload.changes, workload.orders)
 
 
+def forget(opensearch_url: str) -> None:
+    """Clears the answers that the engine keeps: distinct bodies shall not meet those of another run."""
+    request = Request(f"{opensearch_url}/_cache/clear?request=true", method="POST")
+    with urlopen(request, timeout=60) as answer:
+        answer.read()
+
+
 def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
     """Warms each peer up, then runs them in turn, so that a noisy minute hits all of them."""
     for workload in plan.workloads:
@@ -144,6 +153,8 @@ def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
                     file = peer.written(workload, plan.seed, folder)
                     first = (number + 1) * workload.bodies // (plan.rounds + 1)
                     seconds = plan.seconds if number >= 0 else max(1.0, plan.seconds / 2)
+                    if workload.draw == "distinct":
+                        forget(plan.opensearch_url)
                     with _meanwhile(workload, peer):
                         found = run(
                             peer.address,

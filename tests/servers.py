@@ -40,7 +40,7 @@ _CONTAINER_SETTINGS = {
     "action.auto_create_index": "false",  # as gear-node and production have it
     "DISABLE_SECURITY_PLUGIN": "true",
     "DISABLE_INSTALL_DEMO_CONFIG": "true",
-    "OPENSEARCH_JAVA_OPTS": "-Xms512m -Xmx512m",
+    "OPENSEARCH_JAVA_OPTS": "-Xms1g -Xmx1g",
 }
 _SHARED_PORT = 9219
 """Where the shared node listens unless the port is taken."""
@@ -160,7 +160,7 @@ def _shared_node() -> Iterator[str]:
     home.parent.mkdir(parents=True, exist_ok=True)
     with home.with_name("test-node.users").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
-        node = Node(home, _port_of(home))
+        node = Node(home, _port_of(home), heap="1g")  # several processes of tests use it at once
         node.start()
         try:
             yield node.url
