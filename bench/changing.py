@@ -74,16 +74,21 @@ def _reprice(changed: Changed, ids: list[str], chance: random.Random) -> None:
         raise OSError(str(broken[0]))
 
 
-def _order(changed: Changed, item: str) -> None:
-    body = {
+def order_of(item: str, callback_url: str) -> dict[str, str]:
+    """An order's body: each item has a buyer of its own."""
+    return {
         "account": f"client-{item}",
         "email": "buyer@example.com",
         "platform": "cs2",
         "item": item,
         "fee": "excluded",
-        "callbackUrl": "https://shop.example.com/hooks",
+        "callbackUrl": callback_url,
         "successUrl": "https://shop.example.com/thanks",
     }
+
+
+def _order(changed: Changed, item: str) -> None:
+    body = order_of(item, "https://shop.example.com/hooks")
     try:
         _post(f"{changed.orders}/v1/gear", json.dumps(body), changed.headers or {})
     except OSError as error:

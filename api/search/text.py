@@ -149,13 +149,14 @@ def _word(word: Word, by_finish: bool) -> tuple[Clause, bool]:
         exact = any_of([exact, *begun])
     if word.mistyped:
         kinds = (ONE_EDIT, TWO_EDITS)
-        others += [_worth({"match": {"text": _similar(word.typed, fuzziness)}}, 1) for fuzziness in kinds]
+        others += [_worth({"match": {"text": similar(word.typed, fuzziness)}}, 1) for fuzziness in kinds]
     if not others:
         return exact, False
     return any_of([_worth(exact, 2 if word.is_last and begun else 1), *others]), True
 
 
-def _similar(word: str, fuzziness: str) -> Clause:
+def similar(word: str, fuzziness: str | int) -> Clause:
+    """What a `match` asks for words like this one: the edits as the engine's fuzziness, the first letter kept."""
     return {
         "query": word,
         "fuzziness": fuzziness,

@@ -7,6 +7,7 @@ has been bound since is left out of its page.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,25 +64,24 @@ async def _facets_as_read(
     services: Services, platforms: Sequence[Platform], question: Question, page: _Page
 ) -> Facets | None:
     """The facets in the page's own reading; a walk that they fail on its first page leaves no view behind."""
-    try:
-        return await facets_of(services.engine, platforms, replace(question, understood=page.understood))
-    except BaseException:
+    with ExitStack() as undo:
         if question.body.cursor == START:
-            services.cursors.end(page.reached.view)
-        raise
+            undo.callback(services.cursors.end, page.reached.view)
+        facets = await facets_of(services.engine, platforms, replace(question, understood=page.understood))
+        undo.pop_all()
+    return facets
 
 
 async def _first(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:
     cursors = services.cursors
     view = await cursors.open(platforms)
-    try:
+    with ExitStack() as undo:
+        undo.callback(cursors.end, view)
         answer = await services.engine.search_view(view_request(question, view, cursors.engine_keep_seconds))
         loose = await _loosened(services, platforms, question, view) if total_of(answer) == 0 else question
         if loose is not question:
             answer = await services.engine.search_view(view_request(loose, view, cursors.engine_keep_seconds))
-    except BaseException:
-        cursors.end(view)
-        raise
+        undo.pop_all()
     start = Cursor(view, 0, fingerprint(question.body), 0, total_of(answer), [], loose is not question)
     page = _page(start, answer, loose)
     if page.last:

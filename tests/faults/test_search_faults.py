@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from bench.databases import postgresql
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
@@ -20,7 +21,7 @@ from tests.real.api.catalogue import put_index, simple_item
 from tests.real.api.envelope import error_of
 from tests.real.api.waiting import until
 from tests.real.orders.conftest import Postgres
-from tests.servers import TcpProxy, postgres_url
+from tests.servers import TcpProxy
 
 BOUND = 8.0
 """Seconds. The engine has 2.5 for an answer, as by default; a busy machine adds to it."""
@@ -219,7 +220,7 @@ async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: st
 async def test_a_store_that_is_away_is_a_503_until_it_is_back(
     opensearch_url: str, app: RunningApp, tmp_path: Path
 ) -> None:
-    with postgres_url() as url:
+    with postgresql() as url:
         server = Postgres(url)
         await server.execute("CREATE DATABASE faults")
         await migrate.upgrade(server.url("faults"))

@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import orjson
@@ -53,8 +55,9 @@ class Workers:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._end = time.monotonic() + SECONDS
-        self._errors: list[BaseException] = []
-        self._threads: list[threading.Thread] = []
+        self._failed = threading.Event()
+        self._pool = ThreadPoolExecutor(max_workers=16)  # more than there are workers
+        self._futures: list[Future[None]] = []
 
     def command(self, verb: str, *options: str, stdin: bytes) -> dict[str, Any]:
         """A command's report."""
@@ -72,21 +75,19 @@ class Workers:
 
         def repeated() -> None:
             chance = random.Random(f"{SEED} {number}")
-            try:
-                while time.monotonic() < self._end and not self._errors:
+            with ExitStack() as unless_done:
+                unless_done.callback(self._failed.set)
+                while time.monotonic() < self._end and not self._failed.is_set():
                     work(chance)
-            except BaseException as error:
-                self._errors.append(error)
-                raise
+                unless_done.pop_all()
 
-        self._threads.append(threading.Thread(target=repeated))
-        self._threads[-1].start()
+        self._futures.append(self._pool.submit(repeated))
 
     def join(self) -> None:
         """Waits for all of them."""
-        for thread in self._threads:
-            thread.join()
-        assert not self._errors, self._errors
+        self._pool.shutdown()
+        for future in self._futures:
+            future.result()
 
 
 def _rows(names: dict[int, str]) -> bytes:

@@ -11,13 +11,13 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from api.settings import Settings
+from bench.databases import postgresql
 from store import migrate
 from store.drivers import Waits
 from store.engine import Store
 from tests.app import settings_for
 from tests.real.orders.desk import Desk, desk_at
 from tests.real.orders.shop import Shop, load, opened
-from tests.servers import postgres_url
 
 
 class Postgres:
@@ -60,7 +60,7 @@ class Postgres:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """The server that the tests of orders share."""
-    with postgres_url() as url:
+    with postgresql() as url:
         yield Postgres(url)
 
 

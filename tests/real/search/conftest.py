@@ -2,18 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
 
 from mappings.fields import DETAILS
-from tests.app import serving, settings_for
-from tests.conftest import drop_indices
 from tests.exact_json import dumps
-from tests.load import load_items
+from tests.load import serving_items
 from tests.real.search.items import make_items
 
 ITEMS = 400
@@ -53,12 +49,5 @@ def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
 def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchedItems]:
     """400 items made by a seed, loaded as an operator loads them."""
     items = make_items(ITEMS, seed=7)
-    prefix = f"t{uuid4().hex[:10]}"
-    folder: Path = tmp_path_factory.mktemp("search")
-    settings = settings_for(opensearch_url, prefix, folder)
-    with serving(settings) as client:
-        try:
-            load_items(settings, items, folder)
-            yield SearchedItems(items, _known(items), client, prefix)
-        finally:
-            drop_indices(opensearch_url, prefix)
+    with serving_items(opensearch_url, items, tmp_path_factory.mktemp("search")) as (client, prefix):
+        yield SearchedItems(items, _known(items), client, prefix)

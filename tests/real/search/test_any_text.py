@@ -1,15 +1,11 @@
 """Any text is just text: sixty words, emoji, quotes, slashes, wildcards, the engine's own syntax are searched for."""
 
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
 
-from tests.app import serving, settings_for
-from tests.conftest import drop_indices
-from tests.load import load_items
+from tests.load import serving_items
 
 ITEMS: list[dict[str, Any]] = [{"id": 1, "name": "AK-47 | Redline (Field-Tested)", "price": 30}]
 TEXTS = (
@@ -32,15 +28,8 @@ TEXTS = (
 @pytest.fixture(scope="module")
 def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A client of the app with one item."""
-    folder: Path = tmp_path_factory.mktemp("any")
-    prefix = f"t{uuid4().hex[:10]}"
-    settings = settings_for(opensearch_url, prefix, folder)
-    with serving(settings) as served:
-        try:
-            load_items(settings, ITEMS, folder)
-            yield served
-        finally:
-            drop_indices(opensearch_url, prefix)
+    with serving_items(opensearch_url, ITEMS, tmp_path_factory.mktemp("any")) as (served, _):
+        yield served
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])

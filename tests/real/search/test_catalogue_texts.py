@@ -15,9 +15,7 @@ import pytest
 from bench.relevance.judged import GROUPS, SETS, Answered, judge, read
 from bench.relevance.score import OVERALL, by_group, misses
 from bench.relevance.stock import stock
-from tests.app import serving, settings_for
-from tests.conftest import drop_indices
-from tests.load import load_items
+from tests.load import serving_items
 
 ROOT = Path(__file__).parents[3]
 ROWS = 35_911  # of the catalogue: a sample of so many has one listing of each
@@ -42,15 +40,8 @@ def client(
     listings: list[Item], opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx.Client]:
     """The app that searches them."""
-    folder = tmp_path_factory.mktemp("catalogue")
-    prefix = f"t{random.SystemRandom().randrange(16**10):x}"
-    settings = settings_for(opensearch_url, prefix, folder)
-    with serving(settings) as found:
-        try:
-            load_items(settings, listings, folder)
-            yield found
-        finally:
-            drop_indices(opensearch_url, prefix)
+    with serving_items(opensearch_url, listings, tmp_path_factory.mktemp("catalogue")) as (served, _):
+        yield served
 
 
 def found(client: httpx.Client, text: str, limit: int = 100) -> tuple[list[Item], int]:

@@ -1,0 +1,15 @@
+"""Figures of repeated runs: rounds in, medians and spread out."""
+
+import statistics
+from collections.abc import Iterable
+
+
+def median(rounds: Iterable[object], name: str) -> float:
+    """The median over the rounds of one of their numbers."""
+    return float(statistics.median(getattr(one, name) for one in rounds))
+
+
+def spread(values: Iterable[float]) -> list[float]:
+    """The least and the most, to a tenth."""
+    held = list(values)
+    return [round(min(held), 1), round(max(held), 1)]
