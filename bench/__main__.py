@@ -4,15 +4,17 @@ from pathlib import Path
 
 import click
 
-from bench import data, databases, results
+from bench import attachments as encoding
+from bench import data, databases, results, services
 from bench import load as loading
 from bench import orders as ordering
+from bench import page as paging
 from bench.relevance import judged as judging
 from bench.relevance import score
 from bench.relevance.peers import asked as asked_about
 from bench.relevance.stock import stock
 from bench.search import Plan, measure, peers
-from bench.workloads import workloads
+from bench.workloads import CATALOGUE, workloads
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,6 +31,11 @@ def main() -> None:
 @click.option(
     "--plain/--no-plain", default=True, help="Without: only this service, and the engine asked for its index."
 )
+@click.option(
+    "--stac",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The Python of an environment that has stac-fastapi-opensearch[server]; not asked where left out.",
+)
 @click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
 def search(
@@ -38,6 +45,7 @@ def search(
     rounds: int,
     seconds: float,
     plain: bool,
+    stac: Path | None,
     opensearch_url: str,
     folder: Path,
 ) -> None:
@@ -57,7 +65,8 @@ def search(
         seconds=seconds,
         opensearch_url=opensearch_url,
     )
-    with peers(opensearch_url, prefix, index, folder) as (asked, ours):
+    independent = None if stac is None else data.independent(stac, file, items, opensearch_url, folder)
+    with peers(opensearch_url, prefix, index, folder, independent) as (asked, ours):
         before = ours.resident()
         measured = []
         for series in measure(plan, asked, folder):
@@ -65,6 +74,8 @@ def search(
             click.echo(f"{series.workload} {series.clients} {series.peer}: {series.median('rate'):,.0f}/s", err=True)
         memory = {"before": before, "after": ours.resident()}
     about = results.circumstances(items=items, data=data.digest(file), memory=memory)
+    if stac is not None:
+        about["stac"] = services.stac_version(stac)
     results.write(folder / f"search-{items}.json", about, measured)
     results.show(measured)
 
@@ -163,6 +174,35 @@ def orders(
         told = [{"active": count, **series.as_json()} for count, series in found]
         results.write_json(folder / "orders-searches.json", about, told)
         ordering.show_searches(found)
+
+
+@main.command()
+@click.option("--items", default=1_000_000, show_default=True, help="Listings in each index.")
+@click.option("--variant", "variants", multiple=True, type=click.Choice(list(encoding.VARIANTS)), help="Default: all.")
+@click.option("--seed", default=data.SEED, show_default=True, help="Which listings are made.")
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def attachments(items: int, variants: tuple[str, ...], seed: int, opensearch_url: str, folder: Path) -> None:
+    """Attachments: nested, or flat in two ways; loading, sizes and times of the same questions."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = variants or tuple(encoding.VARIANTS)
+    measured = list(encoding.measure(opensearch_url, asked, items, seed, CATALOGUE))
+    about = results.circumstances(items=items, seed=seed)
+    results.write_json(folder / f"attachments-{items}.json", about, measured)
+    encoding.show(measured)
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def page(files: tuple[Path, ...]) -> None:
+    """Rewrite the marked regions of docs/benchmarks.md from FILES, the JSON files of searches and loads."""
+    text = paging.PAGE.read_text(encoding="utf-8")
+    try:
+        made = paging.written(text, paging.read(files))
+    except paging.PageError as error:
+        raise click.ClickException(str(error)) from error
+    paging.PAGE.write_text(made, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 """Attachments, nested or flat: made-up listings in; the speed of loading, sizes, and times of the same questions out.
 
 Each variant gets an index of its own, removed at the end. They are loaded and asked in turns, so that what else the
-machine does falls on all of them, and must find the same numbers. Run `python -m bench.attachments`.
+machine does falls on all of them, and must find the same numbers.
 """
 
-import argparse
 import json
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from typing import Any
 
 import orjson
 from opensearchpy import OpenSearch
+from rich.console import Console
+from rich.table import Table
 
 from indexer.document import index_document, item_from_json
 from indexer.sample import Sampler
@@ -34,6 +35,7 @@ Document = dict[str, Any]
 Clause = dict[str, Any]
 Attachments = list[tuple[str, float | None]]  # names and wears
 CHUNK_BYTES = 4 * 1024 * 1024
+PREFIX = "bench-attachments"
 SLICES = 20
 NAMES = 40  # stickers asked for, from famous to rare
 WITHOUT_WEAR = "~"  # sorts behind every wear
@@ -248,33 +250,32 @@ def ask_in_turns(client: OpenSearch, variants: dict[str, Variant], names: list[s
     return times
 
 
-def main() -> None:
-    """Measures the variants in turns and prints one JSON object each; talk goes to stderr."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--catalogue", type=Path, default=Path("data/catalogue.ndjson.gz"))
-    parser.add_argument("--variant", action="append", choices=list(VARIANTS), help="default: all")
-    asked = parser.parse_args()
-    settings = SearchSettings()
-    client = connect(settings, timeout=600.0, retries=0, connections=3)
-    variants = {f"{settings.index_prefix}-bench-{name}": VARIANTS[name] for name in asked.variant or VARIANTS}
+def measure(url: str, names: Sequence[str], items: int, seed: int, catalogue: Path) -> Iterator[dict[str, Any]]:
+    """Loads and asks the variants of these names in turns; the figures of each."""
+    client = connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600.0, retries=0, connections=3)
+    variants = {f"{PREFIX}-{name}": VARIANTS[name] for name in names}
     with TemporaryDirectory(prefix="gear-bench-") as folder:
         paths = {index: Path(folder, f"{index}.ndjson") for index in variants}
-        names = written(asked.catalogue, asked.count, asked.seed, [(variants[index], paths[index]) for index in paths])
-        sys.stderr.write(f"{asked.count:,} items are made; loading\n")
+        stickers = written(catalogue, items, seed, [(variants[index], paths[index]) for index in paths])
+        sys.stderr.write(f"{items:,} items are made; loading\n")
         try:
             for index, variant in variants.items():
                 create(client, index, variant)
-            seconds = load_in_turns(client, paths, asked.count)
+            seconds = load_in_turns(client, paths, items)
             held = {index: merged(client, index) for index in variants}
-            times = ask_in_turns(client, variants, names)
+            times = ask_in_turns(client, variants, stickers)
         finally:
             client.indices.delete(index=",".join(variants), params={"ignore_unavailable": "true"})
     for index in variants:
-        figures = {"itemsASecond": round(asked.count / seconds[index]), **held[index]}
-        sys.stdout.write(json.dumps({"variant": index, **figures, "milliseconds": times[index]}) + "\n")
+        figures = {"itemsASecond": round(items / seconds[index]), **held[index]}
+        yield {"variant": index.removeprefix(f"{PREFIX}-"), **figures, "milliseconds": times[index]}
 
 
-if __name__ == "__main__":
-    main()
+def show(measured: Sequence[dict[str, Any]]) -> None:
+    """Prints a column for each variant."""
+    table = Table("", *(one["variant"] for one in measured))
+    for name in ("itemsASecond", "mebibytes", "segments", "indexingSeconds"):
+        table.add_row(name, *(f"{one[name]:,}" for one in measured))
+    for kind in measured[0]["milliseconds"]:
+        table.add_row(f"{kind}, ms", *(f"{one['milliseconds'][kind]:.2f}" for one in measured))
+    Console().print(table)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import orjson
 import zstandard
 from opensearchpy import OpenSearch
 
-from bench import plain
+from bench import plain, services, stac
+from bench.services import Service
 from mappings.connection import SearchSettings, connect
 
 SEED = 1
@@ -63,6 +65,18 @@ def load_plain(file: Path, count: int, opensearch_url: str, index: str) -> None:
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
     if _held(client, index) != count:
         plain.load(plain.client_of(opensearch_url), index, items(file))
+
+
+@contextmanager
+def independent(python: Path, file: Path, count: int, opensearch_url: str, folder: Path) -> Iterator[Service]:
+    """The independent peer, run by that interpreter; loaded unless so many items are there already."""
+    names = stac.Names(f"bench-stac-{count}")
+    with services.stac(python, stac.settings(opensearch_url, names), folder) as service:
+        client = plain.client_of(opensearch_url)
+        if _held(client, names.items) != count:
+            stac.create(service.address, client, names)
+            stac.load(client, names, items(file))
+        yield service
 
 
 def _held(client: OpenSearch, name: str) -> int:

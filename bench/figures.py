@@ -1,7 +1,7 @@
 """Figures of repeated runs: rounds in, medians and spread out."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def median(rounds: Iterable[object], name: str) -> float:
@@ -13,3 +13,8 @@ def spread(values: Iterable[float]) -> list[float]:
     """The least and the most, to a tenth."""
     held = list(values)
     return [round(min(held), 1), round(max(held), 1)]
+
+
+def percentile(sorted_values: Sequence[float], share: float) -> float:
+    """The value below which this share lies."""
+    return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]

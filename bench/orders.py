@@ -16,7 +16,7 @@ from rich.table import Table
 
 from bench import data, databases, services
 from bench.changing import order_of
-from bench.figures import median, spread
+from bench.figures import median, percentile, spread
 from bench.search import OURS, Peer, Plan, Series, measure
 from bench.services import Service
 from bench.workloads import workloads
@@ -209,11 +209,6 @@ def ask(method: str, address: str, body: Any = None, service: Service | None = N
     with urlopen(request, timeout=30) as answer:
         told: dict[str, Any] = json.load(answer)
         return told
-
-
-def percentile(sorted_values: Sequence[float], share: float) -> float:
-    """The value below which this share lies."""
-    return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]
 
 
 def show_rates(measured: Sequence[Orders]) -> None:

@@ -52,7 +52,7 @@ def write_json(file: Path, about: dict[str, Any], series: list[dict[str, Any]]) 
 
 def show(measured: list[Series]) -> None:
     """Prints the medians, and what each peer is to this project's service."""
-    table = Table("workload", "clients", "peer", "requests/s", "spread", "p50 ms", "p99 ms", "rate of ours")
+    table = Table("workload", "clients", "peer", "requests/s", "spread", "p50 ms", "p99 ms", "rate of ours", "items/s")
     ours = {(one.workload, one.clients): one for one in measured if one.peer == OURS}
     for one in measured:
         told = one.as_json()
@@ -67,5 +67,6 @@ def show(measured: list[Series]) -> None:
             f"{one.median('p50') / 1000:.2f}",
             f"{one.median('p99') / 1000:.2f}",
             "" if one.peer == OURS else f"{ratio:.2f}",
+            f"{told['items']:,.0f}" if "items" in told else "",
         )
     Console().print(table)

@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from bench import plain, services
+from bench import plain, services, stac, walk, wrk
 from bench.changing import Changed, changing
 from bench.figures import median, spread
 from bench.services import Service
-from bench.workloads import Workload, bodies_of
-from bench.wrk import Run, run
+from bench.workloads import Workload, bodies_of, workloads
+from bench.wrk import Run
 from mappings.folding import fold
 
 OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
+STAC = "stac-fastapi.opensearch"
 # Peers that can be asked a workload: what is no part of a plain service is compared with nothing.
 _ONLY_OURS = {"groups", "typing"}
 _ONLY_FILTERS = {"cold", "hot", "deep", "mix"}  # what can be said to our index by hand
+_ONLY_FIRST_PAGES = {"cold", "hot"}  # what the independent peer can be asked for
+_KINDS = {OURS: "api", PLAIN: "api", RAW: "raw", OWN: "own", STAC: "stac"}  # whose bodies are the same
+_COMPARED = 20  # bodies by which two peers are compared before a run
+_PAGED = ("from", "track_total_hits")  # what a walk by `search_after` leaves out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,7 @@ class Series:
             "peer": self.peer,
             "rate": round(self.median("rate"), 1),
             "spread": spread(run.rate for run in self.runs),
+            **({"items": round(items, 1)} if (items := self.median("item_rate")) else {}),
             "p50": self.median("p50"),
             "p99": self.median("p99"),
             "rounds": [asdict(run) for run in self.runs],
@@ -71,47 +77,86 @@ class Peer:
     headers: Mapping[str, str]
     changed: Changed | None = None  # what changes beside a workload that wants it
     said: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # how a body of ours is said to it, if otherwise
+    walks_only: bool = False
 
     def knows(self, workload: Workload) -> bool:
         """Whether the peer can be asked this at all."""
+        if workload.is_walk:
+            return self.name in (OURS, OWN)
         if self.name == OWN:
-            return workload.name in _ONLY_FILTERS
+            return workload.name in _ONLY_FILTERS and not self.walks_only
+        if self.name == STAC:
+            return workload.name in _ONLY_FIRST_PAGES
         return self.name == OURS or workload.name not in _ONLY_OURS
 
     def written(self, workload: Workload, seed: int, folder: Path) -> Path:
         """The workload's bodies as this peer reads them, one a line."""
-        kind = "api" if self.said is None else "raw" if self.said is plain.query_of else "own"
-        file = folder / f"{workload.name}-{seed}-{kind}.ndjson"
+        file = folder / f"{workload.name}-{seed}-{_KINDS[self.name]}.ndjson"
         if not file.exists():
             bodies = bodies_of(workload, seed)
             said = bodies if self.said is None else [self.said(body) for body in bodies]
             file.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
         return file
 
+    def run(self, workload: Workload, file: Path, first: int, clients: int, seconds: float) -> Run:
+        """One run with the bodies of the file from the `first` on; raises BrokenRunError."""
+        load = walk.run if workload.is_walk else wrk.run
+        return load(self.address, self.path, file, first=first, clients=clients, seconds=seconds, headers=self.headers)
+
 
 @contextmanager
 def peers(
-    opensearch_url: str, prefix: str, plain_index: str | None, folder: Path
+    opensearch_url: str,
+    prefix: str,
+    plain_index: str | None,
+    folder: Path,
+    independent: AbstractContextManager[Service] | None = None,
 ) -> Iterator[tuple[list[Peer], Service]]:
-    """All peers, started; and this project's service. Without a plain index, the engine is asked for ours."""
+    """All peers, started, the independent one where it is given; and this project's service.
+
+    Our index is walked by hand, and searched by hand where there is no plain one.
+    """
     with ExitStack() as stack:
         ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder))
         own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=ours.address, headers=ours.headers)
-        json_type = {"Content-Type": "application/json"}
-        first = Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own)
-        if plain_index is None:
-            yield [first, Peer(OWN, opensearch_url, f"/{prefix}-730/_search", json_type, own, own_query_of)], ours
-            return
-        other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
-        its = Changed(opensearch_url, plain_index, cents=False)
-        yield (
-            [
-                first,
-                Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its),
-                Peer(RAW, opensearch_url, f"/{plain_index}/_search", json_type, its, plain.query_of),
-            ],
-            ours,
-        )
+        to_engine = (opensearch_url, f"/{prefix}-730/_search", {"Content-Type": "application/json"})
+        asked = [Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own)]
+        if plain_index is not None:
+            other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
+            its = Changed(opensearch_url, plain_index, cents=False)
+            path = f"/{plain_index}/_search"
+            asked.append(Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its))
+            asked.append(Peer(RAW, opensearch_url, path, other.headers, its, plain.query_of))
+        asked.append(Peer(OWN, *to_engine, own, own_query_of, walks_only=plain_index is not None))
+        if independent is not None:
+            third = stack.enter_context(independent)
+            asked.append(Peer(STAC, third.address, "/search", third.headers, said=stac.query_of))
+            check_agreement(asked[0], asked[-1])
+        yield asked, ours
+
+
+def check_agreement(ours: Peer, third: Peer) -> None:
+    """Raises RuntimeError where the independent peer does not find what we find: it would be measured at other work.
+
+    A tenth is left to prices that the workload `mix` has changed here alone. What it did not count in time is left out.
+    """
+    known = workloads()
+    for name in sorted(_ONLY_FIRST_PAGES):
+        bodies = bodies_of(known[name], 1)[:_COMPARED]
+        found = [_asked(ours, body)["total"] for body in bodies]
+        told = [_asked(third, stac.query_of(body)).get("numberMatched") for body in bodies]
+        pairs = [(one, other) for one, other in zip(found, told, strict=True) if other is not None]
+        expected, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
+        if not 0.9 * expected <= others <= 1.1 * expected:
+            message = f"{STAC} finds {others:,} items by bodies of `{name}` by which this service finds {expected:,}"
+            raise RuntimeError(message)
+
+
+def _asked(peer: Peer, body: dict[str, Any]) -> dict[str, Any]:
+    content = json.dumps(body).encode()
+    with urlopen(Request(peer.address + peer.path, content, dict(peer.headers)), timeout=60) as answer:
+        told: dict[str, Any] = json.load(answer)
+        return told
 
 
 def own_query_of(body: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +170,8 @@ def own_query_of(body: dict[str, Any]) -> dict[str, Any]:
             clause["range"] = {name: {end: round(bound * 100) for end, bound in bounds.items()}}
         for name, values in clause.get("terms", {}).items():
             clause["terms"] = {name: [fold(value) for value in values]}
+    if "cursor" in body:
+        return {name: part for name, part in query.items() if name not in _PAGED}
     return query
 
 
@@ -155,15 +202,7 @@ def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
                     if workload.draw == "distinct":
                         forget(plan.opensearch_url)
                     with _meanwhile(workload, peer):
-                        found = run(
-                            peer.address,
-                            peer.path,
-                            file,
-                            first=first,
-                            clients=clients,
-                            seconds=seconds,
-                            headers=peer.headers,
-                        )
+                        found = peer.run(workload, file, first, clients, seconds)
                     if number >= 0:
                         series[peer.name].runs.append(found)
             yield from series.values()

@@ -93,6 +93,25 @@ def plain(opensearch_url: str, index: str, folder: Path) -> Iterator[Service]:
 
 
 @contextmanager
+def stac(python: Path, settings: Mapping[str, str], folder: Path) -> Iterator[Service]:
+    """The independent peer (bench.stac), run by uvicorn of its own environment as its page says."""
+    port = free_port()
+    command = [str(python), "-m", "uvicorn", "--factory", "stac_fastapi.opensearch.app:create_app"]
+    command += ["--port", str(port), "--no-access-log"]
+    # its environment must not find this project's packages in the place of its own
+    environment = {**os.environ, **settings}
+    environment.pop("PYTHONPATH", None)
+    with _running(command, environment, port, "/_mgmt/ping", folder / "stac.log") as process:
+        yield Service(process, f"http://127.0.0.1:{port}", {"Content-Type": "application/json"})
+
+
+def stac_version(python: Path) -> str:
+    """The version of the independent peer that an environment has."""
+    asked = [str(python), "-c", "from importlib.metadata import version; print(version('stac-fastapi-opensearch'))"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@contextmanager
 def _running(
     command: list[str], environment: Mapping[str, str], port: int, path: str, log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:

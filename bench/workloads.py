@@ -32,6 +32,11 @@ class Workload:
     changes: int = 0  # prices changed a second meanwhile
     orders: int = 0  # items ordered a second meanwhile, where the peer takes orders
 
+    @property
+    def is_walk(self) -> bool:
+        """Whether each body is walked from its first page to its last."""
+        return "cursor" in self.template
+
 
 def workloads() -> dict[str, Workload]:
     """All workload files by name."""

@@ -28,11 +28,17 @@ class Run:
     refused: int
     broken: int
     bytes: int
+    items: int = 0  # of all pages, where they were counted (bench.walk)
 
     @property
     def rate(self) -> float:
         """Requests a second."""
         return self.requests / self.microseconds * 1e6
+
+    @property
+    def item_rate(self) -> float:
+        """Items a second, 0 where they were not counted."""
+        return self.items / self.microseconds * 1e6
 
 
 def run(
@@ -66,10 +72,10 @@ def run(
 
 
 def told_by(command: Sequence[str]) -> Run:
-    """Runs wrk and reads its last line; raises BrokenRunError where there is none."""
+    """Runs a load generator and reads its last line; raises BrokenRunError where there is none."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
-        message = f"wrk failed: {(done.stderr or done.stdout)[-500:]}"
+        message = f"{Path(command[0]).name} failed: {(done.stderr or done.stdout)[-500:]}"
         raise BrokenRunError(message)
     return Run(**json.loads(lines[-1]))
