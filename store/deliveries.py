@@ -1,18 +1,16 @@
-"""Callbacks to be made: due work is leased and its outcome noted here; what was tried comes out for who asks."""
+"""Callbacks to be made: a dispatcher's room goes in, due work that is leased to it comes out."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sqlalchemy import (
     ColumnElement,
     Row,
-    bindparam,
+    Select,
     case,
-    delete,
     func,
-    insert,
     literal_column,
     null,
     or_,
@@ -23,8 +21,8 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import Order
-from store.outbox import free_first, lock_order, same_event
-from store.schema import PENDING, deliveries, delivery_attempts, order_events, orders, tokens
+from store.outbox import same_event
+from store.schema import deliveries, order_events, orders, tokens
 
 LONGEST_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
@@ -32,22 +30,8 @@ clock that was wrong, and is due at once."""
 
 _PENDING: Final[ColumnElement[str]] = literal_column("'pending'")  # literal, as the partial index has it
 
-MOST_ATTEMPTS: Final = 100
-"""Attempts of one delivery that are kept: ten rounds of the schedule, which a client may ask for without end."""
-
-_OF: Final = bindparam("of", type_=deliveries.c.order_id.type)
-_ITS: Final = bindparam("its", type_=deliveries.c.n.type)
-_LAST: Final = (
-    select(func.coalesce(func.max(delivery_attempts.c.attempt), 0))
-    .where(delivery_attempts.c.order_id == _OF, delivery_attempts.c.n == _ITS)
-    .scalar_subquery()
-)
-_NOTE: Final = (
-    insert(delivery_attempts)
-    .values(order_id=_OF, n=_ITS, attempt=_LAST + 1)
-    .values({name: bindparam(name) for name in ("at", "outcome", "status_code", "milliseconds")})
-    .returning(delivery_attempts.c.attempt)
-)
+MOST_LOOKS: Final = 5
+"""Of one lease, which is a transaction and on SQLite everybody's lock; who is not seen by then is in the next one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,65 +73,54 @@ async def any_due(connection: AsyncConnection, now: datetime, crowded: Crowded) 
     return (await connection.execute(statement.limit(1))).first() is not None
 
 
-async def lease(
-    connection: AsyncConnection,
-    now: datetime,
-    seconds: float,
-    limit: int,
-    crowded: Crowded,
-    admit: Callable[[str, str], bool],
-) -> list[DeliveryWork]:
-    """Takes up to `limit` due deliveries for `seconds`, longest due first.
+class Room(Protocol):
+    """What a dispatcher has room for: `left` more attempts, none of them for whom it calls `crowded`."""
 
-    `admit` is asked with the receiver and the token's id whether there is room for one more of theirs. Dispatchers
-    share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
+    left: int
+
+    def crowded(self) -> Crowded:
+        """Who has a full share, the attempts admitted just now included."""
+        ...
+
+    def admit(self, receiver: str, token_id: str) -> bool:
+        """Takes one more in, if there is room for it."""
+        ...
+
+
+async def lease(connection: AsyncConnection, now: datetime, seconds: float, room: Room) -> list[DeliveryWork]:
+    """Takes due deliveries that there is room for, for `seconds`, longest due first.
+
+    Where a share is full, it looks again for what others have due, so that one receiver's long queue hides nobody's.
+    Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
     """
-    candidates = (
+    until = now + timedelta(seconds=seconds)
+    chosen: list[tuple[str, int]] = []
+    for _ in range(MOST_LOOKS):
+        if room.left <= 0:
+            break
+        found = (await connection.execute(_candidates(now, room))).all()
+        admitted = [(row.order_id, row.n) for row in found if room.admit(row.receiver, row.token_id)]
+        if admitted:
+            await connection.execute(update(deliveries).where(_these(admitted)).values(leased_until=until))
+        chosen += admitted
+        if len(admitted) == len(found):
+            break
+    return await _work(connection, _these(chosen), now) if chosen else []
+
+
+def _candidates(now: datetime, room: Room) -> Select[tuple[str, int, str, str]]:
+    return (
         select(deliveries.c.order_id, deliveries.c.n, deliveries.c.receiver, orders.c.token_id)
         .join(orders, orders.c.id == deliveries.c.order_id)
-        .where(*_due(now, crowded))
+        .where(*_due(now, room.crowded()))
         .order_by(deliveries.c.next_attempt_at)
-        .limit(limit)
+        .limit(room.left)
         .with_for_update(of=deliveries, skip_locked=True)  # SQLite's compiler leaves it out
     )
-    found = (await connection.execute(candidates)).all()
-    chosen = [(row.order_id, row.n) for row in found if admit(row.receiver, row.token_id)]
-    if not chosen:
-        return []
-    until = now + timedelta(seconds=seconds)
-    taken = tuple_(deliveries.c.order_id, deliveries.c.n).in_(chosen)
-    await connection.execute(update(deliveries).where(taken).values(leased_until=until))
-    return await _work(connection, taken, now)
 
 
-async def finish(
-    connection: AsyncConnection, work: DeliveryWork, attempt: Attempt, state: str, next_attempt_at: datetime | None
-) -> bool:
-    """Notes an attempt and what follows: the delivery's state, and when it is tried again while that is `pending`.
-
-    False where another dispatcher holds the delivery by now (the lease ran out) or it has ended: only the attempt is
-    noted then. What was delivered is delivered, whoever holds it.
-    """
-    await lock_order(connection, work.order.id)
-    row = _row(work.order.id, work.n)
-    held = () if state == "delivered" else (deliveries.c.leased_until == work.leased_until,)
-    statement = (
-        update(deliveries)
-        .where(*row, PENDING, *held)
-        .values(
-            state=state,
-            tries=deliveries.c.tries + 1,
-            next_attempt_at=next_attempt_at,
-            leased_until=None,
-            last_attempt_at=attempt.at,
-        )
-        .returning(deliveries.c.n)
-    )
-    changed = (await connection.execute(statement)).first() is not None
-    await _note(connection, work, attempt)
-    if changed and state != "pending":
-        await free_first(connection, work.order.id, attempt.at)
-    return changed
+def _these(rows: Sequence[tuple[str, int]]) -> ColumnElement[bool]:
+    return tuple_(deliveries.c.order_id, deliveries.c.n).in_(rows)
 
 
 async def give_back(connection: AsyncConnection, work: DeliveryWork) -> None:
@@ -212,23 +185,6 @@ def _one_work(row: Row[Any]) -> DeliveryWork:
         tries=row.delivery_tries,
         leased_until=row.delivery_leased_until,
     )
-
-
-async def _note(connection: AsyncConnection, work: DeliveryWork, attempt: Attempt) -> None:
-    row = {
-        "of": work.order.id,
-        "its": work.n,
-        "at": attempt.at,
-        "outcome": attempt.outcome,
-        "status_code": attempt.status_code,
-        "milliseconds": attempt.milliseconds,
-    }
-    noted = (await connection.execute(_NOTE, row)).scalar_one()
-    if noted > MOST_ATTEMPTS:
-        old = (delivery_attempts.c.order_id == work.order.id, delivery_attempts.c.n == work.n)
-        await connection.execute(
-            delete(delivery_attempts).where(*old, delivery_attempts.c.attempt <= noted - MOST_ATTEMPTS)
-        )
 
 
 def _row(order_id: str, n: int) -> tuple[ColumnElement[bool], ...]:

@@ -3,6 +3,7 @@
 Called within the transaction of the change, so that there is never one without the other.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
@@ -45,21 +46,28 @@ def receiver_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
-async def lock_order(connection: AsyncConnection, order_id: str) -> None:
+async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -> None:
     """Whoever changes which delivery of an order is first holds this, as the writer of its events does.
 
-    SQLite's writers hold all of its file already.
+    All take them in one order, so that no two wait for each other's. SQLite's writers hold all of its file already.
     """
     if connection.dialect.name == "sqlite":
         return
-    await connection.execute(select(orders.c.id).where(orders.c.id == order_id).with_for_update())
+    own = orders.c.id.in_(sorted(set(order_ids)))
+    await connection.execute(select(orders.c.id).where(own).order_by(orders.c.id).with_for_update())
 
 
-async def free_first(connection: AsyncConnection, order_id: str, now: datetime) -> None:
-    """The order's first pending delivery is due now, unless it has a time already."""
+async def free_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> None:
+    """Of each order the first pending delivery is due now, unless it has a time already."""
     same = deliveries.alias("same")  # the update's own table would be taken for the one of its row
-    waiting = select(func.min(same.c.n)).where(same.c.order_id == order_id, same.c.state == "pending").scalar_subquery()
-    first = (deliveries.c.order_id == order_id, deliveries.c.n == waiting, deliveries.c.next_attempt_at.is_(None))
+    waiting = (
+        select(func.min(same.c.n))
+        .where(same.c.order_id == deliveries.c.order_id, same.c.state == "pending")
+        .correlate(deliveries)
+        .scalar_subquery()
+    )
+    own = deliveries.c.order_id.in_(sorted(set(order_ids)))
+    first = (own, deliveries.c.n == waiting, deliveries.c.next_attempt_at.is_(None))
     await connection.execute(update(deliveries).where(*first).values(next_attempt_at=now))
 
 

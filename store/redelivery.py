@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, case, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.deliveries import Attempt
-from store.outbox import free_first, lock_order, same_event
+from store.outbox import free_first, lock_orders, same_event
 from store.schema import PENDING, deliveries, delivery_attempts, order_events, orders
 
 
@@ -96,7 +96,7 @@ async def forget_address(connection: AsyncConnection, order_id: str) -> None:
 
 async def _requeue(connection: AsyncConnection, order_id: str, which: ColumnElement[bool], now: datetime) -> int:
     """Makes these deliveries of the order pending anew, the first of them at once, the others behind it."""
-    await lock_order(connection, order_id)
+    await lock_orders(connection, [order_id])
     addressed = select(orders.c.id).where(orders.c.id == order_id, orders.c.callback_url.is_not(None))
     rows = await connection.execute(
         update(deliveries)
@@ -106,5 +106,5 @@ async def _requeue(connection: AsyncConnection, order_id: str, which: ColumnElem
     )
     count = len(rows.all())
     if count:
-        await free_first(connection, order_id, now)
+        await free_first(connection, [order_id], now)
     return count

@@ -16,13 +16,14 @@ import structlog
 from api.orders import schedule
 from api.orders.answers import rfc3339
 from api.orders.callbacks import message_id, message_of
-from api.orders.noting import Note, Notes
+from api.orders.noting import Notes
 from api.orders.rounds import Rounds
 from api.orders.sender import Sender, Sent
-from api.orders.shares import Shares
+from api.orders.shares import Paces, Shares
 from api.settings import Settings
 from mappings.platforms import Platforms
 from store import deliveries
+from store.attempts import Note
 from store.deliveries import Attempt, DeliveryWork
 from store.engine import Store
 from store.errors import StoreUnavailable
@@ -32,7 +33,6 @@ TOGETHER_SECONDS: Final = 0.05  # what comes so soon after the first is leased t
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to note it, through a short outage too
 NOTE_AGAIN_SECONDS: Final = 0.5
 STOP_SECONDS: Final = 5.0
-MOST_SLOW: Final = 1000
 
 log = structlog.get_logger("gear.api")
 
@@ -67,7 +67,7 @@ class Dispatcher:
         self._unavailable = False
         self._running: dict[asyncio.Task[None], DeliveryWork] = {}
         self._answered: set[asyncio.Task[None]] = set()  # of the running ones, those whose receiver is done with them
-        self._slow: dict[str, None] = {}  # receivers whose last attempt met the deadline, oldest first
+        self._paces = Paces()
 
     def wake(self) -> None:
         """There may be work: look at once."""
@@ -94,19 +94,18 @@ class Dispatcher:
     async def _take(self) -> int:
         """Leases what is due and there is room for, and starts on it; how many that is."""
         sending = [work for task, work in self._running.items() if task not in self._answered]
-        shares = Shares(sending, self._slow, noting=len(self._answered))
-        crowded = shares.crowded()
+        shares = Shares(sending, self._paces, noting=len(self._answered))
         if shares.left <= 0:
             return 0
         now = self._clock()
         seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
         try:
             async with self._store.reading() as connection:
-                due = await deliveries.any_due(connection, now, crowded)
+                due = await deliveries.any_due(connection, now, shares.crowded())
             taken: list[DeliveryWork] = []
             if due:
                 async with self._store.transaction() as connection:
-                    taken = await deliveries.lease(connection, now, seconds, shares.left, crowded, shares.admit)
+                    taken = await deliveries.lease(connection, now, seconds, shares)
         except StoreUnavailable as error:
             self._fails(error)
             return 0
@@ -126,7 +125,7 @@ class Dispatcher:
             raise LookupError(message)
         at = self._clock()
         sent = await self._sender.send(message_of(work, url, platform, self._public_url, at))
-        self._mark(work.receiver, slow=sent.outcome == "timeout")
+        self._paces.learn(work.receiver, sent)
         if (task := asyncio.current_task()) is not None:
             self._answered.add(task)
         self.wake()  # the receiver has room again
@@ -161,13 +160,6 @@ class Dispatcher:
                 "a callback met a fault and is tried again; report it", order=work.order.id, n=work.n, exc_info=fault
             )
         self.wake()
-
-    def _mark(self, receiver: str, *, slow: bool) -> None:
-        self._slow.pop(receiver, None)
-        if slow:
-            self._slow[receiver] = None
-        if len(self._slow) > MOST_SLOW:
-            self._slow.pop(next(iter(self._slow)))
 
     async def _end(self) -> None:
         """Lets the attempts under way come to an end, and gives back what does not."""

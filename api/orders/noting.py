@@ -5,26 +5,14 @@ orders themselves.
 """
 
 import asyncio
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from store import deliveries
-from store.deliveries import Attempt, DeliveryWork
+from store import attempts
+from store.attempts import Note
 from store.engine import Store
 
 TOGETHER_SECONDS: Final = 0.02
 TOGETHER: Final = 50  # a transaction: the lock of SQLite is free again well within a tenth of a second
-
-
-@dataclass(frozen=True, kw_only=True)
-class Note:
-    """An attempt of a leased delivery, and what follows it: the state, and the next attempt's time while `pending`."""
-
-    work: DeliveryWork
-    attempt: Attempt
-    state: str
-    next_attempt_at: datetime | None
 
 
 class Notes:
@@ -63,6 +51,4 @@ class Notes:
 
     async def _commit(self, notes: list[Note]) -> None:
         async with self._store.transaction() as connection:
-            # one order for all writers, so that two of them never wait for each other's rows in a ring
-            for note in sorted(notes, key=lambda note: (note.work.order.id, note.work.n)):
-                await deliveries.finish(connection, note.work, note.attempt, note.state, note.next_attempt_at)
+            await attempts.keep(connection, notes)

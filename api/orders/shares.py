@@ -4,22 +4,48 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from api.orders.sender import Sent
 from store.deliveries import Crowded, DeliveryWork
 
-AT_ONCE: Final = 100
+AT_ONCE: Final = 200
 """Attempts that one dispatcher has under way."""
+OF_A_TOKEN: Final = 100
 OF_A_RECEIVER: Final = 10
-OF_A_TOKEN: Final = 50
+OF_A_PROMPT_RECEIVER: Final = 40
+"""Of a receiver that took the last callback soon. Ten a round were less than one process can place orders."""
 OF_A_SLOW_RECEIVER: Final = 1
 """Of a receiver whose last attempt ran into the deadline."""
+PROMPT_MILLISECONDS: Final = 2000
+MOST_KNOWN: Final = 1000
+
+
+class Paces:
+    """How many attempts at once each receiver may have, by how its last one ended; the last thousand are known."""
+
+    def __init__(self) -> None:
+        self._most: dict[str, int] = {}
+
+    def learn(self, receiver: str, sent: Sent) -> None:
+        """An attempt has ended."""
+        self._most.pop(receiver, None)
+        if sent.outcome == "timeout":
+            self._most[receiver] = OF_A_SLOW_RECEIVER
+        elif sent.outcome == "delivered" and sent.milliseconds <= PROMPT_MILLISECONDS:
+            self._most[receiver] = OF_A_PROMPT_RECEIVER
+        if len(self._most) > MOST_KNOWN:
+            self._most.pop(next(iter(self._most)))
+
+    def most(self, receiver: str) -> int:
+        """Attempts that this receiver may have under way."""
+        return self._most.get(receiver, OF_A_RECEIVER)
 
 
 class Shares:
     """Counts the attempts under way by receiver and by token; those that are only being noted burden neither."""
 
-    def __init__(self, sending: Iterable[DeliveryWork], slow: Iterable[str], noting: int = 0) -> None:
+    def __init__(self, sending: Iterable[DeliveryWork], paces: Paces, noting: int = 0) -> None:
         works = list(sending)
-        self._slow = frozenset(slow)
+        self._paces = paces
         self._receivers = Counter(work.receiver for work in works)
         self._tokens = Counter(work.order.token_id for work in works)
         self.left = AT_ONCE - len(works) - noting
@@ -41,5 +67,4 @@ class Shares:
         return True
 
     def _room_of(self, receiver: str) -> bool:
-        most = OF_A_SLOW_RECEIVER if receiver in self._slow else OF_A_RECEIVER
-        return self._receivers[receiver] < most
+        return self._receivers[receiver] < self._paces.most(receiver)

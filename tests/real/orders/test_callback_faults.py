@@ -11,8 +11,9 @@ from structlog.testing import capture_logs
 
 from api.orders import shares
 from api.orders.sender import Sender
-from store import deliveries
-from store.deliveries import Attempt, Crowded
+from store import attempts, deliveries
+from store.attempts import Note
+from store.deliveries import Attempt
 from store.engine import Store
 from tests import receiver as behaviours
 from tests.real.orders.conftest import Postgres
@@ -85,6 +86,17 @@ async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
                 task.cancel()
 
 
+async def test_a_long_queue_of_a_receiver_that_is_away_holds_nobody(desk: Desk) -> None:
+    with Receiver() as away, Receiver() as quick:
+        away.close_port()
+        queue = [await desk.place(away.url) for _ in range(shares.AT_ONCE + 50)]
+        order = await desk.place(quick.url)  # behind all of them
+        async with dispatching(desk.store, waits=(timedelta(hours=1),)):
+            await desk.until(order, "delivered")
+            tried = sum([bool(await desk.outcomes(one)) for one in queue])
+    assert tried < len(queue) - 50
+
+
 async def test_a_receiver_that_met_the_deadline_gets_one_attempt_at_a_time(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as slow:
         first = await desk.place(slow.url)
@@ -119,7 +131,7 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
-            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, 9, Crowded(), lambda *_: True)
+            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, shares.Shares([], shares.Paces()))
         async with dispatching(desk.store):
             await asyncio.sleep(0.1)  # nothing is to come while the lease holds: there is no condition to wait for
             assert datetime.now(UTC) > held.leased_until or receiver.received == []
@@ -127,7 +139,8 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
         assert len(receiver.received) == 1
         async with desk.store.transaction() as connection:  # the dead one was only slow
             late = Attempt(at=datetime.now(UTC), outcome="timeout", status_code=None, milliseconds=1000)
-            assert not await deliveries.finish(connection, held, late, "pending", datetime.now(UTC))
+            again = Note(work=held, attempt=late, state="pending", next_attempt_at=datetime.now(UTC))
+            await attempts.keep(connection, [again])
     assert await desk.states(order) == ["delivered"]
     assert [one[0] for one in await desk.outcomes(order)] == ["delivered", "timeout"]
 
@@ -154,11 +167,14 @@ async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: time
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
             wrong = datetime.now(UTC) + jump
-            taken = await deliveries.lease(connection, wrong, 30.0, 9, Crowded(), lambda *_: True)
+            taken = await deliveries.lease(connection, wrong, 30.0, shares.Shares([], shares.Paces()))
             # with a clock that is behind, even a new callback seems to be long in the future: that is no reason to wait
             assert [work.n for work in taken] == [1]
             failed = Attempt(at=wrong, outcome="rejected", status_code=500, milliseconds=1)
-            await deliveries.finish(connection, taken[0], failed, "pending", wrong + timedelta(hours=5))
+            later = wrong + timedelta(hours=5)
+            await attempts.keep(
+                connection, [Note(work=taken[0], attempt=failed, state="pending", next_attempt_at=later)]
+            )
         receiver.behaviour = answers(200)
         async with dispatching(desk.store):
             await desk.until(order, "delivered")
@@ -234,7 +250,7 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.deliveries.MOST_ATTEMPTS", 3)
+    monkeypatch.setattr("store.attempts.MOST_ATTEMPTS", 3)
     async with desk_at(sqlite_url) as desk:
         with Receiver(answers(500)) as receiver:
             order = await desk.place(receiver.url)

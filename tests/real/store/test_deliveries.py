@@ -1,12 +1,13 @@
 """Deliveries in the store: which one is due, who may take it, and what is left of it, on both databases."""
 
 import asyncio
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from store import deliveries, orders, redelivery
+from store import attempts, deliveries, orders, redelivery
+from store.attempts import Note
 from store.deliveries import Attempt, Crowded, DeliveryWork
 from store.engine import Store
 from store.orders import NewOrder, Order
@@ -25,26 +26,46 @@ async def placed(store: Store, new: NewOrder, *states: str, at: datetime = NOW) 
     return order
 
 
-async def leased(
-    store: Store,
-    now: datetime = NOW,
-    limit: int = 100,
-    crowded: Crowded | None = None,
-    admit: Callable[[str, str], bool] = lambda *_: True,
-) -> list[DeliveryWork]:
-    held = crowded or Crowded()
+class Room:
+    """Room for so many, so many of them of each receiver, and for none of who is crowded already."""
+
+    def __init__(self, left: int = 100, crowded: Crowded | None = None, of_a_receiver: int = 100) -> None:
+        self.left = left
+        self.asked: list[str] = []
+        self._crowded = crowded or Crowded()
+        self._of_a_receiver = of_a_receiver
+
+    def crowded(self) -> Crowded:
+        full = {one for one in self.asked if self.asked.count(one) >= self._of_a_receiver}
+        return Crowded(receivers=[*self._crowded.receivers, *full], tokens=self._crowded.tokens)
+
+    def admit(self, receiver: str, _token_id: str) -> bool:
+        self.asked.append(receiver)
+        if self.left <= 0 or self.asked.count(receiver) > self._of_a_receiver:
+            return False
+        self.left -= 1
+        return True
+
+
+async def leased(store: Store, now: datetime = NOW, room: Room | None = None) -> list[DeliveryWork]:
+    held = room or Room()
     async with store.transaction() as connection:
-        due = await deliveries.any_due(connection, now, held)
-        taken = await deliveries.lease(connection, now, 30.0, limit, held, admit)
+        due = await deliveries.any_due(connection, now, held.crowded())
+        taken = await deliveries.lease(connection, now, 30.0, held)
         assert due or not taken
         return taken
 
 
 async def finished(store: Store, work: DeliveryWork, state: str, again: datetime | None = None) -> bool:
+    """Notes an attempt; whether that changed the delivery."""
     outcome = "delivered" if state == "delivered" else "rejected"
     attempt = Attempt(at=NOW, outcome=outcome, status_code=200, milliseconds=3)
+    note = Note(work=work, attempt=attempt, state=state, next_attempt_at=again)
+    rows = "SELECT * FROM deliveries ORDER BY order_id, n"
     async with store.transaction() as connection:
-        return await deliveries.finish(connection, work, attempt, state, again)
+        before = (await connection.exec_driver_sql(rows)).all()
+        await attempts.keep(connection, [note])
+        return (await connection.exec_driver_sql(rows)).all() != before
 
 
 async def listed(store: Store, order: Order) -> list[tuple[str, str, datetime | None]]:
@@ -104,6 +125,31 @@ async def test_an_event_that_comes_while_the_last_one_is_being_noted_is_not_forg
         assert await finished(store, following, "delivered")
 
 
+async def test_many_attempts_that_end_together_are_each_kept_with_what_follows(
+    store: Store, new_order: NewOrders
+) -> None:
+    states = ("delivered", "failed", "pending") * 20
+    placed_orders = [await placed(store, new_order(item), "processing") for item in range(len(states))]
+    works = {work.order.id: work for work in await leased(store)}
+    notes = [
+        Note(
+            work=works[order.id],
+            attempt=Attempt(at=NOW, outcome="rejected", status_code=500 + place, milliseconds=place),
+            state=state,
+            next_attempt_at=NOW + timedelta(hours=1) if state == "pending" else None,
+        )
+        for place, (order, state) in enumerate(zip(placed_orders, states, strict=True))
+    ]
+    async with store.transaction() as connection:
+        await attempts.keep(connection, notes[::-1])
+    for place, (order, state) in enumerate(zip(placed_orders, states, strict=True)):
+        async with store.reading() as connection:
+            first, second = await redelivery.of_order(connection, order.id)
+        assert first.attempts == [notes[place].attempt]
+        assert (first.state, first.next_attempt_at) == (state, notes[place].next_attempt_at)
+        assert second.next_attempt_at == (None if state == "pending" else NOW)
+
+
 async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: NewOrders) -> None:
     order = await placed(store, new_order(1), "processing")
     [first] = await leased(store)
@@ -124,19 +170,22 @@ async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: New
 async def test_a_share_is_kept_by_who_leases(store: Store, new_order: NewOrders) -> None:
     for item in range(6):
         await placed(store, new_order(item), at=NOW + item * SECOND)
-    asked: list[str] = []
-
-    def two_at_most(receiver: str, token_id: str) -> bool:
-        asked.append(receiver)
-        return len(asked) <= 2
-
     later = NOW + 60 * SECOND
-    taken = await leased(store, later, admit=two_at_most)
-    assert set(asked) == {"shop.example"}
-    assert len(taken) == 2
-    assert await leased(store, later, crowded=Crowded(receivers=["shop.example"])) == []
-    assert await leased(store, later, crowded=Crowded(tokens=[taken[0].order.token_id])) == []
-    assert len(await leased(store, later, limit=3, crowded=Crowded(receivers=["other.example"]))) == 3
+    taken = await leased(store, later, Room(of_a_receiver=2))
+    assert [work.receiver for work in taken] == ["shop.example"] * 2
+    assert await leased(store, later, Room(crowded=Crowded(receivers=["shop.example"]))) == []
+    assert await leased(store, later, Room(crowded=Crowded(tokens=[taken[0].order.token_id]))) == []
+    assert len(await leased(store, later, Room(3, Crowded(receivers=["other.example"])))) == 3
+
+
+async def test_a_long_queue_of_one_receiver_hides_nobodys(store: Store, new_order: NewOrders) -> None:
+    for item in range(30):
+        await placed(store, new_order(item))
+    others = [f"https://{name}.example/hook" for name in "abc"]
+    for item, url in enumerate(others, start=30):
+        await placed(store, replace(new_order(item), callback_url=url), at=NOW + SECOND)
+    taken = await leased(store, NOW + SECOND, Room(10, of_a_receiver=2))
+    assert sorted(work.receiver for work in taken) == ["a.example", "b.example", "c.example", *["shop.example"] * 2]
 
 
 async def test_the_backlog_counts_what_is_overdue(store: Store, new_order: NewOrders) -> None:

@@ -11,9 +11,11 @@ from click.testing import CliRunner, Result
 
 from api.cli import main
 from api.orders.callbacks import message_of
+from api.orders.shares import Paces, Shares
 from mappings.platforms import read_platforms
-from store import deliveries, orders, redelivery
-from store.deliveries import Attempt, Crowded
+from store import attempts, deliveries, orders, redelivery
+from store.attempts import Note
+from store.deliveries import Attempt
 from store.engine import Store
 from tests.real.orders.desk import new_order
 from tests.unit.api.orders.test_verifying import WORK
@@ -47,9 +49,10 @@ class Machine:
             store = Store(self.url)
             async with store.transaction() as connection:
                 order = await orders.place(connection, new_order(token_id, "https://shop.example.com/hook"), at)
-                [work] = await deliveries.lease(connection, at, 30.0, 1, Crowded(), lambda *_: True)
+                [work] = await deliveries.lease(connection, at, 30.0, Shares([], Paces()))
                 attempt = Attempt(at=at, outcome="rejected", status_code=500, milliseconds=1)
-                assert await deliveries.finish(connection, work, attempt, "failed", None)
+                note = Note(work=work, attempt=attempt, state="failed", next_attempt_at=None)
+                await attempts.keep(connection, [note])
             await store.close()
             return order.id
 
