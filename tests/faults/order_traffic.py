@@ -1,0 +1,115 @@
+"""Clients that order and fulfil by a seed: an address in; what was acknowledged to them, and when, out.
+
+A call that got no answer, or a 503, is made again until it is answered, as the contract says that it may be: so in the
+end the model knows of each order whether it was placed, and each of its states.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from random import Random
+from time import monotonic
+from typing import Any, Final
+
+import httpx
+
+ANSWER_SECONDS: Final = 90.0  # for one call with all its repetitions, while processes are killed and started
+PATHS: Final = (
+    (),
+    ("cancelled",),
+    ("processing",),
+    ("processing", "failed"),
+    ("processing", "delivered", "completed"),
+    ("processing", "delivered", "reverted"),
+    ("processing", "delivered", "completed", "reverted"),
+)
+"""What becomes of an order after `created`."""
+RELEASES: Final = ("cancelled", "failed", "reverted")
+
+
+@dataclass
+class Acknowledged:
+    """An order that a client knows of. `from_` and `until` are moments (monotonic) between which it surely held its
+    item: the 201 had come, and the call that releases it had not begun.
+    """
+
+    item: int
+    from_: float
+    until: float = float("inf")
+    history: list[str] = field(default_factory=lambda: ["created"])
+
+
+@dataclass
+class Traffic:
+    """What the clients of one service did."""
+
+    address: str
+    token: str
+    receivers: tuple[str, ...]
+    seed: str
+    orders: dict[str, Acknowledged] = field(default_factory=dict)
+    refused: int = 0
+    repeated: int = 0
+
+    async def buy(self, name: int, pools: tuple[list[int], ...], stop: asyncio.Event) -> None:
+        """One client: orders items of any pool and sees each order through, until it is to stop."""
+        chance = Random(f"{self.seed} {name}")
+        number = 0
+        async with httpx.AsyncClient(
+            base_url=self.address, headers={"Authorization": f"Bearer {self.token}"}
+        ) as client:
+            while not stop.is_set():
+                number += 1
+                await self._order(client, chance, f"{name} {number}", chance.choice(chance.choice(pools)))
+                await asyncio.sleep(chance.random() / 20)
+
+    async def _order(self, client: httpx.AsyncClient, chance: Random, key: str, item: int) -> None:
+        body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(item)}
+        body["callbackUrl"] = chance.choice(self.receivers)
+        placing: dict[str, Any] = {"json": body, "headers": {"Idempotency-Key": key}}
+        answer = await self._call(client, "/v1/gear", **placing)
+        if answer.status_code == 409:
+            assert answer.json()["error"]["code"] == "item_unavailable", answer.text
+            self.refused += 1
+            return
+        assert answer.status_code == 201, answer.text
+        order_id = answer.json()["order"]["id"]
+        known = self.orders[order_id] = Acknowledged(item, monotonic())
+        if chance.random() < 0.1:
+            again = await self._call(client, "/v1/gear", **placing)
+            assert (again.status_code, again.json()["order"]["id"]) == (201, order_id), again.text
+        for state in chance.choice(PATHS):
+            if state in RELEASES:
+                known.until = monotonic()
+            moved = await self._call(client, f"/v1/orders/{order_id}/transitions", json={"to": state})
+            # nobody else moves this order, so where it is there already an earlier call's answer was lost
+            assert moved.status_code == 200 or f"is {state} already" in moved.text, moved.text
+            known.history.append(state)
+
+    async def _call(self, client: httpx.AsyncClient, path: str, **more: Any) -> httpx.Response:
+        """The answer to a call that is made until there is one."""
+        async with asyncio.timeout(ANSWER_SECONDS):
+            while True:
+                try:
+                    answer = await client.post(path, timeout=20, **more)
+                except httpx.TransportError:
+                    pass
+                else:
+                    if answer.status_code != 503:
+                        return answer
+                self.repeated += 1
+                await asyncio.sleep(0.1)
+
+    def sold_twice(self) -> list[int]:
+        """Items that two orders held at one moment."""
+        held: dict[int, list[Acknowledged]] = {}
+        for order in sorted(self.orders.values(), key=lambda order: order.from_):
+            held.setdefault(order.item, []).append(order)
+        return [
+            item
+            for item, one_after_the_other in held.items()
+            if any(
+                earlier.until > later.from_
+                for place, later in enumerate(one_after_the_other)
+                for earlier in one_after_the_other[:place]
+            )
+        ]
