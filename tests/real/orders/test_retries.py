@@ -15,7 +15,7 @@ from store import migrate
 from tests.app import new_token
 from tests.real.orders.conftest import Postgres
 from tests.real.orders.processes import DIE_AFTER_THE_COMMIT, worker
-from tests.real.orders.shop import FREE, KNIFE, Shop, bearer, opened
+from tests.real.orders.shop import FREE, KNIFE, Shop, bearer, eventually, opened
 from tests.real.orders.test_refusals import error_of
 from tests.wire import TcpProxy
 
@@ -71,7 +71,7 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
     settings: Settings, tmp_path: Path, key: str | None
 ) -> None:
     await migrate.upgrade(settings.database_url)
-    token = await new_token(settings.database_url, "order")
+    token = await new_token(settings.database_url, "order", "search")
     async with worker(settings, tmp_path, token, DIE_AFTER_THE_COMMIT) as dying:
         with pytest.raises(httpx.TransportError):
             await send(dying.client, key)
@@ -83,6 +83,12 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
         assert answers[0].json()["order"]["state"] == "created"
         listed = (await following.client.get("/v1/orders")).json()["orders"]
         assert listed == [answers[0].json()["order"]]
+
+        async def hidden() -> bool:  # the dead one had told nobody
+            found = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
+            return KNIFE not in [item["id"] for item in found["gear"]]
+
+        await eventually(hidden, "what the dead worker sold is still offered")
 
 
 async def test_the_stored_answer_outlives_what_it_was_made_of(settings: Settings) -> None:
