@@ -50,6 +50,7 @@ def test_the_command_rewrites_the_regions_alone(tmp_path: Path, monkeypatch: pyt
     assert told.startswith("a\n<!-- measured: searches -->\n")
     assert "| `hot` | 8 | 700, 9.80, 25.3 ms | 350, 9.80, 25.3 ms (2.00) |" in told
     assert "[1,000,000 listings](measured/search-1.json)" in told
+    assert "medians of 1 rounds, which lie 10% apart in the median and 10% at most." in told
     assert "old" not in told
 
 
