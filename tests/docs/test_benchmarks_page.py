@@ -15,15 +15,8 @@ EMPTY = "a\n<!-- measured: searches -->\nold\n<!-- end -->\nb\n<!-- measured: lo
 
 
 def series(peer: str, rate: float, **more: Any) -> dict[str, Any]:
-    return {
-        "workload": "hot",
-        "clients": 8,
-        "peer": peer,
-        "rate": rate,
-        "p50": 9800,
-        "p99": 25300,
-        "rounds": [{}],
-    } | more
+    known = {"rate": rate, "spread": [rate * 0.9, rate], "p50": 9800, "p99": 25300, "rounds": [{}]}
+    return {"workload": "hot", "clients": 8, "peer": peer, **known, **more}
 
 
 def run(folder: Path, name: str, items: int, held: list[dict[str, Any]]) -> Path:
