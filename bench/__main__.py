@@ -9,12 +9,13 @@ from bench import data, databases, results, services
 from bench import load as loading
 from bench import orders as ordering
 from bench import page as paging
+from bench import profile as profiling
 from bench.relevance import judged as judging
 from bench.relevance import score
 from bench.relevance.peers import asked as asked_about
 from bench.relevance.stock import stock
 from bench.search import Plan, measure, peers
-from bench.workloads import CATALOGUE, workloads
+from bench.workloads import CATALOGUE, bodies_of, workloads
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -98,6 +99,27 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     about = results.circumstances(items=items, data=data.digest(where.listings))
     results.write_json(folder / f"load-{items}.json", about, [one.as_json() for one in measured.values()])
     loading.show(list(measured.values()))
+
+
+@main.command()
+@click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
+@click.option("--workload", "name", default="hot", show_default=True, help="A file of bench/workloads.")
+@click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
+@click.option("--seconds", default=10.0, show_default=True, help="How long one run lasts.")
+@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+def profile(items: int, name: str, clients: tuple[int, ...], seconds: float, opensearch_url: str, folder: Path) -> None:
+    """A search's microseconds by whose work they are, and what the service adds to the engine's answer."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    prefix, workload = f"bench-{items}", workloads()[name]
+    data.load_ours(data.listings(items, folder), items, opensearch_url, prefix, folder)
+    found = [profiling.spent(opensearch_url, prefix, folder, workload, one, seconds) for one in clients]
+    bodies = bodies_of(workload, seed=1)[: profiling.BODIES]
+    added = profiling.on_top(opensearch_url, prefix, folder, bodies)
+    about = results.circumstances(items=items, workload=name)
+    results.write_json(folder / f"profile-{items}.json", about, profiling.as_json(found, added))
+    profiling.show(found, added)
 
 
 @main.command()

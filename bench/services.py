@@ -47,9 +47,10 @@ def gear_api(
     workers: int = 1,
     database_url: str | None = None,
     more: Mapping[str, str] = MappingProxyType({}),
+    watched: Path | None = None,
 ) -> Iterator[Service]:
     """This project's service with one token, no limit of requests, and an SQLite file in the folder unless another
-    database is named. `more` are further settings.
+    database is named. `more` are further settings. With `watched` it notes there what it does (bench.profiled).
     """
     port = free_port()
     settings = {
@@ -67,7 +68,8 @@ def gear_api(
     making = [program, "token", "create", "--name", "bench", *scopes, "--json"]
     made = subprocess.run(making, env=environment, check=True, capture_output=True)
     headers = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}", "Content-Type": "application/json"}
-    command = [program, "serve", "--port", str(port), "--workers", str(workers)]
+    command = [program] if watched is None else [sys.executable, "-m", "bench.profiled", str(watched), "gear-api"]
+    command += ["serve", "--port", str(port), "--workers", str(workers)]
     with _running(command, environment, port, "/health/live", folder / "gear-api.log") as process:
         yield Service(process, f"http://127.0.0.1:{port}", headers)
 
