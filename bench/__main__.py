@@ -29,6 +29,7 @@ def main() -> None:
 @click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
 @click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
+@click.option("--workers", default=1, show_default=True, help="Processes of this service and of the plain one.")
 @click.option(
     "--plain/--no-plain", default=True, help="Without: only this service, and the engine asked for its index."
 )
@@ -45,6 +46,7 @@ def search(
     clients: tuple[int, ...],
     rounds: int,
     seconds: float,
+    workers: int,
     plain: bool,
     stac: Path | None,
     opensearch_url: str,
@@ -67,17 +69,18 @@ def search(
         opensearch_url=opensearch_url,
     )
     independent = None if stac is None else data.independent(stac, file, items, opensearch_url, folder)
-    with peers(opensearch_url, prefix, index, folder, independent) as (asked, ours):
+    with peers(opensearch_url, prefix, index, folder, workers, independent) as (asked, ours):
         before = ours.resident()
         measured = []
         for series in measure(plan, asked, folder):
             measured.append(series)
             click.echo(f"{series.workload} {series.clients} {series.peer}: {series.median('rate'):,.0f}/s", err=True)
         memory = {"before": before, "after": ours.resident()}
-    about = results.circumstances(items=items, data=data.digest(file), memory=memory)
+    about = results.circumstances(items=items, data=data.digest(file), workers=workers, memory=memory)
     if stac is not None:
         about["stac"] = services.stac_version(stac)
-    results.write(folder / f"search-{items}.json", about, measured)
+    several = f"-{workers}-workers" if workers > 1 else ""
+    results.write(folder / f"search-{items}{several}.json", about, measured)
     results.show(measured)
 
 

@@ -110,19 +110,20 @@ def peers(
     prefix: str,
     plain_index: str | None,
     folder: Path,
+    workers: int,
     independent: AbstractContextManager[Service] | None = None,
 ) -> Iterator[tuple[list[Peer], Service]]:
-    """All peers, started, the independent one where it is given; and this project's service.
+    """All peers, started, both services in so many processes, the independent one where it is given; and this service.
 
     Our index is walked by hand, and searched by hand where there is no plain one.
     """
     with ExitStack() as stack:
-        ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder))
+        ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder, workers))
         own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=ours.address, headers=ours.headers)
         to_engine = (opensearch_url, f"/{prefix}-730/_search", {"Content-Type": "application/json"})
         asked = [Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own)]
         if plain_index is not None:
-            other = stack.enter_context(services.plain(opensearch_url, plain_index, folder))
+            other = stack.enter_context(services.plain(opensearch_url, plain_index, folder, workers))
             its = Changed(opensearch_url, plain_index, cents=False)
             path = f"/{plain_index}/_search"
             asked.append(Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its))

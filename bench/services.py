@@ -84,12 +84,12 @@ def receiver(folder: Path) -> Iterator[Service]:
 
 
 @contextmanager
-def plain(opensearch_url: str, index: str, folder: Path) -> Iterator[Service]:
+def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> Iterator[Service]:
     """The plain peer, by uvicorn as its page says."""
     port = free_port()
     environment = {**os.environ, "BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index}
     command = [sys.executable, "-m", "uvicorn", "--factory", "bench.plain:create_app", "--port", str(port)]
-    command += ["--no-access-log"]
+    command += ["--no-access-log", "--workers", str(workers)]
     with _running(command, environment, port, "/openapi.json", folder / "plain.log") as process:
         yield Service(process, f"http://127.0.0.1:{port}", {"Content-Type": "application/json"})
 

@@ -112,6 +112,8 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "name": item.name,
         "group": _group(item.name),
         "attachmentCount": len(item.attachments),
+        # None is told: the engine keeps a place for it in `price.ascending` (docs/decisions/0033)
+        "price": None if item.price is None else _minor(item.price, platform.minor_digits),
     }
     if item.attachments:
         document["attachments"] = attachment_tokens([(one.name, one.wear) for one in item.attachments])
@@ -119,8 +121,6 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
             document["stickers"] = stickers
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
-    if item.price is not None:
-        document["price"] = _minor(item.price, platform.minor_digits)
     if paint.wear is not None:
         document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
     for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):

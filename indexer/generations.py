@@ -12,6 +12,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from indexer.drift import at_creation, same, wanted_settings
 from indexer.failures import CommandError
 from indexer.patience import Patience
 from mappings.definition import Definition
@@ -19,8 +20,6 @@ from mappings.names import Generation, generation_pattern, parse_generation
 
 # While filling: nobody searches, so nothing is refreshed or copied. The same keys are put back before the swap.
 LOADING_SETTINGS = {"refresh_interval": "-1", "auto_expand_replicas": "false", "number_of_replicas": 0}
-# Can be set only when an index is made.
-_FIXED_SETTINGS = ("number_of_shards",)
 
 
 @dataclass(frozen=True)
@@ -155,8 +154,8 @@ class Generations:
 
         Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
-        wanted = self._definition.index_settings()
-        changeable = {key: value for key, value in wanted.items() if key not in _FIXED_SETTINGS}
+        wanted = wanted_settings(self._definition)
+        changeable = {key: value for key, value in wanted.items() if not at_creation(key)}
         self._patience.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
         self._patience.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
@@ -167,7 +166,7 @@ class Generations:
         differing = [
             f"{key} is {state.settings.get(key)} instead of {value}"
             for key, value in wanted.items()
-            if state.settings.get(key) != str(value)
+            if not same(value, state.settings.get(key))
         ]
         if state.fingerprint != self._definition.fingerprint:
             differing.append(f"the definition is {state.fingerprint} instead of {self._definition.fingerprint}")

@@ -20,7 +20,7 @@ def _listing(field: str, order: str) -> dict[str, Any]:
 
 
 SEARCHES: tuple[dict[str, Any], ...] = (
-    _listing("price", "asc"),  # what a search without words is sorted by
+    _listing("price.ascending", "asc"),  # what a search without words is sorted by
     _listing("price", "desc"),
     _listing("listedAt", "desc"),  # newest first
     _listing("float", "asc"),
@@ -32,7 +32,11 @@ SEARCHES: tuple[dict[str, Any], ...] = (
     {  # a filter by a detail and one by price: the folded terms and the points
         "query": {
             "bool": {
-                "filter": [_OFFERED, {"term": {"exterior.folded": "field-tested"}}, {"range": {"price": {"gte": 100}}}]
+                "filter": [
+                    _OFFERED,
+                    {"term": {"exterior.folded": "field-tested"}},
+                    {"range": {"price.ascending": {"gte": 100}}},
+                ]
             }
         },
     },

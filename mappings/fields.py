@@ -12,7 +12,7 @@ class Kind(StrEnum):
 
     FOLDED = "folded"  # any of these strings, after folding
     WHOLE = "whole"  # any of these integers
-    MONEY = "money"  # a range in the currency's main unit, minor units in the index
+    MONEY = "money"  # a range in the currency's main unit, minor units in the index; asked of `ascending` below it
     RANGE = "range"  # a range of numbers
     ATTACHED = "attached"  # conditions that attachments must meet
 
@@ -69,7 +69,7 @@ FACETS: tuple[Filter, ...] = tuple(row for row in FILTERS if row.facet)
 
 SORTS: tuple[Sort, ...] = (
     Sort("relevance", "_score", descending=True),
-    Sort("price_asc", "price"),
+    Sort("price_asc", "price.ascending"),
     Sort("price_desc", "price", descending=True),
     Sort("float_asc", "float"),
     Sort("float_desc", "float", descending=True),

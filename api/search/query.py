@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,11 @@ from pydantic import BaseModel
 
 from api.search.attachments import attachment_clause
 from api.search.schemas import SearchBody
-from api.search.text import text_clauses
+from api.search.text import price_range, text_clauses
 from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.folding import fold
-from mappings.money import at_least, at_most
+from mappings.money import NO_PRICE, at_least, at_most
 
 Clause = dict[str, Any]
 
@@ -91,9 +92,9 @@ def _just_before(question: Question) -> float | None:
     """
     sort = _SORTS[sort_name(question.body, question.understood)]
     for clause in filter_clauses(question):
-        bounds = clause.get("range", {}).get(sort.field, {})
+        field, bounds = next(iter(clause.get("range", {"": {}}).items()))
         bound = bounds.get("lte" if sort.descending else "gte")
-        if bound is not None:
+        if field.startswith(sort.field) and bound not in (None, NO_PRICE - 1):
             outwards = 1 if sort.descending else -1
             return bound + outwards if isinstance(bound, int) else math.nextafter(bound, outwards * math.inf)
     return None
@@ -143,17 +144,20 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
         return {"terms": {row.field: _unique([str(value) for value in asked])}}
     if row.kind is Kind.ATTACHED:
         return attachment_clause(asked)
-    low: float | None
-    high: float | None
+    if asked.min is None and asked.max is None:
+        return None
+    return _range(row, asked.min, asked.max, minor_digits)
+
+
+def _range(row: Filter, least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
     if row.kind is Kind.MONEY:
-        low = None if asked.min is None else at_least(asked.min, minor_digits)
-        high = None if asked.max is None else at_most(asked.max, minor_digits)
-    else:
-        # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0
-        low = None if asked.min is None else float(asked.min) + 0.0
-        high = None if asked.max is None else float(asked.max) + 0.0
-    bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
-    return {"range": {row.field: bounds}} if bounds else None
+        return price_range(
+            None if least is None else at_least(least, minor_digits),
+            None if most is None else at_most(most, minor_digits),
+        )
+    # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0
+    bounds = {name: float(bound) + 0.0 for name, bound in (("gte", least), ("lte", most)) if bound is not None}
+    return {"range": {row.field: bounds}}
 
 
 def values_clause(field: str, values: list[str]) -> Clause:

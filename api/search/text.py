@@ -14,7 +14,7 @@ from typing import Any
 
 from api.search.amounts import Amount
 from api.search.understand import Reading, Term, Understood, Word
-from mappings.money import at_least, at_most
+from mappings.money import NO_PRICE, at_least, at_most
 from mappings.vocabulary import Meaning, words_of
 
 Clause = dict[str, Any]
@@ -76,6 +76,12 @@ def conditions(understood: Understood) -> list[Condition]:
 def any_of(clauses: list[Clause]) -> Clause:
     """One of the clauses, or the only one."""
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def price_range(low: int | None, high: int | None) -> Clause:
+    """Prices from `low` to `high`, minor units, both inclusive; None: no bound. What has no price is never inside."""
+    bounds = {"lte": NO_PRICE - 1 if high is None else min(high, NO_PRICE - 1)}
+    return {"range": {"price.ascending": bounds if low is None else {"gte": low, **bounds}}}
 
 
 def _has_meanings(reading: Reading) -> bool:
@@ -180,10 +186,11 @@ def _amount(amount: Amount, minor_digits: int) -> Clause:
         fields = ("seed", "pattern") if amount.field == "pattern" else ("seed",)
         return any_of([{"terms": {field: values}} for field in fields])
     if amount.field == "price":
-        low: float | None = None if amount.low is None else at_least(amount.low, minor_digits)
-        high: float | None = None if amount.high is None else at_most(amount.high, minor_digits)
-    else:
-        low = None if amount.low is None else float(amount.low)
-        high = None if amount.high is None else float(amount.high)
+        return price_range(
+            None if amount.low is None else at_least(amount.low, minor_digits),
+            None if amount.high is None else at_most(amount.high, minor_digits),
+        )
+    low = None if amount.low is None else float(amount.low)
+    high = None if amount.high is None else float(amount.high)
     bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
     return {"range": {amount.field: bounds}}

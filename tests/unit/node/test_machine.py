@@ -117,8 +117,12 @@ def test_disk_is_asked_of_the_nearest_folder_that_exists(tmp_path: Path) -> None
 
 
 def test_a_process_is_known_by_its_start_or_by_its_mark() -> None:
-    child = subprocess.Popen([sys.executable, "-c", "input()", "a-mark-of-this-test"], stdin=subprocess.PIPE)
+    program = "print(flush=True); input()"
+    both = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    child = subprocess.Popen([sys.executable, "-c", program, "a-mark-of-this-test"], **both)
     try:
+        assert child.stdout is not None
+        child.stdout.readline()  # it runs, so the system knows its arguments
         began = started_at(child.pid)
         assert began is not None
         assert is_same_process(child.pid, began, "another mark")
