@@ -44,6 +44,15 @@ class Measured:
         return int(self.content["read"] if self.is_report else self.content["items"])
 
     @property
+    def workers(self) -> int:
+        """How many processes each service had."""
+        return int(self.content.get("workers", 1))
+
+    def clients(self, workload: str) -> set[int]:
+        """With how many clients a workload was asked."""
+        return {one["clients"] for one in self.content["series"] if one["workload"] == workload}
+
+    @property
     def is_report(self) -> bool:
         """Whether it is what `gear-indexer load --json` printed."""
         return "proof" in self.content
@@ -64,6 +73,8 @@ class Measured:
         widths = [(high - low) / one["rate"] for one in self.content["series"] for low, high in [one["spread"]]]
         made, cores = self.content["at"][:10], self.content["machine"]["cores"]
         more = f", {STAC} {self.content['stac']}" if "stac" in self.content else ""
+        if self.workers > 1:
+            more += f", {self.workers} workers of each service"
         apart = f"which lie {statistics.median(widths):.0%} apart in the median and {max(widths):.0%} at most"
         how = f"commit `{self.content['commit']}`, {cores} cores{more}"
         return f"{link}: {made}, {how}; medians of {rounds} rounds, {apart}."
@@ -91,35 +102,30 @@ def is_load(one: Measured) -> bool:
 
 def searches(files: Sequence[Measured]) -> str:
     """A table for each file, and plots over all sizes."""
-    once(files)
     parts = ["Requests a second, median and 99th percentile in ms; in brackets how many times the peer's rate is ours."]
     for file in files:
         parts += [file.told(), search_table(file.content["series"])]
     for workload in PLOTTED:
-        held = [(file, one) for file in files for one in file.content["series"] if one["workload"] == workload]
-        clients = max((one["clients"] for _, one in held), default=0)
-        held = [(file, one) for file, one in held if one["clients"] == clients]
+        # of several runs of one kind the last: bars of different runs say nothing beside each other
+        runs = {(file.items, file.workers): file for file in files if file.clients(workload)}
+        clients = max(set.intersection(*(one.clients(workload) for one in runs.values())) if runs else (), default=0)
+        held = [
+            (file, one)
+            for file in runs.values()
+            for one in file.content["series"]
+            if (one["workload"], one["clients"]) == (workload, clients)
+        ]
         for title, name, unit in _PLOTS:
-            bars = [(f"{size(file.items)}, {one['peer']}", one[name] / unit) for file, one in held]
+            bars = [(f"{size(file.items)}, {_served_by(file, one)}", one[name] / unit) for file, one in held]
             if bars:
                 parts.append(plot(f"{workload}, {clients} clients: {title}", bars))
     return "\n\n".join(parts)
 
 
-def once(files: Sequence[Measured]) -> None:
-    """Raises PageError where two files tell of the same: no plot could show both."""
-    known: dict[tuple[Any, ...], str] = {}
-    for file in files:
-        for one in file.content["series"]:
-            what = (file.items, one["workload"], one["clients"], one["peer"])
-            if what in known:
-                items, workload, clients, peer = what
-                message = (
-                    f"{workload} of {clients} clients at {items:,} items, {peer}, stands in {known[what]} and in "
-                    f"{file.name}: leave one of them out"
-                )
-                raise PageError(message)
-            known[what] = file.name
+def _served_by(file: Measured, one: Json) -> str:
+    """The peer, with the number of its processes where it was asked for several."""
+    several = file.workers > 1 and one["peer"] in (OURS, PLAIN)
+    return f"{one['peer']} x{file.workers}" if several else str(one["peer"])
 
 
 def search_table(series: Sequence[Json]) -> str:

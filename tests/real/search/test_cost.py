@@ -13,6 +13,7 @@ from api.json_body import parse
 from api.search.query import Question, count_request, page_request
 from api.search.schemas import SearchBody
 from api.search.understand import understand
+from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
 from tests.real.search.conftest import SearchedItems
 
@@ -69,6 +70,22 @@ def test_the_engine_keeps_what_it_answers_and_filters_nothing(
 def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:
     bodies = [FILTERED, {**FILTERED, "page": 2}, {**FILTERED, "sort": "newest", "limit": 50}]
     assert len({json.dumps(count_request(question(body))) for body in bodies}) == 1
+
+
+def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: SearchedItems, opensearch_url: str) -> None:
+    body = {"platform": 730, "filters": {"price": {"min": 1}}, "sort": "price_asc", "limit": 5}
+    hits, total = searched_items.search(body)
+    assert len(hits) == 5
+    client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url))
+    try:
+        index = f"{searched_items.prefix}-730"
+        profiled = client.search(index=index, body={**page_request(question(body)), "profile": True})
+    finally:
+        client.close()
+    searches = [one for shard in profiled["profile"]["shards"] for one in shard["searches"]]
+    looked_at = sum(query["breakdown"]["next_doc_count"] for one in searches for query in one["query"])
+    assert 5 <= looked_at < total / 4
+    assert "IndexSortSortedNumericDocValuesRangeQuery" in json.dumps(searches), "a range of prices is one stretch"
 
 
 def test_an_answer_is_little_more_than_its_items(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:

@@ -5,10 +5,12 @@ from importlib.resources import files
 
 import pytest
 
+from api.search.query import sort_clauses
 from mappings.attachments import ENCODING
 from mappings.definition import FINGERPRINT_LENGTH, Definition, read_definition
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind
 from mappings.item import Details
+from mappings.money import NO_PRICE
 
 BODY = json.loads(files("mappings").joinpath("gear.json").read_bytes())
 FIELDS = BODY["mappings"]["properties"]
@@ -71,6 +73,19 @@ def test_every_sort_has_an_index_field_that_can_be_sorted_by(sort: object) -> No
     held = FIELDS[name]["fields"][part] if part else FIELDS[name]
     assert held["type"] in ("long", "double", "date_nanos", "keyword")
     assert held.get("doc_values", True)
+
+
+def test_the_index_lies_in_the_order_of_a_search_without_words() -> None:
+    index = BODY["settings"]["index"]
+    (by_price, *ties) = sort_clauses("price_asc")
+    assert by_price == {index["sort.field"][0]: {"order": "asc", "missing": "_last"}}
+    assert [{name: "asc"} for name in index["sort.field"][1:]] == ties
+    assert set(index["sort.order"]) == {"asc"}
+    assert set(index["sort.missing"]) == {"_last"}
+
+
+def test_every_item_has_a_place_in_the_order_of_prices() -> None:
+    assert FIELDS["price"]["fields"]["ascending"] == {"type": "long", "null_value": NO_PRICE}
 
 
 def test_names_are_kept_byte_for_byte() -> None:

@@ -117,9 +117,8 @@ def test_disk_is_asked_of_the_nearest_folder_that_exists(tmp_path: Path) -> None
 
 
 def test_a_process_is_known_by_its_start_or_by_its_mark() -> None:
-    program = "print(flush=True); input()"
-    both = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    child = subprocess.Popen([sys.executable, "-c", program, "a-mark-of-this-test"], **both)
+    command = [sys.executable, "-c", "print(flush=True); input()", "a-mark-of-this-test"]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
         child.stdout.readline()  # it runs, so the system knows its arguments
