@@ -185,7 +185,7 @@ def test_a_mapping_that_drifted_is_told_field_by_field(loaded: Place) -> None:
 def test_an_index_of_another_definition_is_told(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     body = read_definition().create_body()
-    del body["mappings"]["properties"]["price"]
+    del body["mappings"]["properties"]["seed"]
     body["mappings"]["properties"]["float"] = {"type": "keyword"}
     body["mappings"]["_meta"] = {"fingerprint": "00000000"}
     body["settings"] = {**body["settings"], "index": {**body["settings"]["index"], "number_of_shards": 2}}
@@ -194,7 +194,7 @@ def test_an_index_of_another_definition_is_told(place: Place) -> None:
     found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
     assert set(found) == {"settings", "mapping-drift"}
     assert "number_of_shards 2 instead of 1" in found["settings"]
-    for part in ("definition 00000000", "removed price", "changed float (type keyword instead of double)"):
+    for part in ("definition 00000000", "removed seed", "changed float (type keyword instead of double)"):
         assert part in found["mapping-drift"]
 
 

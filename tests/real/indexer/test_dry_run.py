@@ -79,7 +79,7 @@ def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None
     fields = body["mappings"]["properties"]
     del fields["seed"]
     fields["wear"] = {"type": "keyword"}
-    fields["price"] = {"type": "double"}
+    fields["price"]["type"] = "double"
     body["mappings"]["_meta"]["fingerprint"] = "00000000"
     old = generation_name(place.alias, made.created_at.replace(year=2025), "00000000")
     place.client.indices.create(index=old, body=body)

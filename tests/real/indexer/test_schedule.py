@@ -101,8 +101,8 @@ def _dispatch(place: Place, shop: Shop) -> None:
             index=place.alias,
             id=str(number),
             body={"doc": {"bound": bound}},
-            params={"retry_on_conflict": 50},  # the real one is told what was in conflict and tries again later
-            ignore=404,
+            params={"retry_on_conflict": 50},  # what is in conflict is told again later, as by the real one
+            ignore=(404, 409),
         )
 
 
