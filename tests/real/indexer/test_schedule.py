@@ -97,13 +97,20 @@ def _rows(names: dict[int, str]) -> bytes:
 def _dispatch(place: Place, shop: Shop) -> None:
     """What the API's dispatcher does: tells the index what is bound."""
     for number, bound in shop.told().items():
-        place.client.update(
-            index=place.alias,
-            id=str(number),
-            body={"doc": {"bound": bound}},
-            params={"retry_on_conflict": 50},  # what is in conflict is told again later, as by the real one
-            ignore=(404, 409),
-        )
+        # what is in conflict, with a delete as well, is told again
+        while _mark(place, number, bound).get("status") == 409:
+            pass
+
+
+def _mark(place: Place, number: int, bound: bool) -> dict[str, Any]:
+    answer: dict[str, Any] = place.client.update(
+        index=place.alias,
+        id=str(number),
+        body={"doc": {"bound": bound}},
+        params={"retry_on_conflict": 50},
+        ignore=(404, 409),
+    )
+    return answer
 
 
 def _load(workers: Workers, model: Model, chance: random.Random) -> None:
