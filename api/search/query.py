@@ -14,7 +14,7 @@ from api.search.text import price_range, text_clauses
 from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind
 from mappings.folding import fold
-from mappings.money import NO_PRICE, at_least, at_most
+from mappings.money import NO_PRICE
 
 Clause = dict[str, Any]
 
@@ -151,10 +151,7 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
 
 def _range(row: Filter, least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
     if row.kind is Kind.MONEY:
-        return price_range(
-            None if least is None else at_least(least, minor_digits),
-            None if most is None else at_most(most, minor_digits),
-        )
+        return price_range(least, most, minor_digits)
     # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0
     bounds = {name: float(bound) + 0.0 for name, bound in (("gte", least), ("lte", most)) if bound is not None}
     return {"range": {row.field: bounds}}

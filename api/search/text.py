@@ -10,6 +10,7 @@ words (`doppler p2` is no Gamma Doppler first). Ties go by the index field `rank
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from api.search.amounts import Amount
@@ -78,10 +79,11 @@ def any_of(clauses: list[Clause]) -> Clause:
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
 
 
-def price_range(low: int | None, high: int | None) -> Clause:
-    """Prices from `low` to `high`, minor units, both inclusive; None: no bound. What has no price is never inside."""
-    bounds = {"lte": NO_PRICE - 1 if high is None else min(high, NO_PRICE - 1)}
-    return {"range": {"price.ascending": bounds if low is None else {"gte": low, **bounds}}}
+def price_range(least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
+    """Prices from `least` to `most`, both inclusive; None: no bound. What has no price is never inside."""
+    bounds = {} if least is None else {"gte": at_least(least, minor_digits)}
+    bounds["lte"] = NO_PRICE - 1 if most is None else min(at_most(most, minor_digits), NO_PRICE - 1)
+    return {"range": {"price.ascending": bounds}}
 
 
 def _has_meanings(reading: Reading) -> bool:
@@ -186,10 +188,7 @@ def _amount(amount: Amount, minor_digits: int) -> Clause:
         fields = ("seed", "pattern") if amount.field == "pattern" else ("seed",)
         return any_of([{"terms": {field: values}} for field in fields])
     if amount.field == "price":
-        return price_range(
-            None if amount.low is None else at_least(amount.low, minor_digits),
-            None if amount.high is None else at_most(amount.high, minor_digits),
-        )
+        return price_range(amount.low, amount.high, minor_digits)
     low = None if amount.low is None else float(amount.low)
     high = None if amount.high is None else float(amount.high)
     bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
