@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
-from urllib.request import Request, urlopen
 
 from rich.console import Console
 from rich.table import Table
 
 from bench import data, databases, services
 from bench.changing import order_of
+from bench.connection import ask
 from bench.figures import median, percentile, spread
 from bench.search import OURS, Peer, Plan, Series, measure
 from bench.services import Service
@@ -149,7 +149,7 @@ def _drained(receiver: Service, orders: int) -> dict[str, Any]:
     """What was received once each order's callback has come; the last orders' clients may not have seen the 201."""
     until = time.monotonic() + DRAIN_SECONDS
     while time.monotonic() < until:
-        told = ask("GET", receiver.address)
+        told: dict[str, Any] = ask("GET", receiver.address)
         if told["events"] >= orders:
             return told
         time.sleep(0.05)
@@ -167,12 +167,12 @@ def lags(shop: Shop, kind: str, orders: int) -> list[float]:
         for item in (next(shop.items) for _ in range(orders)):
             time.sleep(chance.random())
             question = {"platform": 730, "filters": {"ids": [item]}}
-            if ask("POST", f"{service.address}/v1/gear/search", question, service)["total"] != 1:
+            if ask("POST", f"{service.address}/v1/gear/search", question, service.headers)["total"] != 1:
                 message = f"item {item} is not on offer before its order"
                 raise RuntimeError(message)
-            ask("POST", f"{service.address}/v1/gear", order_of(str(item), "http://127.0.0.1:9/"), service)
+            ask("POST", f"{service.address}/v1/gear", order_of(str(item), "http://127.0.0.1:9/"), service.headers)
             began = time.monotonic()
-            while ask("POST", f"{service.address}/v1/gear/search", question, service)["total"]:
+            while ask("POST", f"{service.address}/v1/gear/search", question, service.headers)["total"]:
                 time.sleep(POLL_SECONDS)
             found.append(time.monotonic() - began)
     return sorted(found)
@@ -200,15 +200,6 @@ def searches(
             active = count
             for series in measure(asked, [peer], shop.folder):
                 yield f"{count:,}", series
-
-
-def ask(method: str, address: str, body: Any = None, service: Service | None = None) -> dict[str, Any]:
-    """One request and its answer; raises HTTPError for what is none."""
-    data = None if body is None else json.dumps(body).encode()
-    request = Request(address, data=data, method=method, headers=dict(service.headers) if service else {})
-    with urlopen(request, timeout=30) as answer:
-        told: dict[str, Any] = json.load(answer)
-        return told
 
 
 def show_rates(measured: Sequence[Orders]) -> None:

@@ -2,28 +2,27 @@
 engine's own answer, out.
 """
 
-import http.client
 import json
 import signal
 import statistics
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.table import Table
 
 from bench import services
+from bench.connection import Connection
 from bench.recorded import recording
 from bench.search import OURS, Peer
 from bench.workloads import Workload
 from bench.wrk import run
 
 BODIES: Final = 300
+JSON: Final = {"Content-Type": "application/json"}
 WARM_UP_SECONDS: Final = 3.0
 LIBRARIES: Final = {
     "server (uvicorn, httptools)": ("uvicorn", "httptools", "python", "click"),
@@ -97,22 +96,22 @@ def on_top(opensearch_url: str, prefix: str, folder: Path, bodies: Sequence[dict
     with (
         recording(opensearch_url) as recorder,
         services.gear_api(recorder.address, prefix, folder) as service,
-        closing(_connection(service.address)) as ours,
+        closing(Connection(service.address, service.headers)) as ours,
     ):
         for body in held:
             recorder.taken()  # what the service asks besides searches
-            _asked(ours, "/v1/gear/search", body, dict(service.headers))
+            ours.ask("POST", "/v1/gear/search", body)
             sent.append(last_request(recorder.taken()))
     times: list[tuple[float, float, int]] = []
     with (
         services.gear_api(opensearch_url, prefix, folder) as service,
-        closing(_connection(service.address)) as ours,
-        closing(_connection(opensearch_url)) as engines,
+        closing(Connection(service.address, service.headers)) as ours,
+        closing(Connection(opensearch_url, JSON)) as engines,
     ):
         for counted in (False, True):
             for body, (path, question) in zip(held, sent, strict=True):
-                through, _ = _asked(ours, "/v1/gear/search", body, dict(service.headers))
-                straight, answer = _asked(engines, path, question, {"Content-Type": "application/json"})
+                _, through = ours.ask("POST", "/v1/gear/search", body)
+                answer, straight = engines.ask("POST", path, question)
                 if counted:
                     times.append((through, straight, json.loads(answer)["took"]))
     return OnTop(
@@ -128,25 +127,6 @@ def last_request(sent: bytes) -> tuple[str, bytes]:
     """The path and the body of the last request in these bytes."""
     head, _, body = sent[sent.rindex(b"POST /") :].partition(b"\r\n\r\n")
     return head.split(b" ")[1].decode(), body
-
-
-def _connection(address: str) -> http.client.HTTPConnection:
-    parts = urlsplit(address)
-    return http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
-
-
-def _asked(
-    connection: http.client.HTTPConnection, path: str, body: bytes, headers: dict[str, str]
-) -> tuple[float, bytes]:
-    began = time.perf_counter()
-    connection.request("POST", path, body, headers)
-    answer = connection.getresponse()
-    content = answer.read()
-    lasted = time.perf_counter() - began
-    if answer.status != 200:
-        message = f"{path} answered {answer.status}: {content[:300]!r}"
-        raise RuntimeError(message)
-    return lasted, content
 
 
 def _milliseconds(seconds: Sequence[float]) -> float:

@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 from bench import plain, services, stac, walk, wrk
 from bench.changing import Changed, changing
+from bench.connection import ask
 from bench.figures import median, spread
 from bench.services import Service
 from bench.workloads import Workload, bodies_of, workloads
@@ -144,20 +144,14 @@ def check_agreement(ours: Peer, third: Peer) -> None:
     known = workloads()
     for name in sorted(_ONLY_FIRST_PAGES):
         bodies = bodies_of(known[name], 1)[:_COMPARED]
-        found = [_asked(ours, body)["total"] for body in bodies]
-        told = [_asked(third, stac.query_of(body)).get("numberMatched") for body in bodies]
+        found = [ask("POST", ours.address + ours.path, body, ours.headers)["total"] for body in bodies]
+        others_told = [ask("POST", third.address + third.path, stac.query_of(body), third.headers) for body in bodies]
+        told = [one.get("numberMatched") for one in others_told]
         pairs = [(one, other) for one, other in zip(found, told, strict=True) if other is not None]
         expected, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
         if not 0.9 * expected <= others <= 1.1 * expected:
             message = f"{STAC} finds {others:,} items by bodies of `{name}` by which this service finds {expected:,}"
             raise RuntimeError(message)
-
-
-def _asked(peer: Peer, body: dict[str, Any]) -> dict[str, Any]:
-    content = json.dumps(body).encode()
-    with urlopen(Request(peer.address + peer.path, content, dict(peer.headers)), timeout=60) as answer:
-        told: dict[str, Any] = json.load(answer)
-        return told
 
 
 def own_query_of(body: dict[str, Any]) -> dict[str, Any]:
@@ -184,9 +178,7 @@ def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:
 
 def forget(opensearch_url: str) -> None:
     """Clears the answers that the engine keeps: distinct bodies shall not meet those of another run."""
-    request = Request(f"{opensearch_url}/_cache/clear?request=true", method="POST")
-    with urlopen(request, timeout=60) as answer:
-        answer.read()
+    ask("POST", f"{opensearch_url}/_cache/clear?request=true")
 
 
 def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:

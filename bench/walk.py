@@ -6,7 +6,6 @@ is over: a body with a cursor by the service's cursors, any other as the engine'
 pages, but take their time from the run.
 """
 
-import http.client
 import json
 import sys
 import time
@@ -17,16 +16,15 @@ from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 import orjson
 
+from bench.connection import Connection
 from bench.figures import percentile
 from bench.wrk import Run, told_by
 
 KEEP_ALIVE = "5m"  # as long as the service keeps its cursors
-ANSWER_SECONDS = 60.0
 
 Json = dict[str, Any]
 
@@ -35,39 +33,22 @@ Json = dict[str, Any]
 class Walker:
     """One client: a connection of its own, and what its pages took (microseconds)."""
 
-    address: str
-    headers: Mapping[str, str]
+    connection: Connection
     took: list[int] = field(default_factory=list)
     items: int = 0
     bytes: int = 0
-
-    def __post_init__(self) -> None:
-        parts = urlsplit(self.address)
-        self.connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=ANSWER_SECONDS)
 
     def close(self) -> None:
         """Ends the connection."""
         self.connection.close()
 
-    def ask(self, method: str, path: str, body: Json | None) -> tuple[Json, int, int]:
-        """An answer, its bytes and its microseconds; raises OSError for any but 200."""
-        content = b"" if body is None else orjson.dumps(body)
-        began = time.perf_counter()
-        self.connection.request(method, path, content, dict(self.headers))
-        answer = self.connection.getresponse()
-        told = answer.read()
-        took = round((time.perf_counter() - began) * 1e6)
-        if answer.status != http.client.OK:
-            message = f"{method} {self.address}{path}: {answer.status} {told[:300]!r}"
-            raise OSError(message)
-        return orjson.loads(told), len(told), took
-
     def page(self, path: str, body: Json) -> Json:
         """A page, counted by its bytes and its time."""
-        told, size, took = self.ask("POST", path, body)
-        self.took.append(took)
-        self.bytes += size
-        return told
+        told, seconds = self.connection.ask("POST", path, orjson.dumps(body))
+        self.took.append(round(seconds * 1e6))
+        self.bytes += len(told)
+        page: Json = orjson.loads(told)
+        return page
 
     def pages(self, path: str, body: Json) -> Generator[list[Any], None, None]:
         """The pages of one body, in either way."""
@@ -85,8 +66,9 @@ class Walker:
             yield told["gear"]
 
     def _by_point_in_time(self, path: str, body: Json) -> Generator[list[Any], None, None]:
-        opened, _, _ = self.ask("POST", f"{path}/point_in_time?keep_alive={KEEP_ALIVE}", None)
-        asked = {**body, "pit": {"id": opened["pit_id"], "keep_alive": KEEP_ALIVE}}
+        opened, _ = self.connection.ask("POST", f"{path}/point_in_time?keep_alive={KEEP_ALIVE}", b"")
+        view = orjson.loads(opened)["pit_id"]
+        asked = {**body, "pit": {"id": view, "keep_alive": KEEP_ALIVE}}
         try:
             # without hits on a page there are none behind it; a page that is not full is the last one
             while hits := self.page("/_search", asked)["hits"]["hits"]:
@@ -95,7 +77,7 @@ class Walker:
                     break
                 asked["search_after"] = hits[-1]["sort"]
         finally:
-            self.ask("DELETE", "/_search/point_in_time", {"pit_id": [opened["pit_id"]]})
+            self.connection.ask("DELETE", "/_search/point_in_time", orjson.dumps({"pit_id": [view]}))
 
     def walk(self, path: str, bodies: Iterator[Json], until: float) -> None:
         """Walks through bodies until the time is over."""
@@ -116,7 +98,7 @@ def walked(
     """Walks with so many clients, each from another body on."""
     began = time.perf_counter()
     with ExitStack() as stack:
-        walkers = [stack.enter_context(closing(Walker(address, headers))) for _ in range(clients)]
+        walkers = [stack.enter_context(closing(Walker(Connection(address, headers)))) for _ in range(clients)]
         pool = stack.enter_context(ThreadPoolExecutor(clients))
         starts = (number * len(bodies) // clients for number in range(clients))
         turns = [(bodies[(start + at) % len(bodies)] for at in count()) for start in starts]

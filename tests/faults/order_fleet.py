@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from asyncio.subprocess import Process
+from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
 from typing import Final, Self
@@ -49,13 +50,12 @@ class Fleet:
         self._running: dict[tuple[str, ...], Process] = {}
 
     async def __aenter__(self) -> Self:
-        try:
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self.__aexit__)
             await self._start(SERVE)
             await self._start(DELIVER)
             await self.until_it_serves()
-        except BaseException:
-            await self.__aexit__()
-            raise
+            undo.pop_all()
         return self
 
     async def __aexit__(self, *_details: object) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from bench.connection import Connection
 from bench.search import own_query_of
 from bench.walk import Walker, run
 from bench.wrk import BrokenRunError
@@ -27,12 +28,12 @@ def test_both_ways_walk_the_same_items_to_the_end(
     priced = [item for item in searched_items.items if item["price"] is not None]
     priced = sorted(priced, key=lambda item: (item["price"], item["id"]))[: 10 * (10 if limit == 10 else 9)]
     body = {**BODY, "filters": {"ids": [item["id"] for item in priced]}, "limit": limit}
-    with closing(Walker(str(searched_items.client.base_url), headers_of(searched_items))) as ours:
+    with closing(Walker(Connection(str(searched_items.client.base_url), headers_of(searched_items)))) as ours:
         pages = list(ours.pages("/v1/gear/search", body))
     assert [item["id"] for page in pages for item in page] == [item["id"] for item in priced]
     assert len(ours.took) == len(pages)
     asked = {**own_query_of({**BODY, "limit": limit}), "query": {"terms": {"id": [item["id"] for item in priced]}}}
-    with closing(Walker(opensearch_url, {"Content-Type": "application/json"})) as by_hand:
+    with closing(Walker(Connection(opensearch_url, {"Content-Type": "application/json"}))) as by_hand:
         found = list(by_hand.pages(f"/{searched_items.prefix}-730/_search", asked))
     assert [int(hit["_id"]) for page in found for hit in page] == [item["id"] for item in priced]
 
