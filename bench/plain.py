@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 Json = dict[str, Any]
 
 DETAILS = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")
+MOST_VALUES = 500  # of a facet: as many as this project's service answers
 _WORD: Json = {"type": "keyword"}
 INDEX: Json = {
     "settings": {"number_of_shards": 1, "number_of_replicas": 0},
@@ -78,13 +79,14 @@ def load(client: OpenSearch, index: str, items: Iterable[Json], threads: int = 2
 
 def query_of(body: Json) -> Json:
     """The engine's request for a search body, as it is written by hand."""
-    filters: list[Json] = []
+    filters: dict[str, Json] = {}
     asked = body.get("filters") or {}
     if "price" in asked:
         price = {"gte": asked["price"].get("min"), "lte": asked["price"].get("max")}
-        filters.append({"range": {"price": {name: bound for name, bound in price.items() if bound is not None}}})
-    filters += [{"terms": {f"details.{name}": values}} for name, values in asked.items() if name != "price"]
-    query: Json = {"bool": {"filter": filters}}
+        filters["price"] = {"range": {"price": {name: bound for name, bound in price.items() if bound is not None}}}
+    filters |= {name: {"terms": {f"details.{name}": values}} for name, values in asked.items() if name != "price"}
+    facets = body.get("facets") or []
+    query: Json = {"bool": {"filter": [clause for name, clause in filters.items() if name not in facets]}}
     if body.get("query"):
         query["bool"]["must"] = [{"match": {"name": {"query": body["query"], "operator": "and"}}}]
     limit, page = body.get("limit", 20), body.get("page", 1)
@@ -92,22 +94,28 @@ def query_of(body: Json) -> Json:
     sort = _SORTS.get(body.get("sort") or ("" if body.get("query") else "price_asc"))
     if sort is not None:
         request["sort"] = sort
-    if body.get("facets"):
-        request |= _facets(body["facets"], filters, query)
+    if facets:
+        request |= _counting(facets, {name: clause for name, clause in filters.items() if name in facets})
     return request
 
 
-def _facets(names: list[str], filters: list[Json], query: Json) -> Json:
-    """Disjunctive counts by one aggregation request: a filter a facet, and the page by `post_filter`."""
+def _counting(facets: list[str], selections: dict[str, Json]) -> Json:
+    """Disjunctive counts by one request: an aggregation a facet, inside the selections of the other facets; those
+    narrow the page, and with it the total, by `post_filter`.
+    """
     counts: Json = {}
-    for name in names:
-        others = [one for one in filters if f"details.{name}" not in one.get("terms", {})]
-        terms = {"terms": {"field": f"details.{name}", "size": 500}}
-        counts[name] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": terms}}
+    for facet in facets:
+        others = [clause for name, clause in selections.items() if name != facet]
+        terms = {"terms": {"field": f"details.{facet}", "size": MOST_VALUES}}
+        counts[facet] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": terms}}
+    return {"aggs": counts, "post_filter": {"bool": {"filter": list(selections.values())}}}
+
+
+def counts_of(answer: Json) -> Json:
+    """Items by value by facet, as the engine answers a request that counts."""
     return {
-        "aggs": counts,
-        "post_filter": {"bool": {"filter": filters}},
-        "query": {"bool": {**query["bool"], "filter": []}},
+        facet: {bucket["key"]: bucket["doc_count"] for bucket in told["values"]["buckets"]}
+        for facet, told in answer.get("aggregations", {}).items()
     }
 
 
@@ -121,11 +129,12 @@ class Settings(BaseSettings):
 
 
 class Answer(BaseModel):
-    """One page and the total."""
+    """One page, the total, and what was counted."""
 
     status: str
     gear: list["Item"]
     total: int
+    facets: dict[str, dict[str, int]] = {}
 
 
 class Details(BaseModel):
@@ -204,6 +213,7 @@ def create_app() -> FastAPI:
         query = query_of(body.model_dump(exclude_none=True))
         found = await request.app.state.client.search(index=settings.index, body=query)
         gear = [hit["_source"] for hit in found["hits"]["hits"]]
-        return {"status": "success", "gear": gear, "total": found["hits"]["total"]["value"]}
+        total = found["hits"]["total"]["value"]
+        return {"status": "success", "gear": gear, "total": total, "facets": counts_of(found)}
 
     return app

@@ -77,14 +77,14 @@ class Peer:
     headers: Mapping[str, str]
     changed: Changed | None = None  # what changes beside a workload that wants it
     said: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # how a body of ours is said to it, if otherwise
-    walks_only: bool = False
+    walks_only: bool = False  # and counts: what else can be asked by hand is asked of the plain index
 
     def knows(self, workload: Workload) -> bool:
         """Whether the peer can be asked this at all."""
         if workload.is_walk:
             return self.name in (OURS, OWN)
         if self.name == OWN:
-            return workload.name in _ONLY_FILTERS and not self.walks_only
+            return workload.counts or (workload.name in _ONLY_FILTERS and not self.walks_only)
         if self.name == STAC:
             return workload.name in _ONLY_FIRST_PAGES
         return self.name == OURS or workload.name not in _ONLY_OURS
@@ -115,7 +115,7 @@ def peers(
 ) -> Iterator[tuple[list[Peer], Service]]:
     """All peers, started, both services in so many processes, the independent one where it is given; and this service.
 
-    Our index is walked by hand, and searched by hand where there is no plain one.
+    Our index is walked and counted by hand, and searched by hand where there is no plain one.
     """
     with ExitStack() as stack:
         ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder, workers))
@@ -154,20 +154,50 @@ def check_agreement(ours: Peer, third: Peer) -> None:
             raise RuntimeError(message)
 
 
+def check_counts(workload: Workload, ours: Peer, own: Peer) -> None:
+    """Raises RuntimeError where the request by hand does not count what we count in the same index: total or facets."""
+    for body in bodies_of(workload, 1)[:_COMPARED]:
+        told = ask("POST", ours.address + ours.path, body, ours.headers)
+        found = ask("POST", own.address + own.path, own_query_of(body), own.headers)
+        expected = {facet: {row["value"]: row["count"] for row in rows} for facet, rows in told["facets"].items()}
+        # we list a selected value that no item has, with 0
+        expected = {facet: {value: n for value, n in counts.items() if n} for facet, counts in expected.items()}
+        if (told["total"], expected) != (found["hits"]["total"]["value"], plain.counts_of(found)):
+            message = f"{OURS} and {OWN} count differently by this body of `{workload.name}`: {json.dumps(body)}"
+            raise RuntimeError(message)
+
+
 def own_query_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The plain peer's request, said to this project's index: its fields' names, its cents, its folded words."""
-    text = json.dumps(plain.query_of(body))
-    for name in plain.DETAILS:
-        text = text.replace(f'"details.{name}"', f'"{name}.folded"')
-    query: dict[str, Any] = json.loads(text)
-    for clause in query["query"]["bool"]["filter"]:
-        for name, bounds in clause.get("range", {}).items():
-            clause["range"] = {name: {end: round(bound * 100) for end, bound in bounds.items()}}
-        for name, values in clause.get("terms", {}).items():
-            clause["terms"] = {name: [fold(value) for value in values]}
+    """The plain peer's request, said to this project's index: its fields' names, its cents, its folded words.
+
+    One that counts leaves out what is bound by an order, as our counts do.
+    """
+    query: dict[str, Any] = _in_our_words(plain.query_of(body))
+    if "facets" in body:
+        query["query"]["bool"]["must_not"] = [{"term": {"bound": True}}]
     if "cursor" in body:
         return {name: part for name, part in query.items() if name not in _PAGED}
     return query
+
+
+def _in_our_words(part: Any) -> Any:
+    """A part of the plain peer's request with the clauses inside said to our index."""
+    if isinstance(part, list):
+        return [_in_our_words(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    match part:
+        case {"range": {"price": bounds}}:
+            return {"range": {"price": {end: round(bound * 100) for end, bound in bounds.items()}}}
+        case {"terms": {"field": field, **more}}:
+            return {"terms": {"field": _own_name(field), **more}}
+        case {"terms": terms}:
+            return {"terms": {f"{_own_name(name)}.folded": [fold(one) for one in terms[name]] for name in terms}}
+    return {name: _in_our_words(inner) for name, inner in part.items()}
+
+
+def _own_name(field: str) -> str:
+    return field.removeprefix("details.")
 
 
 def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:
@@ -184,6 +214,9 @@ def forget(opensearch_url: str) -> None:
 def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
     """Warms each peer up, then runs them in turn, so that a noisy minute hits all of them."""
     for workload in plan.workloads:
+        if workload.counts:
+            by_name = {peer.name: peer for peer in asked}
+            check_counts(workload, by_name[OURS], by_name[OWN])
         for clients in plan.clients:
             known = [peer for peer in asked if peer.knows(workload)]
             series = {peer.name: Series(workload.name, clients, peer.name) for peer in known}

@@ -37,6 +37,11 @@ class Workload:
         """Whether each body is walked from its first page to its last."""
         return "cursor" in self.template
 
+    @property
+    def counts(self) -> bool:
+        """Whether its answers count the values of facets."""
+        return "facets" in self.template
+
 
 def workloads() -> dict[str, Workload]:
     """All workload files by name."""
