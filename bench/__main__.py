@@ -7,6 +7,9 @@ import click
 from bench import attachments as encoding
 from bench import data, databases, results, services
 from bench import load as loading
+from bench import matches as matching
+from bench import measured as files_of_runs
+from bench import memory as remembering
 from bench import orders as ordering
 from bench import page as paging
 from bench import profile as profiling
@@ -221,14 +224,17 @@ def attachments(items: int, variants: tuple[str, ...], seed: int, opensearch_url
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def page(files: tuple[Path, ...]) -> None:
-    """Rewrite the marked regions of docs/benchmarks.md from FILES, the JSON files of searches and loads."""
+    """Rewrite the marked regions of docs/benchmarks.md from FILES, the JSON files of runs."""
     text = paging.PAGE.read_text(encoding="utf-8")
     try:
-        made = paging.written(text, paging.read(files))
-    except paging.PageError as error:
+        made = paging.written(text, files_of_runs.read(files))
+    except files_of_runs.PageError as error:
         raise click.ClickException(str(error)) from error
     paging.PAGE.write_text(made, encoding="utf-8")
 
+
+main.add_command(matching.command, "matches")
+main.add_command(remembering.command, "memory")
 
 if __name__ == "__main__":
     main()

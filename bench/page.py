@@ -2,19 +2,19 @@
 
 A region lies between `<!-- measured: NAME -->` and `<!-- end -->`, where NAME is one of REGIONS. Plots are Mermaid's
 bars, lying, each with its size and peer beside it: they need no legend, and a size that lacks a peer leaves no hole.
+What grows with something else is drawn as lines (bench.curves).
 """
 
-import json
-import math
 import re
-import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench import curves
 from bench import load as loading
 from bench.figures import median
+from bench.markdown import number, plot, size, table
+from bench.measured import Measured, PageError, is_load, is_matches, is_memory, is_search
 from bench.search import OURS, OWN, PLAIN, RAW, STAC
 
 Json = dict[str, Any]
@@ -23,81 +23,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 SEARCH_PEERS = (OURS, PLAIN, RAW, OWN, STAC)
 PLOTTED = ("cold", "hot")  # the workloads that the goals are about
 _PLOTS = (("requests a second", "rate", 1), ("median ms", "p50", 1000), ("99th percentile ms", "p99", 1000))
-_BAR_COLOUR = "#8fb3d9"  # dark enough on white, light enough behind its number
 _REGION = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
-
-
-class PageError(ValueError):
-    """Files that no page can be made of; the text says which."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One file: its name, and what it holds."""
-
-    name: str
-    content: Json
-
-    @property
-    def items(self) -> int:
-        """Of how many listings it tells."""
-        return int(self.content["read"] if self.is_report else self.content["items"])
-
-    @property
-    def workers(self) -> int:
-        """How many processes each service had."""
-        return int(self.content.get("workers", 1))
-
-    def clients(self, workload: str) -> set[int]:
-        """With how many clients a workload was asked."""
-        return {one["clients"] for one in self.content["series"] if one["workload"] == workload}
-
-    @property
-    def is_report(self) -> bool:
-        """Whether it is what `gear-indexer load --json` printed."""
-        return "proof" in self.content
-
-    def has(self, *names: str) -> bool:
-        """Whether it holds series that have all of these."""
-        series = self.content.get("series") or [{}]
-        return all(name in series[0] for name in names)
-
-    def told(self) -> str:
-        """Where its rounds are and how they came to be."""
-        link = f"[{self.items:,} listings](measured/{self.name})"
-        if self.is_report:
-            proof = "agrees" if self.content["proof"]["agrees"] else "does not agree"
-            minutes = self.content["seconds"] / 60
-            return f"{link}: one load by `gear-indexer load`, {minutes:.0f} minutes; the proof {proof}."
-        rounds = max(len(one["rounds"]) for one in self.content["series"])
-        widths = [(high - low) / one["rate"] for one in self.content["series"] for low, high in [one["spread"]]]
-        made, cores = self.content["at"][:10], self.content["machine"]["cores"]
-        more = f", {STAC} {self.content['stac']}" if "stac" in self.content else ""
-        if self.workers > 1:
-            more += f", {self.workers} workers of each service"
-        apart = f"which lie {statistics.median(widths):.0%} apart in the median and {max(widths):.0%} at most"
-        how = f"commit `{self.content['commit']}`, {cores} cores{more}"
-        return f"{link}: {made}, {how}; medians of {rounds} rounds, {apart}."
-
-
-def read(files: Sequence[Path]) -> list[Measured]:
-    """The files, the smallest number of items first; raises PageError for one of no known kind."""
-    found = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
-    for one in found:
-        if not (is_search(one) or is_load(one)):
-            message = f"{one.name} holds neither searches nor loads: leave it out"
-            raise PageError(message)
-    return sorted(found, key=lambda one: (one.items, one.name))
-
-
-def is_search(one: Measured) -> bool:
-    """Whether it was written by `python -m bench search`."""
-    return one.has("workload", "clients", "peer")
-
-
-def is_load(one: Measured) -> bool:
-    """Whether it was written by `python -m bench load`, or is the report of one load."""
-    return one.is_report or (one.has("peer", "rounds") and not is_search(one))
 
 
 def searches(files: Sequence[Measured]) -> str:
@@ -181,6 +107,8 @@ def report_row(file: Measured) -> tuple[float, list[str]]:
 
 REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured]], str]]] = {
     "searches": (is_search, searches),
+    "matches": (is_matches, curves.costs),
+    "memory": (is_memory, curves.memory),
     "loads": (is_load, loads),
 }
 
@@ -197,37 +125,3 @@ def written(page: str, files: Sequence[Measured]) -> str:
         return f"{region[1]}\n{told([one for one in files if fits(one)])}\n\n{region[3]}"
 
     return _REGION.sub(made, page)
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def plot(title: str, bars: Sequence[tuple[str, float]]) -> str:
-    """Lying bars, each with its text."""
-    names = ", ".join(json.dumps(name, ensure_ascii=False) for name, _ in bars)
-    values = ", ".join(f"{value:.4g}" if value < 1000 else f"{value:.0f}" for _, value in bars)
-    most = max(value for _, value in bars)
-    look = {
-        "xyChart": {"height": 90 + 36 * len(bars), "showDataLabel": True, "titleFontSize": 16},
-        "themeVariables": {"xyChart": {"plotColorPalette": _BAR_COLOUR}},
-    }
-    lines = ["```mermaid", f"%%{{init: {json.dumps(look)}}}%%", "xychart-beta horizontal"]
-    lines += [f'    title "{title}"', f"    x-axis [{names}]"]
-    # without an end of its own the axis would begin at the least value, whose bar were none
-    return "\n".join([*lines, f"    y-axis 0 --> {math.ceil(most * 1.1)}", f"    bar [{values}]", "```"])
-
-
-def size(items: int) -> str:
-    """A number of items in words: `100 thousand`, `10 million`."""
-    for unit, name in ((1_000_000, "million"), (1000, "thousand")):
-        if items % unit == 0:
-            return f"{items // unit} {name}"
-    return f"{items:,}"
-
-
-def number(value: float) -> str:
-    """Three digits, and all of those before the point."""
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"

@@ -9,9 +9,12 @@ from click.testing import CliRunner
 
 from bench import page as paging
 from bench.__main__ import main
-from bench.page import PageError, read, written
+from bench.measured import PageError, read
+from bench.page import written
 
-EMPTY = "a\n<!-- measured: searches -->\nold\n<!-- end -->\nb\n<!-- measured: loads -->\n<!-- end -->\n"
+EMPTY = "a\n<!-- measured: searches -->\nold\n<!-- end -->\nb\n" + "".join(
+    f"<!-- measured: {name} -->\n<!-- end -->\n" for name in ("matches", "memory", "loads")
+)
 
 
 def series(peer: str, rate: float, **more: Any) -> dict[str, Any]:
@@ -73,6 +76,36 @@ def test_loads_have_a_table_and_a_plot(tmp_path: Path) -> None:
     assert 'x-axis ["200 thousand, gear-indexer load"]\n    y-axis 0 --> 22000\n    bar [20000]' in told
 
 
+def test_costs_by_matches_have_a_table_and_a_line_a_peer(tmp_path: Path) -> None:
+    told = {100: (1.5, 3.0), 1_000_000: (12.25, 250.0)}
+    held = [
+        {"matches": matches, "peer": peer, "found": matches, "ms": ms, "p90": ms * 2, "medians": [ms], "searches": 75}
+        for matches, times in told.items()
+        for peer, ms in zip(("gear-api", "plain service"), times, strict=True)
+    ]
+    page = written(EMPTY, read([run(tmp_path, "matches-1.json", 1_000_000, held)]))
+    assert "| matches | gear-api | plain service |" in page
+    assert "| 1,000,000 | 12.2, 24.5 ms | 250, 500 ms (20.41) |" in page
+    assert "75 searches of each number of matches." in page
+    assert (
+        '    title "1 million listings"\n    x-axis ["100", "1 million"]\n    y-axis "ms" 0 --> 275\n'
+        "    line [1.5, 12.25]\n    line [3, 250]\n```\n\nBlue: gear-api; orange: plain service."
+    ) in page
+
+
+def test_the_memory_of_a_worker_has_its_verdict_and_its_tenths(tmp_path: Path) -> None:
+    tenths = [{"requests": number * 1000, "resident": 120 * 2**20} for number in range(1, 11)]
+    kept = {"first": 120 * 2**20, "last": 120 * 2**20, "most": 121 * 2**20, "flat": True, "within": True}
+    file = run(tmp_path, "memory-1.json", 1000, [{"requests": 1000, "resident": 120 * 2**20, "rate": 300}])
+    file.write_text(json.dumps({**json.loads(file.read_text()), "verdict": {**kept, "tenths": tenths}}))
+    page = written(EMPTY, read([file]))
+    assert (
+        "120.0 MiB in the first tenth after the warm-up, 120.0 MiB in the last: flat. 121.0 MiB at most: within" in page
+    )
+    assert "| MiB resident | 120.0 |" in page
+    assert page.count("```mermaid") == 1
+
+
 def test_each_file_has_its_table_and_a_plot_has_what_the_last_one_tells(tmp_path: Path) -> None:
     one = run(tmp_path, "search-1.json", 1000, [series("gear-api", 1)])
     other = run(tmp_path, "search-2.json", 1000, [series("gear-api", 2)])
@@ -86,5 +119,5 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path) -> None:
     one = run(tmp_path, "search-1.json", 1000, [series("gear-api", 1)])
     with pytest.raises(PageError, match="and not each of"):
         written("no region", read([one]))
-    with pytest.raises(PageError, match=r"orders\.json holds neither"):
+    with pytest.raises(PageError, match=r"orders\.json holds no searches"):
         read([run(tmp_path, "orders.json", 1000, [{"database": "SQLite", "rounds": [{}]}])])
