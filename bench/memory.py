@@ -1,7 +1,8 @@
 """A worker's memory: an index and a number of requests in; what one worker holds while it answers them out.
 
 It is asked for a mixture as fast as it answers: bodies that nobody asked before, the same ones again and again, texts,
-facets and groups, each a fifth. A worker keeps nothing of the index, so that a small one does: it answers more requests.
+facets and groups, each a fifth. What a worker holds is not of the index's size, so a small index does, which answers
+more requests.
 """
 
 import statistics
