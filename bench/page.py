@@ -21,6 +21,7 @@ Json = dict[str, Any]
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 SEARCH_PEERS = (OURS, PLAIN, RAW, OWN, STAC)
+NOTHING = "No run of it is kept yet."
 PLOTTED = ("cold", "hot")  # the workloads that the goals are about
 _PLOTS = (("requests a second", "rate", 1), ("median ms", "p50", 1000), ("99th percentile ms", "p99", 1000))
 _REGION = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -122,6 +123,7 @@ def written(page: str, files: Sequence[Measured]) -> str:
 
     def made(region: re.Match[str]) -> str:
         fits, told = REGIONS[region[2]]
-        return f"{region[1]}\n{told([one for one in files if fits(one)])}\n\n{region[3]}"
+        held = [one for one in files if fits(one)]
+        return f"{region[1]}\n{told(held) if held else NOTHING}\n\n{region[3]}"
 
     return _REGION.sub(made, page)

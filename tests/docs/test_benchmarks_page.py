@@ -104,6 +104,7 @@ def test_the_memory_of_a_worker_has_its_verdict_and_its_tenths(tmp_path: Path) -
     )
     assert "| MiB resident | 120.0 |" in page
     assert page.count("```mermaid") == 1
+    assert page.count("No run of it is kept yet.") == 3
 
 
 def test_each_file_has_its_table_and_a_plot_has_what_the_last_one_tells(tmp_path: Path) -> None:
