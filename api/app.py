@@ -26,6 +26,7 @@ from api.orders.upkeep import upkeep
 from api.request_id import RequestIdMiddleware
 from api.search.cursors import Cursors
 from api.search.engine import Engine
+from api.search.kept import Answers
 from api.search.schemas import SearchBody
 from api.services import Services
 from api.settings import Settings
@@ -48,7 +49,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         store = Store(settings.database_url)
         engine = Engine(settings, settings.search_timeout)
-        services = Services(settings, platforms, engine, store, Cursors(engine, store))
+        cursors, answers = Cursors(engine, store), Answers(engine.revision, app.state.meter.looked_up)
+        services = Services(settings, platforms, engine, store, cursors, answers)
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:

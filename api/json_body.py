@@ -77,6 +77,13 @@ def parse(body: bytes) -> Any:
     return value
 
 
+async def content_of(request: Request) -> bytes:
+    """A dependency: the bytes of a JSON body; raises ApiError `body_too_large`, `unsupported_media_type`."""
+    content = await _content(request)
+    _refuse_other_types(request, content)
+    return content
+
+
 async def _content(request: Request) -> bytes:
     # Not the framework's own limit: it answers in plain text, and in the place of a 401 too.
     declared = request.headers.get("content-length", "")
@@ -114,9 +121,7 @@ def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
     """
 
     async def read(request: Request) -> Body:
-        content = await _content(request)
-        _refuse_other_types(request, content)
-        value = parse(content)
+        value = parse(await content_of(request))
         body = checked(model, value)
         request.state.json = value
         return body

@@ -13,6 +13,7 @@ from prometheus_client.process_collector import ProcessCollector
 from api.auth import MetricsToken
 from api.openapi import text_answers
 from api.queries import only_query
+from api.search.kept import Met
 from api.services import Services, services_of
 from api.settings import Settings
 from store import deliveries, masks
@@ -42,6 +43,17 @@ class Meter:
             registry=self._registry,
             buckets=SECONDS,
         )
+
+        self._kept = Counter(
+            "gear_kept_answers",
+            "Searches and suggestions by what they met: an answer that held, one that did not, none",
+            ("met",),
+            registry=self._registry,
+        )
+
+    def looked_up(self, met: Met) -> None:
+        """One search or suggestion was looked for among what is kept."""
+        self._kept.labels(met).inc()
 
     def answered(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """One request more; what no route took is counted as one, so that no client can make up labels."""

@@ -6,6 +6,7 @@ from fastapi import Request
 
 from api.search.cursors import Cursors
 from api.search.engine import Engine
+from api.search.kept import Answers
 from api.settings import Settings
 from mappings.platforms import Platforms
 from store.engine import Store
@@ -20,6 +21,7 @@ class Services:
     engine: Engine
     store: Store
     cursors: Cursors
+    answers: Answers
 
 
 async def services_of(request: Request) -> Services:

@@ -15,6 +15,7 @@ from opensearchpy.exceptions import SerializationError, TransportError
 from api.errors import ApiError
 from api.search.engine_answers import (
     Answer,
+    ForbiddenError,
     MissingError,
     NotLoadedError,
     ViewGoneError,
@@ -38,6 +39,12 @@ log = structlog.get_logger("gear.api")
 _WHOLE = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
 
 _NO_DOCUMENT = "document_missing_exception"
+
+# How many copies of parts there are, and of each that is in service where it is, what it holds on disk, and how often
+# it showed what had changed. What it holds tells copies apart whose count began anew.
+_COPY = "indices.*.shards.*"
+_OF_A_COPY = (f"{_COPY}.routing.node", f"{_COPY}.commit.id", f"{_COPY}.refresh.external_total")
+_REVISION = ("_shards", "indices.*.uuid", *_OF_A_COPY)
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,19 @@ class Engine:
             return each(read_answers(await self._ask(self._client.msearch(body=lines, params=params))), len(bodies))
         except NotLoadedError as error:
             return await self.search_all(self._loaded(platforms, error), bodies, *parts)
+
+    async def revision(self, platforms: Sequence[Platform]) -> str | None:
+        """What changes with whatever searches of the platforms can find; None where the engine may not be asked.
+
+        Raises ApiError `search_unavailable`.
+        """
+        names = ",".join(self.alias(platform) for platform in platforms)
+        # a platform that was never loaded has no state; a closed index has none either
+        params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_REVISION)}
+        try:
+            return await self._ask(self._client.indices.stats(index=names, metric="refresh", params=params))
+        except ForbiddenError:
+            return None
 
     async def open_view(self, platforms: Sequence[Platform], keep_seconds: float) -> str:
         """A frozen view of the platforms' items, kept for so long after each use; raises as `search` does."""

@@ -121,7 +121,7 @@ def told(error: TransportError) -> Exception:
     if error.status_code in (400, 413) and kind is not None and kind not in _CANNOT_NOW:
         return error  # a request that the engine refuses is a fault of ours
     log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
-    return ApiError("search_unavailable")
+    return ForbiddenError() if error.status_code == 403 else ApiError("search_unavailable")
 
 
 def _known(body: dict[str, Any], kind: str | None) -> Exception | None:
@@ -158,6 +158,13 @@ class TooManyViewsError(ApiError):
             "too many cursors are being read: read one to its end, or start yours later",
             headers={"Retry-After": str(RETRY_AFTER_VIEWS_SECONDS)},
         )
+
+
+class ForbiddenError(ApiError):
+    """The engine's user may not ask this."""
+
+    def __init__(self) -> None:
+        super().__init__("search_unavailable")
 
 
 class MissingError(Exception):

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
-from api.json_body import body_of, request_body
+from api.json_body import content_of, request_body
 from api.numbers import item_number
 from api.openapi import answers
 from api.queries import only_query
@@ -19,7 +19,7 @@ from api.search.schemas import (
     SearchAnswer,
     SearchBody,
 )
-from api.search.service import search
+from api.search.service import answered
 from api.search.suggestions import DEFAULT_SUGGESTIONS, Limit, OfPlatform, OfText, SuggestAnswer, suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
@@ -59,11 +59,11 @@ def json_response(content: bytes) -> Response:
 async def search_gear(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
-    body: Annotated[SearchBody, Depends(body_of(SearchBody))],
+    content: Annotated[bytes, Depends(content_of)],
     services: Held,
 ) -> Response:
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
-    return json_response(await search(services, body))
+    return json_response(await answered(services, content))
 
 
 @router.get(
@@ -95,7 +95,12 @@ async def get_suggestions(
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
     chosen = list(services.platforms) if platform is None else [_platform(platform, services.platforms)]
-    return json_response(await suggest(services.engine, chosen, q, limit))
+    # no JSON, so that it is no body of a search
+    question = b"suggest %d %d %b" % (-1 if platform is None else chosen[0].id, limit, q.encode())
+    kept = await services.answers.found(question)
+    if kept is None:
+        kept = await services.answers.keep(question, chosen, lambda: suggest(services.engine, chosen, q, limit))
+    return json_response(kept)
 
 
 @router.get(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from api.errors import invalid
+from api.json_body import checked, parse
 from api.search.counting import with_facets
 from api.search.cursor import check_cursor
 from api.search.engine import Engine
@@ -17,6 +18,21 @@ from api.search.understand import understand
 from api.search.walk import walk
 from api.services import Services
 from mappings.platforms import Platform
+
+
+async def answered(services: Services, content: bytes) -> bytes:
+    """The answer to a body as it was sent: the one that is kept where it still holds, or a new one.
+
+    Raises ApiError for what cannot be asked and `search_unavailable`.
+    """
+    kept = await services.answers.found(content)
+    if kept is not None:
+        return kept
+    body = checked(SearchBody, parse(content))
+    if body.cursor is not None:  # a view of its own
+        return await search(services, body)
+    platforms = platforms_of(body, services.platforms)
+    return await services.answers.keep(content, platforms, lambda: search(services, body))
 
 
 async def search(services: Services, body: SearchBody) -> bytes:

@@ -1,9 +1,6 @@
 """Faults below a cursor: an engine that was started anew, or holds all the views that it may, is told as what it is."""
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from mappings.connection import connect
 from mappings.platforms import read_platforms
@@ -12,16 +9,9 @@ from tests.real.api.catalogue import put_index, simple_item
 from tests.real.api.envelope import error_of
 from tests.real.api.waiting import until
 from tests.real.search.walking import ids, started
-from tests.servers import Node, disposable_node
+from tests.servers import Node
 
 ITEMS = 5
-
-
-@pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    """An engine of this module's own."""
-    with disposable_node("cursors") as started_node:
-        yield started_node
 
 
 async def test_too_many_cursors_are_a_503_that_says_so_until_one_has_ended(node: Node, tmp_path: Path) -> None:

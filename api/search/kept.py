@@ -1,0 +1,133 @@
+"""Answers that are kept: what was asked, as it was sent, in; the answer out while the indices are as they were for it.
+
+An answer is given again only when the engine, asked after the request came, says that no copy of any part of the
+indices shows anything new: it is never older than one that the engine would have made.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import structlog
+
+from mappings.platforms import Platform
+
+log = structlog.get_logger("gear.api")
+
+MOST_BYTES = 32 * 1024 * 1024  # about 1,500 pages of 20 items
+_PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsizeof of each
+
+# Platforms in, what tells one state of their indices from any other out; None where the engine may not tell.
+Ask = Callable[[Sequence[Platform]], Awaitable[str | None]]
+_Names = tuple[int, ...]
+Met = Literal["held", "changed", "none"]
+
+
+class Revisions:
+    """The state of indices, asked of the engine once for all that want to know it at the same time."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._asking: dict[_Names, asyncio.Task[str | None]] = {}
+        self._coming: dict[_Names, asyncio.Task[str | None]] = {}  # not asked yet: later calls join them
+        self._known: dict[_Names, str] = {}
+        self._refused = False
+
+    def known(self, platforms: Sequence[Platform]) -> str | None:
+        """The state at the last time that it was asked for."""
+        return self._known.get(_names(platforms))
+
+    async def now(self, platforms: Sequence[Platform]) -> str | None:
+        """The state at a moment after this call; raises ApiError `search_unavailable`.
+
+        None where the engine does not tell, and from then on without being asked again.
+        """
+        if self._refused:
+            return None
+        names = _names(platforms)
+        coming = self._coming.get(names)
+        if coming is None:
+            coming = asyncio.create_task(self._asked(names, platforms, self._asking.get(names)))
+            self._coming[names] = coming
+        return await asyncio.shield(coming)  # who goes away leaves it to the others
+
+    async def _asked(
+        self, names: _Names, platforms: Sequence[Platform], before: asyncio.Task[str | None] | None
+    ) -> str | None:
+        if before is not None:
+            await asyncio.wait([before])
+        self._asking[names] = self._coming.pop(names)
+        try:
+            revision = await self._ask(platforms)
+            if revision is None:
+                self._refused = True
+                log.warning("no answers are kept: allow the engine's user indices:monitor/stats, then start again")
+            else:
+                self._known[names] = revision
+            return revision
+        finally:
+            del self._asking[names]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    platforms: tuple[Platform, ...]
+    revision: str
+    answer: bytes
+
+
+class Answers:
+    """The answers of one worker that were asked for last, up to a number of bytes."""
+
+    def __init__(self, ask: Ask, looked_up: Callable[[Met], None], most_bytes: int = MOST_BYTES) -> None:
+        self._revisions = Revisions(ask)
+        self._looked_up = looked_up
+        self._most = most_bytes
+        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._bytes = 0
+
+    async def found(self, question: bytes) -> bytes | None:
+        """The answer that is kept for this and still holds; raises ApiError `search_unavailable`."""
+        kept = self._kept.get(question)
+        if kept is None:
+            self._looked_up("none")
+            return None
+        # what is known to be older needs no asking
+        if self._revisions.known(kept.platforms) == kept.revision == await self._revisions.now(kept.platforms):
+            if question in self._kept:
+                self._kept.move_to_end(question)
+            self._looked_up("held")
+            return kept.answer
+        self._looked_up("changed")
+        return None
+
+    async def keep(
+        self, question: bytes, platforms: Sequence[Platform], answer: Callable[[], Awaitable[bytes]]
+    ) -> bytes:
+        """The answer, made anew and kept; raises what it raises."""
+        # The state before the answer is made: what changes meanwhile makes the answer newer than it is taken for.
+        revision = self._revisions.known(platforms) or await self._revisions.now(platforms)
+        made = await answer()
+        if revision is not None:
+            self._put(question, _Kept(tuple(platforms), revision, made))
+        return made
+
+    def _put(self, question: bytes, kept: _Kept) -> None:
+        before = self._kept.pop(question, None)
+        if before is not None:
+            self._bytes -= _size(question, before)
+        self._kept[question] = kept
+        self._bytes += _size(question, kept)
+        while self._bytes > self._most:
+            oldest, held = self._kept.popitem(last=False)
+            self._bytes -= _size(oldest, held)
+
+
+def _names(platforms: Sequence[Platform]) -> _Names:
+    return tuple(platform.id for platform in platforms)
+
+
+def _size(question: bytes, kept: _Kept) -> int:
+    return len(question) + len(kept.answer) + _PLACE_BYTES

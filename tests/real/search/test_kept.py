@@ -1,0 +1,115 @@
+"""What was answered is answered again without a search, for just as long as a search would find the same."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import AsyncTransport, OpenSearch
+
+from mappings.connection import connect
+from mappings.platforms import read_platforms
+from tests.app import RunningApp, running, settings_for
+from tests.real.api.catalogue import put_index, simple_item
+
+(PLATFORM,) = read_platforms()
+ITEMS = range(40)
+BODIES: list[dict[str, Any]] = [
+    {"limit": 100},
+    {"limit": 100, "sort": "price_asc", "filters": {"price": {"max": 20}}},
+    {"limit": 100, "query": "redline", "sort": "newest"},
+    {"limit": 100, "facets": ["exterior"]},
+    {"limit": 100, "groupBy": "name"},
+]
+
+
+@pytest.fixture
+async def app(opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIterator[RunningApp]:
+    """The app with forty items."""
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    put_index(settings, PLATFORM, map(simple_item, ITEMS))
+    async with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+def client(app: RunningApp) -> Iterator[OpenSearch]:
+    """The engine, past the app."""
+    connected = connect(app.settings)
+    yield connected
+    connected.close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of all that the app asks of the engine, in order."""
+    paths: list[str] = []
+    perform = AsyncTransport.perform_request
+
+    async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
+        paths.append(url.rpartition("/")[2])
+        return await perform(self, method, url, **more)
+
+    monkeypatch.setattr(AsyncTransport, "perform_request", noted)
+    return paths
+
+
+async def found(app: RunningApp, body: dict[str, Any]) -> dict[str, Any]:
+    answer = await app.search(body)
+    assert answer.status_code == 200, answer.text
+    whole: dict[str, Any] = answer.json()
+    return whole
+
+
+async def test_the_second_time_the_engine_is_only_asked_whether_anything_changed(
+    app: RunningApp, asked: list[str]
+) -> None:
+    first = [await app.search(body) for body in BODIES]
+    asked.clear()
+    again = [await app.search(body) for body in BODIES]
+    assert [one.content for one in again] == [one.content for one in first]
+    assert asked == ["refresh"] * len(BODIES)
+
+
+async def test_who_asks_at_the_same_time_shares_that_question(app: RunningApp, asked: list[str]) -> None:
+    await found(app, BODIES[0])
+    asked.clear()
+    answers = await asyncio.gather(*(found(app, BODIES[0]) for _ in range(50)))
+    assert all(one["total"] == len(ITEMS) for one in answers)
+    assert set(asked) == {"refresh"}
+    assert len(asked) < 25
+
+
+async def test_nothing_is_found_that_a_search_would_not_find(app: RunningApp, client: OpenSearch) -> None:
+    """Items sold, taken away and put back, whole catalogues swapped: after each, all is asked for, some of it twice."""
+    chance = random.Random(5)
+    offered = set(ITEMS)
+    name = app.settings.alias(PLATFORM.id)
+    for _ in range(60):
+        item, change = chance.choice(ITEMS), chance.random()
+        if change < 0.1:
+            before = next(iter(client.indices.get_alias(name=name)))
+            put_index(app.settings, PLATFORM, map(simple_item, ITEMS))
+            client.indices.delete(index=before)
+            offered = set(ITEMS)
+        elif change < 0.9:
+            bound = item in offered
+            client.update(index=name, id=str(item), body={"doc": {"bound": bound}}, params={"refresh": "true"})
+            offered ^= {item}
+        for body in chance.choices(BODIES, k=4):
+            answer = await found(app, body)
+            assert answer["total"] == (len(offered) if "groupBy" not in body else bool(offered))
+            if "groupBy" not in body:
+                assert {one["id"] for one in answer["gear"]} == offered
+
+
+async def test_a_cursor_is_a_view_of_its_own_each_time(app: RunningApp) -> None:
+    started = [await found(app, {"limit": 5, "cursor": "*"}) for _ in range(2)]
+    assert started[0]["nextCursor"] != started[1]["nextCursor"]
+
+
+async def test_what_cannot_be_asked_is_not_kept(app: RunningApp) -> None:
+    for _ in range(2):
+        assert (await app.search({"limit": 0})).status_code == 422
