@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from bench import attachments as encoding
-from bench import data, databases, results, services
+from bench import data, databases, engine_cli, results, services
 from bench import load as loading
 from bench import matches as matching
 from bench import measured as files_of_runs
@@ -235,6 +235,9 @@ def page(files: tuple[Path, ...]) -> None:
 
 main.add_command(matching.command, "matches")
 main.add_command(remembering.command, "memory")
+for command in (engine_cli.settings, engine_cli.cluster, engine_cli.dying, engine_cli.keeping):
+    main.add_command(command)
+
 
 if __name__ == "__main__":
     main()

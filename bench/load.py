@@ -86,11 +86,14 @@ class Place:
     prepared: Path
 
 
-def place(items: int, url: str, folder: Path) -> Place:
-    """The place of a bench with so many items, its files made where they are not there yet."""
+def place(items: int, url: str, folder: Path, *, filling: bool = True) -> Place:
+    """The place of a bench with so many items, its files made where they are not there yet.
+
+    Unless `filling`, the prepared documents may be missing: they take far more disk than the listings.
+    """
     listings = data.listings(items, folder)
     prepared = listings.with_name(f"{listings.name}-{read_definition().fingerprint}.bulk")
-    if not prepared.exists():
+    if filling and not prepared.exists():
         part = prepared.with_name(f"part-{prepared.name}")
         _prepare(listings, part)
         part.rename(prepared)
@@ -140,12 +143,12 @@ def _run(where: Place, peer: str, items: int) -> Run:
         where.client.indices.create(index=index, body={**body, "settings": settings})
         name = "raw" if peer == RAW else "parallel-bulk"
         command = [sys.executable, "-m", "bench.loaders", name, str(where.prepared), where.url, index]
-    before = _engine_seconds(where.client)
+    before = engine_seconds(where.client)
     seconds, usage, output = _started(command, where)
     run = Run(
         seconds=round(seconds, 3),
         client_seconds=round(usage.ru_utime + usage.ru_stime, 3),
-        engine_seconds=round(_engine_seconds(where.client) - before, 3),
+        engine_seconds=round(engine_seconds(where.client) - before, 3),
         memory=round(usage.ru_maxrss / 1024, 1),
         report=json.loads(output) if peer == OURS else {},
     )
@@ -176,7 +179,8 @@ def _started(command: list[str], where: Place) -> tuple[float, Any, bytes]:
     return seconds, usage, printed
 
 
-def _engine_seconds(client: OpenSearch) -> float:
+def engine_seconds(client: OpenSearch) -> float:
+    """Seconds of processor time that all nodes have used since they were started; the engine looks once a second."""
     nodes = client.nodes.stats(metric="process")["nodes"].values()
     return float(sum(node["process"]["cpu"]["total_in_millis"] for node in nodes) / 1000)
 

@@ -55,6 +55,7 @@ def raw(file: Path, url: str, index: str) -> None:
             answer = connection.getresponse().read()
             if answer != b'{"errors":false}':
                 failures.append(answer.decode(errors="replace"))
+        connection.close()
 
     senders = [threading.Thread(target=post) for _ in range(RAW_REQUESTS)]
     for sender in senders:

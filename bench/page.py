@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import curves
+from bench import curves, means_page
 from bench import load as loading
 from bench.figures import median
 from bench.markdown import number, plot, size, table
-from bench.measured import Measured, PageError, is_load, is_matches, is_memory, is_search
+from bench.measured import Measured, PageError, is_load, is_matches, is_means, is_memory, is_search
 from bench.search import OURS, OWN, PLAIN, RAW, STAC
 
 Json = dict[str, Any]
@@ -111,6 +111,7 @@ REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured
     "matches": (is_matches, curves.costs),
     "memory": (is_memory, curves.memory),
     "loads": (is_load, loads),
+    "means": (is_means, means_page.means),
 }
 
 

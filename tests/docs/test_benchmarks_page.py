@@ -13,7 +13,7 @@ from bench.measured import PageError, read
 from bench.page import written
 
 EMPTY = "a\n<!-- measured: searches -->\nold\n<!-- end -->\nb\n" + "".join(
-    f"<!-- measured: {name} -->\n<!-- end -->\n" for name in ("matches", "memory", "loads")
+    f"<!-- measured: {name} -->\n<!-- end -->\n" for name in ("matches", "memory", "loads", "means")
 )
 
 
@@ -104,7 +104,7 @@ def test_the_memory_of_a_worker_has_its_verdict_and_its_tenths(tmp_path: Path) -
     )
     assert "| MiB resident | 120.0 |" in page
     assert page.count("```mermaid") == 1
-    assert page.count("No run of it is kept yet.") == 3
+    assert page.count("No run of it is kept yet.") == 4
 
 
 def test_each_file_has_its_table_and_a_plot_has_what_the_last_one_tells(tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""The engine's means on the page: files of `means`, `kept` and `deaths` in, their tables in Markdown out."""
+
+from collections.abc import Sequence
+from statistics import mean
+from typing import Any
+
+from bench.markdown import number, table
+from bench.means import QUESTIONS
+from bench.measured import Measured
+
+Json = dict[str, Any]
+
+
+def means(files: Sequence[Measured]) -> str:
+    """A table for each file, with what its columns are."""
+    parts = []
+    for file in files:
+        if file.has("asked"):
+            parts += [_told(file) + _ASKED, variants_table(file)]
+        elif file.has("hit_count"):
+            parts += [_told(file) + _KEPT, kept_table(file.content["series"])]
+        else:
+            parts += [_told(file) + _DEATHS, deaths_table(file.content["series"])]
+    return "\n\n".join(parts)
+
+
+_ASKED = (
+    "; filling and merging in seconds, in brackets the engine's processor seconds (of each load, where there were"
+    " several); searches in ms, in brackets the engine's processor ms of one."
+)
+_KEPT = "; a node of its own for each size, 512 MB of heap; one client."
+_DEATHS = "; three nodes; seconds since the death; medians before it, until all copies were there again, and after."
+
+
+def _told(file: Measured) -> str:
+    nodes = file.content.get("nodes", 1)
+    return f"{file.link()}: {file.made()}" + (f", {nodes} nodes" if nodes > 1 else "")
+
+
+def variants_table(file: Measured) -> str:
+    """A row for each variant."""
+    rows = []
+    for one in file.content["series"]:
+        fills, merge = one.get("fills", []), one.get("merge")
+        asked = [
+            f"{number(one['asked'][name]['p50'])} ({number(one['asked'][name]['processor'])})" for name in QUESTIONS
+        ]
+        rows.append(
+            [
+                one["variant"],
+                _took(fills),
+                _took([merge] if merge else []),
+                _megabytes(one["disk"]),
+                str(one["segments"]),
+                *asked,
+            ]
+        )
+    return table(["", "filled", "merged", "MB", "segments", *QUESTIONS], rows)
+
+
+def _took(runs: Sequence[Json]) -> str:
+    if not runs:
+        return ""
+    used = ", ".join(f"{run['engine_seconds']:.0f}" for run in runs)
+    return f"{mean(run['seconds'] for run in runs):.0f} ({used})"
+
+
+def _megabytes(count: int) -> str:
+    return number(count / 1e6)
+
+
+def kept_table(series: Sequence[Json]) -> str:
+    """A row for each size of the cache."""
+    head = ["size", "kept MB", "pages and numbers", "hits", "evicted", "median ms", "mean ms", "processor ms"]
+    rows = []
+    for one in series:
+        share = one["hit_count"] / (one["hit_count"] + one["miss_count"])
+        times = [number(one[name]) for name in ("p50", "mean", "processor")]
+        rows.append(
+            [
+                one["size"],
+                _megabytes(one["kept"]),
+                str(2 * one["distinct"]),
+                f"{share:.0%}",
+                f"{one['evictions']:,}",
+                *times,
+            ]
+        )
+    return table(head, rows)
+
+
+def deaths_table(series: Sequence[Json]) -> str:
+    """A row for each death."""
+    head = [
+        "dead",
+        "noticed",
+        "green",
+        "answers",
+        "not answered",
+        "from, to",
+        "slowest s",
+        "compared, wrong",
+        "median ms",
+    ]
+    rows = []
+    for one in series:
+        failed = ", ".join(f"{count} × {status}" for status, count in one["failed"].items()) or "0"
+        when = f"{one['first_failed']}, {one['last_failed']}" if one["failed"] else ""
+        compared = f"{one['compared']:,}, {one['wrong']}"
+        medians = ", ".join(number(value) for value in one["medians"].values())
+        cells = [
+            one["noticed"],
+            one["green"],
+            f"{one['answers']:,}",
+            failed,
+            when,
+            one["slowest"],
+            compared,
+            medians,
+        ]
+        rows.append([_VICTIMS[one["victim"]], *map(str, cells)])
+    return table(head, rows)
+
+
+_VICTIMS = {"manager": "the node that manages the cluster", "other": "another node"}
