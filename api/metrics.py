@@ -46,7 +46,7 @@ class Meter:
 
         self._kept = Counter(
             "gear_kept_answers",
-            "Searches and suggestions by what they met: an answer that held, one that did not, none",
+            "Searches and suggestions by the kept answer that they met: held, changed, untold whether it holds, none",
             ("met",),
             registry=self._registry,
         )

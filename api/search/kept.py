@@ -12,17 +12,19 @@ from typing import Literal
 
 import structlog
 
+from api.errors import ApiError
 from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
 
 MOST_BYTES = 32 * 1024 * 1024  # about 1,500 pages of 20 items
+PATIENCE_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its state is searched instead
 _PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsizeof of each
 
 # Platforms in, what tells one state of their indices from any other out; None where the engine may not tell.
 Ask = Callable[[Sequence[Platform]], Awaitable[str | None]]
 _Names = tuple[int, ...]
-Met = Literal["held", "changed", "none"]
+Met = Literal["held", "changed", "untold", "none"]
 
 
 class Revisions:
@@ -40,10 +42,7 @@ class Revisions:
         return self._known.get(_names(platforms))
 
     async def now(self, platforms: Sequence[Platform]) -> str | None:
-        """The state at a moment after this call; raises ApiError `search_unavailable`.
-
-        None where the engine does not tell, and from then on without being asked again.
-        """
+        """The state at a moment after this call; None where the engine does not tell, or not soon."""
         if self._refused:
             return None
         names = _names(platforms)
@@ -51,7 +50,11 @@ class Revisions:
         if coming is None:
             coming = asyncio.create_task(self._asked(names, platforms, self._asking.get(names)))
             self._coming[names] = coming
-        return await asyncio.shield(coming)  # who goes away leaves it to the others
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await asyncio.shield(coming)  # who goes away leaves it to the others
+        except (ApiError, TimeoutError):  # what is wrong with the engine is told by the search that follows
+            return None
 
     async def _asked(
         self, names: _Names, platforms: Sequence[Platform], before: asyncio.Task[str | None] | None
@@ -89,19 +92,21 @@ class Answers:
         self._bytes = 0
 
     async def found(self, question: bytes) -> bytes | None:
-        """The answer that is kept for this and still holds; raises ApiError `search_unavailable`."""
+        """The answer that is kept for this and still holds."""
         kept = self._kept.get(question)
         if kept is None:
             self._looked_up("none")
             return None
+        known = self._revisions.known(kept.platforms)
         # what is known to be older needs no asking
-        if self._revisions.known(kept.platforms) == kept.revision == await self._revisions.now(kept.platforms):
-            if question in self._kept:
-                self._kept.move_to_end(question)
-            self._looked_up("held")
-            return kept.answer
-        self._looked_up("changed")
-        return None
+        revision = await self._revisions.now(kept.platforms) if known == kept.revision else known
+        if revision != kept.revision:
+            self._looked_up("untold" if revision is None else "changed")
+            return None
+        if question in self._kept:
+            self._kept.move_to_end(question)
+        self._looked_up("held")
+        return kept.answer
 
     async def keep(
         self, question: bytes, platforms: Sequence[Platform], answer: Callable[[], Awaitable[bytes]]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from structlog.testing import capture_logs
 
+from api.errors import ApiError
 from api.search.kept import Answers, Met, Revisions
 from mappings.platforms import Platform, read_platforms
 
@@ -98,6 +99,28 @@ async def test_the_oldest_go_where_there_is_no_room() -> None:
     assert kept[4]
     await answers.keep(b"huge", PLATFORMS, lambda: made(b"x" * 10_000))
     assert await answers.found(b"huge") is None
+
+
+async def test_an_engine_that_does_not_tell_soon_is_searched() -> None:
+    index = Index()
+    met: list[Met] = []
+    answers = Answers(index.revision, met.append)
+    await answers.keep(b"question", PLATFORMS, lambda: made(b"answer"))
+    index.let.clear()
+    assert await answers.found(b"question") is None
+    assert await answers.keep(b"question", PLATFORMS, lambda: made(b"a new answer")) == b"a new answer"
+    index.let.set()
+    assert await answers.found(b"question") == b"a new answer"
+    assert met == ["untold", "held"]
+
+
+async def test_an_engine_that_refuses_to_tell_is_searched() -> None:
+    async def broken(_: Sequence[Platform]) -> str | None:
+        raise ApiError("search_unavailable")
+
+    answers = Answers(broken, uncounted)
+    assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
+    assert await answers.found(b"question") is None
 
 
 async def test_an_engine_that_tells_no_state_is_asked_for_it_once() -> None:
