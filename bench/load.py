@@ -106,8 +106,8 @@ def _prepare(listings: Path, prepared: Path) -> None:
     with Source(str(listings)) as source, prepared.open("wb") as lines:
         for record in source.records():
             item = item_of(record.content)
-            document = stated(index_document(item, platform), VERSION).data
-            lines.write(index_lines(item.id, VERSION, document))
+            document = stated(index_document(item, platform), VERSION).pieces
+            lines.write(index_lines(item.id, VERSION, *document))
 
 
 def _platform() -> Platform:

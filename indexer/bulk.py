@@ -11,8 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
@@ -26,7 +27,7 @@ CHUNK_ITEMS = 10_000
 FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
 
-class Entry(NamedTuple):
+class Entry(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
     """One item on its way: its line in the source, its id, its two lines of the request, its content's hash."""
 
     line: int
@@ -245,10 +246,11 @@ def _too_large(entry: Entry, source: str, size: int) -> str:
     )
 
 
-def index_lines(number: int, version: int, document: bytes) -> bytes:
-    """The two lines that put an item's document into an index, unless there is a later one."""
+def index_lines(number: int, version: int, *document: bytes) -> bytes:
+    """The two lines that put an item's document, given in pieces, into an index, unless there is a later one."""
     # `gte`, so that the same lines may be sent again
-    return b'{"index":{"_id":"%d","version":%d,"version_type":"external_gte"}}\n%b\n' % (number, version, document)
+    action = b'{"index":{"_id":"%d","version":%d,"version_type":"external_gte"}}\n' % (number, version)
+    return b"".join((action, *document, b"\n"))
 
 
 def post(client: OpenSearch, alias: str, data: bytes, count: int) -> list[dict[str, Any]]:

@@ -14,14 +14,13 @@ import orjson
 PARTS = ("a", "b", "c", "d")  # from the highest 16 bits to the lowest
 
 
-# The document: the item as it is written already, then the rest, of which the opening brace is left out.
-_WHOLE = b'{"item":%b,"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},%b'
+_VERSION_AND_DIGEST = b',"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
 
 
 class Stated(NamedTuple):
-    """A document as it is sent, and the hash of its content."""
+    """A document as it is sent, in pieces so that none is copied more than once, and the hash of its content."""
 
-    data: bytes
+    pieces: tuple[bytes, ...]
     digest: int
 
 
@@ -34,10 +33,13 @@ def stated(document: dict[str, Any], version: int) -> Stated:
     fields = document.copy()
     item = fields.pop("item")  # JSON with the id, its keys always in the same order
     listed = fields.get("listedAt")
-    content = item if listed is None else b"%b\n%d" % (item, listed)
-    number = int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
-    data = _WHOLE % (item, version, *parts_of(number), orjson.dumps(fields)[1:])
-    return Stated(data, number)
+    content = blake2b(item, digest_size=8)
+    if listed is not None:
+        content.update(b"\n%d" % listed)
+    number = int.from_bytes(content.digest(), "big")
+    between = _VERSION_AND_DIGEST % (version, *parts_of(number))
+    # the item as it is written already, then the rest, of which the opening brace is left out
+    return Stated((b'{"item":', item, between, orjson.dumps(fields)[1:]), number)
 
 
 def parts_of(number: int) -> tuple[int, int, int, int]:

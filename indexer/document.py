@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from hashlib import blake2b
 from typing import Annotated, Any
 
 import orjson
@@ -16,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from indexer.checked_item import CheckedItem, decoded, from_valid
 from indexer.moments import nanoseconds
-from indexer.names_within import finish_of, stickers_of
+from indexer.names_within import stickers_of, told_by
 from indexer.rank import rank_of
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
@@ -103,14 +102,15 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     Raises ItemRefusedError where the price has more decimals than the platform's currency.
     """
     details, paint = item.details, item.paint
+    told = told_by(item.name, details.weapon, details.exterior)
     document: dict[str, Any] = {
         "item": item.answer,
         "id": item.id,
         "platform": platform.id,
         "bound": False,
-        "rank": rank_of(item, platform.relevance),
+        "rank": rank_of(details, told.words, platform.relevance),
         "name": item.name,
-        "group": _group(item.name),
+        "group": told.group,
         "attachmentCount": len(item.attachments),
         # None is told: the engine keeps a place for it in `price.ascending` (docs/decisions/0033)
         "price": None if item.price is None else _minor(item.price, platform.minor_digits),
@@ -130,15 +130,9 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         word = getattr(details, name)
         if word is not None:
             document[name] = word
-    finish = finish_of(item.name, details.weapon, details.exterior)
-    if finish is not None:
-        document["finish"] = finish
+    if told.finish is not None:
+        document["finish"] = told.finish
     return document
-
-
-def _group(name: str) -> int:
-    """A number that items of one name share, for the engine to group by: 64 bits of a hash (docs/decisions/0020)."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _minor(price: float, digits: int) -> int:

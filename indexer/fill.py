@@ -136,9 +136,9 @@ class Filling:
             )
             return
         version = self._begun.version
-        text, digest = stated(document, version)
+        pieces, digest = stated(document, version)
         self._expected.add(item.id, digest)
         if self._report.read <= self._from.read:
             self._report.resumed += 1
             return
-        writer.write(Entry(line, item.id, index_lines(item.id, version, text), digest))
+        writer.write(Entry(line, item.id, index_lines(item.id, version, *pieces), digest))

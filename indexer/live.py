@@ -121,4 +121,4 @@ def _loading(state: IndexState) -> Target:
 def _lines(change: Change, version: int) -> bytes:
     if change.document is None:
         return delete_line(change.id, version)
-    return index_lines(change.id, version, stated(change.document, version).data)
+    return index_lines(change.id, version, *stated(change.document, version).pieces)

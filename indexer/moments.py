@@ -9,6 +9,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # engine's own nanosecond dates cannot sort items without a date last: such a search never ends.
 LATEST_SECONDS = int((datetime(2262, 1, 1, tzinfo=UTC) - EPOCH).total_seconds())
 DAYS_REMEMBERED = 4096  # a catalogue was listed within some months or years
+HOURS_REMEMBERED = 16_384
+_WITHIN_THE_HOUR = {f":{at // 60:02}:{at % 60:02}": at * 10**9 for at in range(3600)}
 
 _RFC_3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
@@ -17,6 +19,14 @@ _RFC_3339 = re.compile(
 
 def nanoseconds(value: object) -> int:
     """Nanoseconds from 1970 to an RFC 3339 moment; raises ValueError."""
+    if isinstance(value, str) and value[19:] == "Z":  # as most sources write them; the same, several times faster
+        within = _WITHIN_THE_HOUR.get(value[13:19])
+        if within is not None:
+            return _hour(value[:13]) + within
+    return _any_nanoseconds(value)
+
+
+def _any_nanoseconds(value: object) -> int:
     match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
@@ -34,6 +44,12 @@ def nanoseconds(value: object) -> int:
         message = "must be within the years 1970 to 2261, as UTC"
         raise ValueError(message)
     return since * 10**9 + (0 if fraction is None else int(fraction.ljust(9, "0")))
+
+
+@lru_cache(HOURS_REMEMBERED)
+def _hour(text: str) -> int:
+    """Nanoseconds from 1970 to the begin of an hour in UTC, written `2026-05-14T04`; raises ValueError."""
+    return _any_nanoseconds(f"{text}:00:00Z")
 
 
 @lru_cache(DAYS_REMEMBERED)

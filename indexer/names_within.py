@@ -1,10 +1,14 @@
-"""Names within an item: its name, weapon, exterior and attachments in; its finish and its stickers out. Pure."""
+"""Names within an item: its name, weapon, exterior and attachments in; what these tell of it out. Pure."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple, Protocol
 
 SEPARATOR = " | "
 STICKER = "sticker"
+# A catalogue has many listings of one name. Half a kilobyte each: 16 MB at most.
+NAMES_REMEMBERED = 32_768
 
 
 class Attached(Protocol):
@@ -14,6 +18,24 @@ class Attached(Protocol):
     def name(self) -> str: ...
     @property
     def type(self) -> str | None: ...
+
+
+class Told(NamedTuple):
+    """What a name tells of its item."""
+
+    group: int  # a number that items of one name share, for the engine to group by: 64 bits (docs/decisions/0020)
+    finish: str | None  # what a weapon is painted with
+    words: int  # how many it has, those of the exterior not counted
+
+
+@lru_cache(NAMES_REMEMBERED)
+def told_by(name: str, weapon: str | None, exterior: str | None) -> Told:
+    """What the name of an item of this weapon and exterior tells."""
+    group = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
+    words = len(name.split())
+    if exterior is not None and name.endswith(f"({exterior})"):
+        words -= len(exterior.split())
+    return Told(group, finish_of(name, weapon, exterior), words)
 
 
 def finish_of(name: str, weapon: str | None, exterior: str | None) -> str | None:

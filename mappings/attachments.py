@@ -26,27 +26,24 @@ _DOUBLE = struct.Struct(">d")
 
 def attachment_tokens(attachments: Iterable[tuple[str, float | None]]) -> list[str]:
     """The tokens of an item's attachments, given by name and wear."""
-    given = list(attachments)
-    if len({name_key(name) for name, _ in given}) == len(given):  # nearly every item; the same tokens, much faster
-        return [token for name, wear in given for token in _tokens_of_one(name, wear)]
-    wears: dict[str, list[str | None]] = {}
-    for name, wear in given:
-        held = wears.setdefault(name_key(name), [])
-        held.append(None if wear is None else wear_key(wear))
+    given = [(name_key(name), None if wear is None else wear_key(wear)) for name, wear in attachments]
     tokens = []
+    if len({key for key, _ in given}) == len(given):  # nearly every item; the same tokens, much faster
+        for key, wear in given:
+            first = f"{key}{SEPARATOR}1"
+            tokens.append(first)
+            if wear is not None:
+                tokens.append(f"{first}:{wear}")
+        return tokens
+    wears: dict[str, list[str | None]] = {}
+    for key, wear in given:
+        wears.setdefault(key, []).append(wear)
     for key, held in wears.items():
         worn = sorted([wear for wear in held if wear is not None])
         tokens += [f"{key}{SEPARATOR}{count}" for count in range(1, len(held) + 1)]
         tokens += [f"{key}{SEPARATOR}{count}:{wear}" for count, wear in enumerate(worn, start=1)]
         tokens += [f"{key}{SEPARATOR}+:{wear}" for wear in worn[1:]]
     return tokens
-
-
-@lru_cache(maxsize=16_384)
-def _tokens_of_one(name: str, wear: float | None) -> tuple[str, ...]:
-    """The tokens of an attachment whose name no other of the item has."""
-    first = f"{name_key(name)}{SEPARATOR}1"
-    return (first,) if wear is None else (first, f"{first}:{wear_key(wear)}")
 
 
 def count_token(name: str, count: int) -> str:

@@ -21,7 +21,7 @@ def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict
     lines: list[bytes] = []
     for item in items:
         document = index_document(item_from_values(item), platform)
-        lines.append(index_lines(item["id"], 1, stated(document, 1).data))
+        lines.append(index_lines(item["id"], 1, *stated(document, 1).pieces))
     client = connect(settings)
     try:
         client.indices.create(index=index, body=definition.create_body())

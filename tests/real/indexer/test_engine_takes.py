@@ -88,7 +88,7 @@ def test_accepted_items_are_taken_and_given_back_as_they_are(
             document = index_document(item_from_json(orjson.dumps(item)), platform)
         except ItemRefusedError:
             continue
-        documents[item["id"]] = stated(document, 1).data
+        documents[item["id"]] = b"".join(stated(document, 1).pieces)
     if not documents:
         return
     lines = [b'{"index":{"_id":"%d"}}\n%b\n' % (key, one) for key, one in documents.items()]

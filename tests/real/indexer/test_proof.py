@@ -71,8 +71,8 @@ def _alter(place: Place, index: str) -> None:
     found = place.client.get(index=index, id="7")["_source"]
     older = orjson.dumps({**found["item"], "price": 99})
     document = {name: value for name, value in found.items() if name not in ("version", "digest")}
-    data, _ = stated({**document, "item": older}, _version(place, index))
-    place.client.index(index=index, id="7", body=data)
+    pieces, _ = stated({**document, "item": older}, _version(place, index))
+    place.client.index(index=index, id="7", body=b"".join(pieces))
 
 
 def _add(place: Place, index: str) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from indexer.document import item_from_values
+from indexer.names_within import told_by
 from indexer.rank import rank_of
 from mappings.platforms import Relevance, read_platforms
 
@@ -10,7 +11,8 @@ CS2 = next(iter(read_platforms())).relevance
 
 
 def rank(name: str, relevance: Relevance = CS2, **details: Any) -> int:
-    return rank_of(item_from_values({"id": 1, "name": name, "details": details}), relevance)
+    item = item_from_values({"id": 1, "name": name, "details": details})
+    return rank_of(item.details, told_by(name, details.get("weapon"), details.get("exterior")).words, relevance)
 
 
 def test_plain_comes_before_stattrak_before_souvenir() -> None:
