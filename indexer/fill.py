@@ -15,6 +15,7 @@ from indexer.document import (
     item_of,
     readable_id,
 )
+from indexer.early_refresh import EarlyRefresh
 from indexer.expected import Expected
 from indexer.failures import CommandError
 from indexer.generations import loading_alias
@@ -93,6 +94,7 @@ class Filling:
 
     def _read_all(self, writer: BulkWriter, rejects: RejectsFile, progress: LoadProgress) -> None:
         done = 0
+        early = EarlyRefresh(self._client, self._begun.index, self._job.size)
         for name in self._job.files:
             with Source(name, self._job.mapper, progress.say) as source:
                 writer.begin(source.name)
@@ -103,6 +105,7 @@ class Filling:
                     if self._report.read % SHOW_EVERY == 0:
                         self._lock.check()
                         progress.show(done + source.position, self._report.read)
+                        early.passed(done + source.position, writer.bytes)
                 done += source.position
         if not self.trusted:
             self._compare()
