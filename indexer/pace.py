@@ -17,6 +17,7 @@ BETTER = 1.1  # a smaller gain may be noise
 WINDOW_SECONDS = 2.0  # for how long a setting is tried; over such a time an engine's refreshes and merges even out
 WINDOW_ANSWERS = 4
 REST_WINDOWS = 30  # a minute until it is tried again whether something has changed
+FIRST_WINDOWS = 5  # before the first trial: a load that is over soon cannot win back what trying costs
 SLOW_SECONDS = 15.0  # a quarter of the client's timeout: requests that take so long are too large
 
 
@@ -27,7 +28,7 @@ class Setting(NamedTuple):
     senders: int
 
 
-FIRST = Setting(2 * MEBIBYTE, 2)
+FIRST = Setting(4 * MEBIBYTE, 2)
 
 
 class Pace:
@@ -40,7 +41,8 @@ class Pace:
         self._kept = self._setting  # what a trial goes back to
         self._kept_rate = 0.0
         self._trials: list[Setting] = []
-        self._rest = 0
+        self._better: tuple[Setting, float] | None = None  # a trial that went well, and its rate, until that is sure
+        self._rest = FIRST_WINDOWS - 1
         self._cut_at = -1.0
         self._begin(now)
         self.pushed_back = 0  # how often it yielded
@@ -87,6 +89,7 @@ class Pace:
     def _settle(self, setting: Setting, now: float) -> None:
         self._setting = self._kept = self._bounded(setting)
         self._trials = []
+        self._better = None
         self._rest = REST_WINDOWS
         self._begin(now)
 
@@ -95,15 +98,26 @@ class Pace:
         self._bytes = self._answers = 0
 
     def _judge(self, rate: float) -> None:
-        """A window is over: keeps or drops what was tried in it, and begins what comes next."""
-        if self._setting == self._kept:
+        """A window is over: keeps or drops what was tried in it, and begins what comes next.
+
+        What goes better than before is compared with a window after it too: an engine is slower for a while now and
+        then, as when it writes out what it holds, and whatever is tried next seems better than that.
+        """
+        if self._setting != self._kept:
+            if rate >= self._kept_rate * BETTER:
+                self._better, self._setting = (self._setting, rate), self._kept
+                return
+        elif self._better is not None:
+            self._kept_rate = rate
+            (setting, its_rate), self._better = self._better, None
+            if its_rate >= rate * BETTER:
+                self._kept, self._kept_rate = setting, its_rate
+                self._trials = self._neighbours()
+        else:
             self._kept_rate = rate
             if self._rest:
                 self._rest -= 1
                 return
-            self._trials = self._neighbours()
-        elif rate >= self._kept_rate * BETTER:
-            self._kept, self._kept_rate = self._setting, rate
             self._trials = self._neighbours()
         if self._trials:
             self._setting = self._trials.pop(0)

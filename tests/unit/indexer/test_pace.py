@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from indexer.pace import (
     BETTER,
+    FIRST_WINDOWS,
     LEAST_BYTES,
     MEBIBYTE,
     MOST_BYTES,
@@ -139,6 +140,29 @@ def test_after_a_rest_it_tries_for_more_again() -> None:
     assert run.pace.setting == low
     run.windows(rate, 200)
     assert rate(run.pace.setting) > 4 * rate(low)
+
+
+def test_a_load_that_is_over_soon_is_not_tried_on() -> None:
+    rate = engine(2, 20 * MEBIBYTE, 0.01)
+    run = Run()
+    began, first = run.now, run.pace.setting
+    for _ in range(FIRST_WINDOWS * 2):
+        if run.pace.setting == first:
+            run.windows(rate, 1)
+    assert run.pace.setting != first
+    assert run.now - began >= FIRST_WINDOWS * WINDOW_SECONDS
+
+
+def test_what_only_seems_better_because_the_engine_was_slow_before_is_not_kept() -> None:
+    run = Run()
+    first = run.pace.setting
+
+    def rate(setting: Setting) -> float:
+        """It does nothing better with more, and every fifth window is half as fast."""
+        return 10.0 * MEBIBYTE * (0.5 if len(run.settings) % 5 == 0 else 1)
+
+    run.windows(rate, 200)
+    assert run.settings.count(first) > 150
 
 
 def test_requests_that_take_too_long_become_smaller() -> None:
