@@ -49,8 +49,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         store = Store(settings.database_url)
         engine = Engine(settings, settings.search_timeout)
-        cursors, answers = Cursors(engine, store), Answers(engine.revision, app.state.meter.looked_up)
-        services = Services(settings, platforms, engine, store, cursors, answers)
+        answers = Answers(engine.revision, app.state.meter.looked_up, settings.kept_answers_mib * 1024**2)
+        services = Services(settings, platforms, engine, store, Cursors(engine, store), answers)
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:

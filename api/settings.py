@@ -24,6 +24,9 @@ class Settings(SearchSettings, StoreSettings):
     search_timeout: float = Field(
         default=2.5, gt=0, le=60, description="seconds that the engine has for one question, then it is a 503"
     )
+    kept_answers_mib: int = Field(
+        default=12, ge=0, le=65_536, description="MiB of its last answers that each worker keeps; 0 keeps none"
+    )
     rate_limit: str = Field(default="100/second", description="requests a token, such as `100/second`; empty is off")
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
     personal_data_days: int | None = Field(

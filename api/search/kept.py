@@ -17,7 +17,6 @@ from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
 
-MOST_BYTES = 32 * 1024 * 1024  # about 1,500 pages of 20 items
 PATIENCE_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its state is searched instead
 _PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsizeof of each
 
@@ -82,9 +81,9 @@ class _Kept:
 
 
 class Answers:
-    """The answers of one worker that were asked for last, up to a number of bytes."""
+    """The answers of one worker that were asked for last, up to a number of bytes; none with 0."""
 
-    def __init__(self, ask: Ask, looked_up: Callable[[Met], None], most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, ask: Ask, looked_up: Callable[[Met], None], most_bytes: int) -> None:
         self._revisions = Revisions(ask)
         self._looked_up = looked_up
         self._most = most_bytes
@@ -112,6 +111,8 @@ class Answers:
         self, question: bytes, platforms: Sequence[Platform], answer: Callable[[], Awaitable[bytes]]
     ) -> bytes:
         """The answer, made anew and kept; raises what it raises."""
+        if not self._most:
+            return await answer()
         # The state before the answer is made: what changes meanwhile makes the answer newer than it is taken for.
         revision = self._revisions.known(platforms) or await self._revisions.now(platforms)
         made = await answer()

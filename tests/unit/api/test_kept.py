@@ -10,6 +10,7 @@ from api.search.kept import Answers, Met, Revisions
 from mappings.platforms import Platform, read_platforms
 
 PLATFORMS = list(read_platforms())
+ROOM = 1_000_000
 
 
 class Index:
@@ -75,7 +76,7 @@ async def made(answer: bytes) -> bytes:
 async def test_an_answer_that_met_a_change_is_not_taken_for_newer_than_it_is() -> None:
     index = Index()
     met: list[Met] = []
-    answers = Answers(index.revision, met.append)
+    answers = Answers(index.revision, met.append, ROOM)
 
     async def slow() -> bytes:
         index.state = 2
@@ -90,7 +91,7 @@ async def test_an_answer_that_met_a_change_is_not_taken_for_newer_than_it_is() -
 
 
 async def test_the_oldest_go_where_there_is_no_room() -> None:
-    answers = Answers(Index().revision, uncounted, most_bytes=5_000)
+    answers = Answers(Index().revision, uncounted, 5_000)
     for number in range(5):
         await answers.keep(b"%d" % number, PLATFORMS, lambda: made(b"x" * 1_000))
         assert await answers.found(b"0") is not None or number > 3
@@ -104,7 +105,7 @@ async def test_the_oldest_go_where_there_is_no_room() -> None:
 async def test_an_engine_that_does_not_tell_soon_is_searched() -> None:
     index = Index()
     met: list[Met] = []
-    answers = Answers(index.revision, met.append)
+    answers = Answers(index.revision, met.append, ROOM)
     await answers.keep(b"question", PLATFORMS, lambda: made(b"answer"))
     index.let.clear()
     assert await answers.found(b"question") is None
@@ -118,15 +119,24 @@ async def test_an_engine_that_refuses_to_tell_is_searched() -> None:
     async def broken(_: Sequence[Platform]) -> str | None:
         raise ApiError("search_unavailable")
 
-    answers = Answers(broken, uncounted)
+    answers = Answers(broken, uncounted, ROOM)
     assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
     assert await answers.found(b"question") is None
+
+
+async def test_without_room_nothing_is_kept_and_no_state_asked_for() -> None:
+    index = Index()
+    answers = Answers(index.revision, uncounted, 0)
+    for _ in range(2):
+        assert await answers.found(b"question") is None
+        assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
+    assert index.asked == 0
 
 
 async def test_an_engine_that_tells_no_state_is_asked_for_it_once() -> None:
     index = Index()
     index.state = None
-    answers = Answers(index.revision, uncounted)
+    answers = Answers(index.revision, uncounted, ROOM)
     with capture_logs() as logs:
         for _ in range(3):
             assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
