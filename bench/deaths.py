@@ -114,6 +114,7 @@ def measure(items: int, name: str, folder: Path, victims: Sequence[str]) -> Iter
     cluster = nodes.SEVERAL
     place = loading.place(items, ",".join(cluster.addresses), folder, filling=False)
     means.serve(place.client, items, name)
+    index = means.index_of(items, name)
     more = {"GEAR_SEARCH_TIMEOUT": "2.5"}  # as by default
     for victim in victims:
         number = chosen(cluster, victim)
@@ -124,12 +125,12 @@ def measure(items: int, name: str, folder: Path, victims: Sequence[str]) -> Iter
                 time.sleep(BEFORE_SECONDS)
                 died = time.monotonic()
                 cluster.kill(number)
-                noticed = until(survivor, lambda state: state.get("number_of_nodes") == cluster.count - 1)
-                green = until(survivor, lambda state: state.get("status") == "green")
+                noticed = until(survivor, index, lambda state: state.get("number_of_nodes") == cluster.count - 1)
+                green = until(survivor, index, lambda state: state.get("status") == "green")
                 time.sleep(AFTER_SECONDS)
         cluster.revive(number)
-        back = until(survivor, lambda state: state.get("number_of_nodes") == cluster.count)
-        whole = until(survivor, lambda state: state.get("status") == "green" and not state["relocating_shards"])
+        back = until(survivor, index, lambda state: state.get("number_of_nodes") == cluster.count)
+        whole = until(survivor, index, lambda state: state.get("status") == "green" and not state["relocating_shards"])
         begin, end = died - AROUND_SECONDS[0], noticed + AROUND_SECONDS[1]
         around = [one for one in load.answers if begin < one.asked < end]
         with services.gear_api(place.url, means.prefix_of(items), folder) as service:
@@ -146,10 +147,10 @@ def chosen(cluster: Cluster, victim: str) -> int:
     return next(one for one in cluster.numbers if (cluster.node(one) == manager) == (victim == "manager"))
 
 
-def until(address: str, reached: Callable[[Mapping[str, Any]], bool]) -> float:
-    """When the cluster was first seen so; raises RuntimeError where it is not within `GREEN_SECONDS`."""
+def until(address: str, index: str, reached: Callable[[Mapping[str, Any]], bool]) -> float:
+    """When the index and its cluster were first seen so; raises RuntimeError where not within `GREEN_SECONDS`."""
     limit = time.monotonic() + GREEN_SECONDS
-    while not reached(state := nodes.health(address)):
+    while not reached(state := nodes.health(address, index)):
         if time.monotonic() > limit:
             message = f"the cluster is not as it should be after {GREEN_SECONDS:.0f} s: {state}"
             raise RuntimeError(message)

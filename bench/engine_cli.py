@@ -62,8 +62,9 @@ def settings(
         requests = {one: recorded(first, prefix, folder, distinct(one, count)) for one in means.WORKLOADS}
         asking = means.Asking(place, items, names, means.questions_of(requests))
         asking.run(rounds)
-        nodes = opensearch_url.count(",") + 1
-        about = results.circumstances(items=items, data=data.digest(place.listings), nodes=nodes, bodies=bodies)
+        count_of_nodes = opensearch_url.count(",") + 1
+        asked = {"bodies": bodies, "turns": means.PROCESSOR_TURNS}
+        about = results.circumstances(items=items, data=data.digest(place.listings), nodes=count_of_nodes, **asked)
         file = folder / (f"nodes-{items}.json" if several else f"means-{items}.json")
         results.write_json(file, about, list(means.measured(place, items, asking)))
         click.echo(f"written to {file}", err=True)
@@ -93,9 +94,11 @@ def cluster(action: str, heap: str) -> None:
 def dying(items: int, name: str, victims: tuple[str, ...], folder: Path) -> None:
     """What the death of a node does to answers, on the cluster of `nodes start`."""
     folder = folder.resolve()
-    found = list(deaths.measure(items, name, folder, victims))
     about = results.circumstances(items=items, data=data.digest(data.listings(items, folder)))
-    results.write_json(folder / f"deaths-{items}.json", about, found)
+    found = []
+    for one in deaths.measure(items, name, folder, victims):
+        found.append(one)  # written after each: a death takes minutes
+        results.write_json(folder / f"deaths-{items}.json", about, found)
 
 
 @click.command(name="kept")

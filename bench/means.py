@@ -5,6 +5,7 @@ files, by hard links) that differs in the setting alone. They are asked in turn 
 first time and with nothing kept, and must find the same.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ AS_IT_IS: Final = "as it is"
 WORKLOADS: Final = ("cold", "text", "facets")
 QUESTIONS: Final = ("page", "page again", "number", "text", "facets")
 WARM_UP_ROUNDS: Final = 2
+PROCESSOR_TURNS: Final = 2
 LOOK_SECONDS: Final = 1.1  # monitor.process.refresh_interval: the engine's own look at its processor time, 1 s
 PLATFORM: Final = 730
 JSON: Final = {"Content-Type": "application/json"}
@@ -56,7 +58,6 @@ VARIANTS: Final = {
     "concurrent: auto, 2 slices": Variant(AS_IT_IS, {CONCURRENT: "auto", SLICES: 2}),
     "concurrent: all, 2 slices": Variant(AS_IT_IS, {CONCURRENT: "all", SLICES: 2}),
     "no query cache": Variant(AS_IT_IS, {"queries.cache.enabled": False}),
-    "no request cache": Variant(AS_IT_IS, {"requests.cache.enabled": False}),
     "2 copies": Variant(AS_IT_IS, COPIES),
     "3 shards": Variant(None, {"number_of_shards": 3}),
     "3 shards, 2 copies": Variant("3 shards", COPIES),
@@ -70,7 +71,7 @@ class Asked:
     """What a variant's answers to one question took: milliseconds of each round's, and of the engine's processors."""
 
     rounds: list[list[float]] = field(default_factory=list)
-    processor: float = 0.0
+    processor: float = math.inf
 
     def as_json(self) -> dict[str, Any]:
         """The median of all answers, those of the rounds, and the processor time of one answer."""
@@ -199,8 +200,8 @@ class Asking:
         self.asked = {name: {question: Asked() for question in questions} for name in names}
 
     def run(self, rounds: int) -> None:
-        """All rounds, and then each question once more for its processor time; raises RuntimeError where two variants
-        do not find the same.
+        """All rounds, and then turns for the processor times; raises RuntimeError where two variants differ in what
+        they find.
         """
         count = len(self._questions[QUESTIONS[0]]) // (rounds + WARM_UP_ROUNDS)
         with ExitStack() as stack:
@@ -213,14 +214,22 @@ class Asking:
                         took = [self._timed(next(connections), body, index) for body in bodies]
                         if number >= WARM_UP_ROUNDS:
                             self.asked[name][question].rounds.append(took)
-            for name, index in self._indices.items():
-                for question, held in self._questions.items():
-                    if question != "page again":  # it must find what the page has left
-                        self._forget(index)
-                    before = busy(self._client)
-                    for body in held:
-                        self._timed(next(connections), body, index)
-                    self.asked[name][question].processor = (busy(self._client) - before) / len(held) * 1000
+            for _ in range(PROCESSOR_TURNS):
+                self._processor_times(connections)
+
+    def _processor_times(self, connections: Iterator[Connection]) -> None:
+        """Asks each variant each question with all bodies; keeps the lesser time, since what others do only adds."""
+        before = busy(self._client)
+        for name, index in self._indices.items():
+            for question, held in self._questions.items():
+                if question != "page again":  # it must find what the page has left
+                    self._forget(index)
+                for body in held:
+                    self._timed(next(connections), body, index)
+                after = busy(self._client)
+                one = self.asked[name][question]
+                one.processor = min(one.processor, (after - before) / len(held) * 1000)
+                before = after
 
     def _forget(self, index: str) -> None:
         ask("POST", f"{self._urls[0]}/{index}/_cache/clear?request=true")

@@ -16,7 +16,8 @@ def means(files: Sequence[Measured]) -> str:
     parts = []
     for file in files:
         if file.has("asked"):
-            parts += [_told(file) + _ASKED, variants_table(file)]
+            turns = _TURNS if "turns" in file.content else ""
+            parts += [_told(file) + _ASKED + turns + ".", variants_table(file)]
         elif file.has("hit_count"):
             parts += [_told(file) + _KEPT, kept_table(file.content["series"])]
         else:
@@ -26,8 +27,9 @@ def means(files: Sequence[Measured]) -> str:
 
 _ASKED = (
     "; filling and merging in seconds, in brackets the engine's processor seconds (of each load, where there were"
-    " several); searches in ms, in brackets the engine's processor ms of one."
+    " several); searches in ms, the median of all, in brackets those of the rounds"
 )
+_TURNS = "; last the engine's processor ms of one"
 _KEPT = "; a node of its own for each size, 512 MB of heap; one client."
 _DEATHS = "; three nodes; seconds since the death; medians before it, until all copies were there again, and after."
 
@@ -42,9 +44,7 @@ def variants_table(file: Measured) -> str:
     rows = []
     for one in file.content["series"]:
         fills, merge = one.get("fills", []), one.get("merge")
-        asked = [
-            f"{number(one['asked'][name]['p50'])} ({number(one['asked'][name]['processor'])})" for name in QUESTIONS
-        ]
+        asked = [_asked(one["asked"][name], "turns" in file.content) for name in QUESTIONS]
         rows.append(
             [
                 one["variant"],
@@ -56,6 +56,13 @@ def variants_table(file: Measured) -> str:
             ]
         )
     return table(["", "filled", "merged", "MB", "segments", *QUESTIONS], rows)
+
+
+def _asked(one: Json, in_turns: bool) -> str:
+    """The median and those of the rounds; the processor's time where it was taken in turns, else it drifts."""
+    low, high = min(one["rounds"]), max(one["rounds"])
+    text = f"{number(one['p50'])} ({number(low)} to {number(high)})"
+    return f"{text}, {number(one['processor'])}" if in_turns else text
 
 
 def _took(runs: Sequence[Json]) -> str:

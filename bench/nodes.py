@@ -106,10 +106,10 @@ SEVERAL: Final = Cluster("gear-bench", 9411, 3)
 ALONE: Final = Cluster("gear-bench-alone", 9451, 1)
 
 
-def health(address: str) -> dict[str, Any]:
-    """What a node says of the cluster; empty where it does not answer."""
+def health(address: str, index: str = "") -> dict[str, Any]:
+    """What a node says of the cluster, or of one index in it; empty where it does not answer."""
     try:
-        found: dict[str, Any] = ask("GET", f"{address}/_cluster/health")
+        found: dict[str, Any] = ask("GET", f"{address}/_cluster/health/{index}")
     except (URLError, OSError):
         return {}
     return found

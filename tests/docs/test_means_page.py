@@ -16,7 +16,7 @@ def told(name: str, held: list[dict[str, Any]], **more: Any) -> str:
 
 
 def test_each_setting_tells_what_it_did_to_filling_disk_and_searches() -> None:
-    asked = {question: {"p50": 1.5, "processor": 2.25, "rounds": [1.5]} for question in QUESTIONS}
+    asked = {question: {"p50": 1.5, "processor": 2.25, "rounds": [1.25, 1.75]} for question in QUESTIONS}
     fills = [{"seconds": 120.0, "engine_seconds": 180.0}, {"seconds": 130.0, "engine_seconds": 190.0}]
     merge = {"seconds": 40.0, "engine_seconds": 35.0}
     page = told(
@@ -26,10 +26,11 @@ def test_each_setting_tells_what_it_did_to_filling_disk_and_searches() -> None:
             {"variant": "1 segment", "merge": merge, "disk": 650_000_000, "segments": 1, "asked": asked},
         ],
         nodes=3,
+        turns=2,
     )
     assert "[1,000,000 listings](measured/means-1.json): 2026-11-21, commit `abc1234`, 2 cores, 3 nodes; " in page
-    assert "| as it is | 125 (180, 190) |  | 700 | 9 | 1.50 (2.25) |" in page
-    assert "| 1 segment |  | 40 (35) | 650 | 1 | 1.50 (2.25) |" in page
+    assert "| as it is | 125 (180, 190) |  | 700 | 9 | 1.50 (1.25 to 1.75), 2.25 |" in page
+    assert "| 1 segment |  | 40 (35) | 650 | 1 | 1.50 (1.25 to 1.75), 2.25 |" in page
 
 
 def test_each_size_of_the_cache_tells_how_many_searches_it_answered() -> None:
