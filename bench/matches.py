@@ -10,7 +10,7 @@ import random
 import statistics
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -116,17 +116,17 @@ def _body(filters: Json, low: int, high: int) -> Json:
 def measure(opensearch_url: str, asked: Sequence[Peer], bodies: dict[int, list[Json]], rounds: int) -> Iterator[Cost]:
     """Asks each peer each body once, a round's share of a class at a stretch; the first round is the warm-up."""
     costs = {(matches, peer.name): Cost(matches, peer.name) for matches in bodies for peer in asked}
-    with ExitStack() as stack:
-        open_to = {peer.name: stack.enter_context(closing(Connection(peer.address, peer.headers))) for peer in asked}
-        for number in range(-1, rounds):
-            for matches, held in bodies.items():
-                share = held[number + 1 :: rounds + 1]
-                for peer in asked:
-                    forget(opensearch_url)
-                    answers = [_timed(open_to[peer.name], peer, body) for body in share]
-                    if number >= 0:
-                        costs[matches, peer.name].rounds.append([took for _, took in answers])
-                        costs[matches, peer.name].found += [found for found, _ in answers]
+    for number in range(-1, rounds):
+        for matches, held in bodies.items():
+            share = held[number + 1 :: rounds + 1]
+            for peer in asked:
+                forget(opensearch_url)
+                # a connection of its own: one that had to wait for the other peers would be closed by the server
+                with closing(Connection(peer.address, peer.headers)) as connection:
+                    answers = [_timed(connection, peer, body) for body in share]
+                if number >= 0:
+                    costs[matches, peer.name].rounds.append([took for _, took in answers])
+                    costs[matches, peer.name].found += [found for found, _ in answers]
     yield from costs.values()
 
 
