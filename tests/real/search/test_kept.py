@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from opensearchpy import AsyncTransport, OpenSearch
 
+from api.search import kept
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.app import RunningApp, running, settings_for
@@ -44,7 +45,8 @@ def client(app: RunningApp) -> Iterator[OpenSearch]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths of all that the app asks of the engine, in order."""
+    """The paths of all that the app asks of the engine, in order; however long a busy one takes to tell its state."""
+    monkeypatch.setattr(kept, "PATIENCE_SECONDS", 30.0)
     paths: list[str] = []
     perform = AsyncTransport.perform_request
 

@@ -3,14 +3,22 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
 from structlog.testing import capture_logs
 
 from api.errors import ApiError
+from api.search import kept
 from api.search.kept import Answers, Met, Revisions
 from mappings.platforms import Platform, read_platforms
 
 PLATFORMS = list(read_platforms())
 ROOM = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy this machine is."""
+    monkeypatch.setattr(kept, "PATIENCE_SECONDS", 30.0)
 
 
 class Index:
@@ -95,20 +103,22 @@ async def test_the_oldest_go_where_there_is_no_room() -> None:
     for number in range(5):
         await answers.keep(b"%d" % number, PLATFORMS, lambda: made(b"x" * 1_000))
         assert await answers.found(b"0") is not None or number > 3
-    kept = [await answers.found(b"%d" % number) is not None for number in range(5)]
-    assert sum(kept) == 3
-    assert kept[4]
+    held = [await answers.found(b"%d" % number) is not None for number in range(5)]
+    assert sum(held) == 3
+    assert held[4]
     await answers.keep(b"huge", PLATFORMS, lambda: made(b"x" * 10_000))
     assert await answers.found(b"huge") is None
 
 
-async def test_an_engine_that_does_not_tell_soon_is_searched() -> None:
+async def test_an_engine_that_does_not_tell_soon_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index()
     met: list[Met] = []
     answers = Answers(index.revision, met.append, ROOM)
     await answers.keep(b"question", PLATFORMS, lambda: made(b"answer"))
     index.let.clear()
+    monkeypatch.setattr(kept, "PATIENCE_SECONDS", 0.01)
     assert await answers.found(b"question") is None
+    monkeypatch.setattr(kept, "PATIENCE_SECONDS", 30.0)
     assert await answers.keep(b"question", PLATFORMS, lambda: made(b"a new answer")) == b"a new answer"
     index.let.set()
     assert await answers.found(b"question") == b"a new answer"
