@@ -58,12 +58,7 @@ def search(
     """Searches: this service, a plain service and the engine as everyone asks it."""
     known = workloads()
     folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = data.listings(items, folder)
-    prefix, index = f"bench-{items}", f"bench-plain-{items}" if plain else None
-    data.load_ours(file, items, opensearch_url, prefix, folder)
-    if index is not None:
-        data.load_plain(file, items, opensearch_url, index)
+    file, prefix, index = data.indices(items, opensearch_url, folder, with_plain=plain)
     plan = Plan(
         workloads=tuple(known[name] for name in names or known),
         clients=clients,

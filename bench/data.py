@@ -44,6 +44,18 @@ def items(file: Path) -> Iterator[dict[str, Any]]:
             yield orjson.loads(line)
 
 
+def indices(count: int, opensearch_url: str, folder: Path, *, with_plain: bool) -> tuple[Path, str, str | None]:
+    """The file of so many listings, the prefix of this project's index of them, and the plain peer's index where it is
+    wanted: made and loaded where they are not there yet.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file, prefix, index = listings(count, folder), f"bench-{count}", f"bench-plain-{count}" if with_plain else None
+    load_ours(file, count, opensearch_url, prefix, folder)
+    if index is not None:
+        load_plain(file, count, opensearch_url, index)
+    return file, prefix, index
+
+
 def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path, *, anew: bool = False) -> None:
     """Loads the file by `gear-indexer load`; unless `anew`, not where so many items serve already."""
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)

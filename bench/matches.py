@@ -160,12 +160,7 @@ def show(costs: Sequence[Cost]) -> None:
 def command(items: int, bodies: int, rounds: int, plain: bool, opensearch_url: str, folder: Path) -> None:
     """Searches that few and many items match: what one client waits for a page with its number."""
     folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = data.listings(items, folder)
-    prefix, index = f"bench-{items}", f"bench-plain-{items}" if plain else None
-    data.load_ours(file, items, opensearch_url, prefix, folder)
-    if index is not None:
-        data.load_plain(file, items, opensearch_url, index)
+    file, prefix, index = data.indices(items, opensearch_url, folder, with_plain=plain)
     drawn = Ranges(f"{opensearch_url}/{prefix}-730", items, random.Random(data.SEED))
     held = {matches: [drawn.body(matches) for _ in range(bodies * (rounds + 1))] for matches in classes(items)}
     click.echo(f"{sum(map(len, held.values())):,} bodies drawn", err=True)

@@ -108,10 +108,7 @@ def show(told: Json) -> None:
 def command(items: int, requests: int, clients: int, seconds: float, opensearch_url: str, folder: Path) -> None:
     """A worker's memory over an hour's worth of mixed requests."""
     folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = data.listings(items, folder)
-    prefix = f"bench-{items}"
-    data.load_ours(file, items, opensearch_url, prefix, folder)
+    file, prefix, _ = data.indices(items, opensearch_url, folder, with_plain=False)
     samples = []
     with gear_api(opensearch_url, prefix, folder) as service:
         for sample in drive(service, requests, clients, seconds, folder):

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from bench import services
 from bench.connection import Connection
-from bench.recorded import recording
+from bench.questions import sent_for
 from bench.search import OURS, Peer
 from bench.workloads import Workload
 from bench.wrk import run
@@ -92,16 +92,7 @@ def time_by_owner(ticks: dict[str, int], each: float) -> dict[str, float]:
 def on_top(opensearch_url: str, prefix: str, folder: Path, bodies: Sequence[dict[str, Any]]) -> OnTop:
     """One client, body by body: the service, then the engine with the very bytes that the service sent it."""
     held = [json.dumps(body).encode() for body in bodies]
-    sent: list[tuple[str, bytes]] = []
-    with (
-        recording(opensearch_url) as recorder,
-        services.gear_api(recorder.address, prefix, folder) as service,
-        closing(Connection(service.address, service.headers)) as ours,
-    ):
-        for body in held:
-            recorder.taken()  # what the service asks besides searches
-            ours.ask("POST", "/v1/gear/search", body)
-            sent.append(last_request(recorder.taken()))
+    sent = [last_request(one) for one in sent_for(opensearch_url, prefix, folder, held)]
     times: list[tuple[float, float, int]] = []
     with (
         services.gear_api(opensearch_url, prefix, folder) as service,

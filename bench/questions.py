@@ -11,6 +11,7 @@ from bench.recorded import recording
 from bench.workloads import bodies_of, workloads
 
 SEARCH = b"POST /_msearch"
+KEEPING_NOTHING = {"GEAR_KEPT_ANSWERS_MIB": "0"}  # so that what is asked twice is asked of the engine twice
 
 
 def distinct(workload: str, count: int) -> list[bytes]:
@@ -22,19 +23,24 @@ def distinct(workload: str, count: int) -> list[bytes]:
     return found[:count]
 
 
-def recorded(opensearch_url: str, prefix: str, folder: Path, bodies: Iterable[bytes]) -> list[bytes]:
-    """The content of the `_msearch` by which the service answers each of the bodies."""
+def sent_for(opensearch_url: str, prefix: str, folder: Path, bodies: Iterable[bytes]) -> list[bytes]:
+    """All that the service sends the engine for each of the bodies."""
     found: list[bytes] = []
     with (
         recording(opensearch_url) as recorder,
-        services.gear_api(recorder.address, prefix, folder) as service,
+        services.gear_api(recorder.address, prefix, folder, more=KEEPING_NOTHING) as service,
         closing(Connection(service.address, service.headers)) as ours,
     ):
         for body in bodies:
             recorder.taken()  # what the service asks besides searches
             ours.ask("POST", "/v1/gear/search", body)
-            found.append(last_search(recorder.taken()))
+            found.append(recorder.taken())
     return found
+
+
+def recorded(opensearch_url: str, prefix: str, folder: Path, bodies: Iterable[bytes]) -> list[bytes]:
+    """The content of the `_msearch` by which the service answers each of the bodies."""
+    return [last_search(sent) for sent in sent_for(opensearch_url, prefix, folder, bodies)]
 
 
 def last_search(sent: bytes) -> bytes:
