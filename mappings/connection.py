@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import aiohttp
 import orjson
-from opensearchpy import AsyncOpenSearch, OpenSearch
+from opensearchpy import AIOHttpConnection, AsyncOpenSearch, OpenSearch
 from opensearchpy.exceptions import SerializationError
 from opensearchpy.serializer import JSONSerializer
 from pydantic import Field, FilePath, SecretStr, field_validator
@@ -68,10 +69,25 @@ class _FastJson(JSONSerializer):
 
 
 class _Undecoded(_FastJson):
-    """Bodies by orjson; answers as the texts that they are."""
+    """Bodies by orjson; answers as the bytes that they are."""
 
     def loads(self, s: Any) -> Any:
         return s
+
+
+class _Bytes(aiohttp.ClientResponse):
+    """An answer that stays the bytes that came, unless it is an error: one ★ and it would be written anew twice."""
+
+    async def text(self, encoding: str | None = None, errors: str = "strict") -> Any:
+        return await self.read() if self.ok else await super().text("utf-8", "replace")
+
+
+class _BytesConnection(AIOHttpConnection):
+    """The library's connection with such answers."""
+
+    async def _create_aiohttp_session(self) -> Any:
+        await super()._create_aiohttp_session()
+        self.session._response_class = _Bytes
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
@@ -115,9 +131,9 @@ def connect_async(
 ) -> AsyncOpenSearch:
     """A client for the API: one pool of kept-alive connections, `timeout` seconds a call.
 
-    With `decoded=False` its answers are JSON texts, for who reads only parts of them.
+    With `decoded=False` its answers are the bytes of JSON, for who reads only parts of them.
     """
     options = _options(settings, timeout, retries)
     if not decoded:
-        options["serializer"] = _Undecoded()
+        options |= {"serializer": _Undecoded(), "connection_class": _BytesConnection}
     return AsyncOpenSearch(**options, pool_maxsize=connections)

@@ -16,6 +16,7 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # every separator and every co
 _LETTERS = {letter: written for written, letters in FOLDED_LETTERS.items() for letter in letters}
 
 
+@lru_cache(maxsize=1024)  # what is filtered by comes again and again
 def fold(text: str) -> str:
     """The text without case, accents, ★ and ™, outer and double blanks; empty where nothing else is in it."""
     return _BLANKS.sub(" ", "".join([_folded(one) for one in text])).strip(" ")

@@ -123,7 +123,7 @@ class Engine:
         except NotLoadedError as error:
             return await self.search_all(self._loaded(platforms, error), bodies, *parts)
 
-    async def revision(self, platforms: Sequence[Platform]) -> str | None:
+    async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
         """What changes with whatever searches of the platforms can find; None where the engine may not be asked.
 
         Raises ApiError `search_unavailable`.
@@ -227,10 +227,10 @@ class Engine:
         answer = await self.search([platform], body)
         return platform.id, answer["hits"]["total"]["value"]
 
-    async def _ask(self, call: Awaitable[Any]) -> str:
+    async def _ask(self, call: Awaitable[Any]) -> bytes:
         try:
             async with asyncio.timeout(self._timeout):
-                text: str = await call
+                text: bytes = await call
         except TransportError as error:
             raise told(error) from error
         except (SerializationError, TimeoutError) as error:

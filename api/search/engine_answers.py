@@ -60,26 +60,26 @@ _answers = msgspec.json.Decoder(_Answers)
 _anything = msgspec.json.Decoder(dict[str, Any])
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: bytes) -> Answer:
     """The answer to a search; raises ApiError `search_unavailable` for what no search engine answers."""
     return _read(_answer, text)
 
 
-def read_answers(text: str) -> list[Answer]:
+def read_answers(text: bytes) -> list[Answer]:
     """The answers to the searches of one request; raises as `read_answer`."""
     return _read(_answers, text).get("responses", [])
 
 
-def read(text: str) -> dict[str, Any]:
+def read(text: bytes) -> dict[str, Any]:
     """Any other answer; raises as `read_answer`."""
     return _read(_anything, text)
 
 
-def _read(decoder: msgspec.json.Decoder[Read], text: str) -> Read:
+def _read(decoder: msgspec.json.Decoder[Read], text: bytes) -> Read:
     try:
         return decoder.decode(text)
     except ValueError as error:  # no JSON, or JSON of another shape
-        log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(text)[:100])
+        log.error("what answers is no search engine; see GEAR_OPENSEARCH_URL", answer=str(text[:100], errors="replace"))
         raise ApiError("search_unavailable") from error
 
 

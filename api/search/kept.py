@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 0.1  # more than most searches take: an engine too busy to te
 _PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsizeof of each
 
 # Platforms in, what tells one state of their indices from any other out; None where the engine may not tell.
-Ask = Callable[[Sequence[Platform]], Awaitable[str | None]]
+Ask = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
 _Names = tuple[int, ...]
 Met = Literal["held", "changed", "untold", "none"]
 
@@ -31,16 +31,16 @@ class Revisions:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._asking: dict[_Names, asyncio.Task[str | None]] = {}
-        self._coming: dict[_Names, asyncio.Task[str | None]] = {}  # not asked yet: later calls join them
-        self._known: dict[_Names, str] = {}
+        self._asking: dict[_Names, asyncio.Task[bytes | None]] = {}
+        self._coming: dict[_Names, asyncio.Task[bytes | None]] = {}  # not asked yet: later calls join them
+        self._known: dict[_Names, bytes] = {}
         self._refused = False
 
-    def known(self, platforms: Sequence[Platform]) -> str | None:
+    def known(self, platforms: Sequence[Platform]) -> bytes | None:
         """The state at the last time that it was asked for."""
         return self._known.get(_names(platforms))
 
-    async def now(self, platforms: Sequence[Platform]) -> str | None:
+    async def now(self, platforms: Sequence[Platform]) -> bytes | None:
         """The state at a moment after this call; None where the engine does not tell, or not soon."""
         if self._refused:
             return None
@@ -56,8 +56,8 @@ class Revisions:
             return None
 
     async def _asked(
-        self, names: _Names, platforms: Sequence[Platform], before: asyncio.Task[str | None] | None
-    ) -> str | None:
+        self, names: _Names, platforms: Sequence[Platform], before: asyncio.Task[bytes | None] | None
+    ) -> bytes | None:
         if before is not None:
             await asyncio.wait([before])
         self._asking[names] = self._coming.pop(names)
@@ -76,7 +76,7 @@ class Revisions:
 @dataclass(frozen=True)
 class _Kept:
     platforms: tuple[Platform, ...]
-    revision: str
+    revision: bytes
     answer: bytes
 
 

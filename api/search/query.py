@@ -46,6 +46,11 @@ class Question:
         return {name: clause for name, clause in clauses if clause is not None}
 
     @cached_property
+    def offered(self) -> Clause:
+        """What an item must be to be found: on offer, with the text, inside all filters."""
+        return _offered(self.text, list(self.filters.values()))
+
+    @cached_property
     def text(self) -> Clause:
         """What an item must be to have the text."""
         return text_clauses(self.understood)
@@ -102,8 +107,11 @@ def _just_before(question: Question) -> float | None:
 
 def offered_query(question: Question, without: str | None = None) -> Clause:
     """What an item must be to be found: on offer, with the text, inside all filters but the one named `without`."""
-    text = question.text
-    return {"bool": {**text, "filter": [OFFERED, *filter_clauses(question, without), *text.get("filter", ())]}}
+    return question.offered if without is None else _offered(question.text, filter_clauses(question, without))
+
+
+def _offered(text: Clause, filters: list[Clause]) -> Clause:
+    return {"bool": {**text, "filter": [OFFERED, *filters, *text.get("filter", ())]}}
 
 
 def sort_name(body: SearchBody, understood: Understood) -> str:

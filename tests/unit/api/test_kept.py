@@ -30,10 +30,10 @@ class Index:
         self.let = asyncio.Event()
         self.let.set()
 
-    async def revision(self, _: Sequence[Platform]) -> str | None:
+    async def revision(self, _: Sequence[Platform]) -> bytes | None:
         """The state when it was asked."""
         self.asked += 1
-        told = None if self.state is None else str(self.state)
+        told = None if self.state is None else b"%d" % self.state
         await self.let.wait()
         return told
 
@@ -55,8 +55,8 @@ async def test_who_comes_after_a_question_was_sent_gets_the_next_one() -> None:
     await settled()
     assert index.asked == 1
     index.let.set()
-    assert await first == "1"
-    assert await asyncio.gather(*later) == ["2"] * 5
+    assert await first == b"1"
+    assert await asyncio.gather(*later) == [b"2"] * 5
     assert index.asked == 2
 
 
@@ -69,8 +69,8 @@ async def test_who_goes_away_takes_nothing_from_the_others() -> None:
     leaves.cancel()
     await settled()
     index.let.set()
-    assert await stays == "1"
-    assert await revisions.now(PLATFORMS) == "1"
+    assert await stays == b"1"
+    assert await revisions.now(PLATFORMS) == b"1"
 
 
 def uncounted(_: Met) -> None:
@@ -126,7 +126,7 @@ async def test_an_engine_that_does_not_tell_soon_is_searched(monkeypatch: pytest
 
 
 async def test_an_engine_that_refuses_to_tell_is_searched() -> None:
-    async def broken(_: Sequence[Platform]) -> str | None:
+    async def broken(_: Sequence[Platform]) -> bytes | None:
         raise ApiError("search_unavailable")
 
     answers = Answers(broken, uncounted, ROOM)
