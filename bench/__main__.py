@@ -230,7 +230,7 @@ def page(files: tuple[Path, ...]) -> None:
 
 main.add_command(matching.command, "matches")
 main.add_command(remembering.command, "memory")
-for command in (engine_cli.settings, engine_cli.cluster, engine_cli.dying, engine_cli.keeping):
+for command in (engine_cli.settings, engine_cli.cluster, engine_cli.dying, engine_cli.caching):
     main.add_command(command)
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from bench import data, deaths, kept, means, nodes, results
+from bench import data, deaths, means, nodes, request_cache, results
 from bench import load as loading
 from bench.questions import distinct, recorded
+from bench.workloads import workloads
 
 PARTS = ("fill", "copy", "ask", "remove")
 
@@ -101,15 +102,25 @@ def dying(items: int, name: str, victims: tuple[str, ...], folder: Path) -> None
         results.write_json(folder / f"deaths-{items}.json", about, found)
 
 
-@click.command(name="kept")
+@click.command(name="request-cache")
 @click.option("--items", default=100_000, show_default=True, help="Listings in the index.")
-@click.option("--size", "sizes", multiple=True, default=kept.SIZES, show_default=True, help="Of the request cache.")
+@click.option(
+    "--workload",
+    "names",
+    multiple=True,
+    type=click.Choice(sorted(workloads())),
+    default=("hot", "text"),
+    show_default=True,
+    help="What is asked.",
+)
+@click.option("--size", "sizes", multiple=True, default=request_cache.SIZES, show_default=True, help="Of the cache.")
 @click.option("--searches", default=3000, show_default=True, help="Searches that are counted, and as many before.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def keeping(items: int, sizes: tuple[str, ...], searches: int, folder: Path) -> None:
+def caching(items: int, names: tuple[str, ...], sizes: tuple[str, ...], searches: int, folder: Path) -> None:
     """What the engine's request cache answers at each size, each on a node of its own."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    found = list(kept.measure(items, folder, sizes, searches))
-    about = results.circumstances(items=items, data=data.digest(data.listings(items, folder)), workload=kept.WORKLOAD)
-    results.write_json(folder / f"kept-{items}.json", about, found)
+    asked = [workloads()[name] for name in names]
+    found = list(request_cache.measure(items, folder, asked, sizes, searches))
+    about = results.circumstances(items=items, data=data.digest(data.listings(items, folder)))
+    results.write_json(folder / f"request-cache-{items}.json", about, found)

@@ -1,4 +1,4 @@
-"""The engine's means on the page: files of `means`, `kept` and `deaths` in, their tables in Markdown out."""
+"""The engine's means on the page: files of `means`, `request-cache` and `deaths` in, their tables in Markdown out."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -19,7 +19,7 @@ def means(files: Sequence[Measured]) -> str:
             turns = _TURNS if "turns" in file.content else ""
             parts += [_told(file) + _ASKED + turns + ".", variants_table(file)]
         elif file.has("hit_count"):
-            parts += [_told(file) + _KEPT, kept_table(file.content["series"])]
+            parts += [_told(file) + _CACHE, cache_table(file.content["series"])]
         else:
             parts += [_told(file) + _DEATHS, deaths_table(file.content["series"])]
     return "\n\n".join(parts)
@@ -30,7 +30,7 @@ _ASKED = (
     " several); searches in ms, the median of all, in brackets those of the rounds"
 )
 _TURNS = "; last the engine's processor ms of one"
-_KEPT = "; a node of its own for each size, 512 MB of heap; one client."
+_CACHE = "; a node of its own for each size, 512 MB of heap; one client."
 _DEATHS = "; three nodes; seconds since the death; medians before it, until all copies were there again, and after."
 
 
@@ -76,15 +76,26 @@ def _megabytes(count: int) -> str:
     return number(count / 1e6)
 
 
-def kept_table(series: Sequence[Json]) -> str:
+def cache_table(series: Sequence[Json]) -> str:
     """A row for each size of the cache."""
-    head = ["size", "kept MB", "pages and numbers", "hits", "evicted", "median ms", "mean ms", "processor ms"]
+    head = [
+        "workload",
+        "size",
+        "kept MB",
+        "pages and numbers",
+        "hits",
+        "evicted",
+        "median ms",
+        "mean ms",
+        "processor ms",
+    ]
     rows = []
     for one in series:
         share = one["hit_count"] / (one["hit_count"] + one["miss_count"])
         times = [number(one[name]) for name in ("p50", "mean", "processor")]
         rows.append(
             [
+                f"`{one['workload']}`",
                 one["size"],
                 _megabytes(one["kept"]),
                 str(2 * one["distinct"]),

@@ -104,5 +104,5 @@ def is_memory(one: Measured) -> bool:
 
 
 def is_means(one: Measured) -> bool:
-    """Whether it was written by `python -m bench means`, `kept` or `deaths`."""
+    """Whether it was written by `python -m bench means`, `request-cache` or `deaths`."""
     return one.has("variant", "asked") or one.has("size", "hit_count") or one.has("victim", "failed")

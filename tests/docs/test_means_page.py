@@ -1,4 +1,4 @@
-"""The page tells the engine's settings, kept answers and deaths as their files do."""
+"""The page tells the engine's settings, its request cache and deaths as their files do."""
 
 from typing import Any
 
@@ -35,8 +35,11 @@ def test_each_setting_tells_what_it_did_to_filling_disk_and_searches() -> None:
 
 def test_each_size_of_the_cache_tells_how_many_searches_it_answered() -> None:
     counts = {"hit_count": 900, "miss_count": 100, "evictions": 2000, "kept": 5_000_000, "distinct": 290}
-    page = told("kept-1.json", [{"size": "1%", **counts, "p50": 1.0, "mean": 1.5, "processor": 0.75}])
-    assert "| 1% | 5.00 | 580 | 90% | 2,000 | 1.00 | 1.50 | 0.750 |" in page
+    page = told(
+        "request-cache-1.json",
+        [{"workload": "hot", "size": "1%", **counts, "p50": 1.0, "mean": 1.5, "processor": 0.75}],
+    )
+    assert "| `hot` | 1% | 5.00 | 580 | 90% | 2,000 | 1.00 | 1.50 | 0.750 |" in page
 
 
 def test_each_death_tells_what_was_not_answered_and_what_was_wrong() -> None:
