@@ -23,7 +23,7 @@ HEAP: Final = "512m"
 def measure(
     items: int, folder: Path, asking: Sequence[Workload], sizes: Sequence[str], searches: int
 ) -> Iterator[dict[str, Any]]:
-    """For each size a node of its own, filled anew, and each workload: the same searches, the first half not counted."""
+    """For each size a node of its own, filled anew, and each workload: searches, the first half of them not counted."""
     for size in sizes:
         address = nodes.ALONE.address(1)
         with nodes.ALONE.running({"indices.requests.cache.size": size}):
