@@ -36,6 +36,7 @@ def main() -> None:
 @click.option(
     "--plain/--no-plain", default=True, help="Without: only this service, and the engine asked for its index."
 )
+@click.option("--unkept/--no-unkept", default=False, help="With: also this service where it keeps no answers.")
 @click.option(
     "--stac",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -51,6 +52,7 @@ def search(
     seconds: float,
     workers: int,
     plain: bool,
+    unkept: bool,
     stac: Path | None,
     opensearch_url: str,
     folder: Path,
@@ -67,7 +69,7 @@ def search(
         opensearch_url=opensearch_url,
     )
     independent = None if stac is None else data.independent(stac, file, items, opensearch_url, folder)
-    with peers(opensearch_url, prefix, index, folder, workers, independent) as (asked, ours):
+    with peers(opensearch_url, prefix, index, folder, workers, independent, unkept=unkept) as (asked, ours):
         before = ours.resident()
         measured = []
         for series in measure(plan, asked, folder):

@@ -11,18 +11,20 @@ from bench import plain, services, stac, walk, wrk
 from bench.changing import Changed, changing
 from bench.connection import ask
 from bench.figures import median, spread
+from bench.questions import KEEPING_NOTHING
 from bench.services import Service
 from bench.workloads import Workload, bodies_of, workloads
 from bench.wrk import Run
 from mappings.folding import fold
 
 OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
+UNKEPT = "gear-api, nothing kept"
 STAC = "stac-fastapi.opensearch"
 # Peers that can be asked a workload: what is no part of a plain service is compared with nothing.
 _ONLY_OURS = {"groups", "typing"}
 _ONLY_FILTERS = {"cold", "hot", "deep", "mix"}  # what can be said to our index by hand
 _ONLY_FIRST_PAGES = {"cold", "hot"}  # what the independent peer can be asked for
-_KINDS = {OURS: "api", PLAIN: "api", RAW: "raw", OWN: "own", STAC: "stac"}  # whose bodies are the same
+_KINDS = {OURS: "api", UNKEPT: "api", PLAIN: "api", RAW: "raw", OWN: "own", STAC: "stac"}  # whose bodies are the same
 _COMPARED = 20  # bodies by which two peers are compared before a run
 _PAGED = ("from", "track_total_hits")  # what a walk by `search_after` leaves out
 
@@ -82,12 +84,12 @@ class Peer:
     def knows(self, workload: Workload) -> bool:
         """Whether the peer can be asked this at all."""
         if workload.is_walk:
-            return self.name in (OURS, OWN)
+            return self.name in (OURS, UNKEPT, OWN)
         if self.name == OWN:
             return workload.counts or (workload.name in _ONLY_FILTERS and not self.walks_only)
         if self.name == STAC:
             return workload.name in _ONLY_FIRST_PAGES
-        return self.name == OURS or workload.name not in _ONLY_OURS
+        return self.name in (OURS, UNKEPT) or workload.name not in _ONLY_OURS
 
     def written(self, workload: Workload, seed: int, folder: Path) -> Path:
         """The workload's bodies as this peer reads them, one a line."""
@@ -112,23 +114,31 @@ def peers(
     folder: Path,
     workers: int,
     independent: AbstractContextManager[Service] | None = None,
+    *,
+    unkept: bool = False,
 ) -> Iterator[tuple[list[Peer], Service]]:
     """All peers, started, both services in so many processes, the independent one where it is given; and this service.
 
-    Our index is walked and counted by hand, and searched by hand where there is no plain one.
+    Our index is walked and counted by hand, and searched by hand where there is no plain one. `unkept` adds this service
+    where it keeps no answers.
     """
     with ExitStack() as stack:
-        ours = stack.enter_context(services.gear_api(opensearch_url, prefix, folder, workers))
-        own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=ours.address, headers=ours.headers)
+
+        def mine(name: str, more: Mapping[str, str]) -> tuple[Peer, Service]:
+            service = stack.enter_context(services.gear_api(opensearch_url, prefix, folder, workers, more=more))
+            own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=service.address, headers=service.headers)
+            return Peer(name, service.address, "/v1/gear/search", service.headers, own), service
+
+        first, ours = mine(OURS, {})
+        asked = [first, *([mine(UNKEPT, KEEPING_NOTHING)[0]] if unkept else [])]
         to_engine = (opensearch_url, f"/{prefix}-730/_search", {"Content-Type": "application/json"})
-        asked = [Peer(OURS, ours.address, "/v1/gear/search", ours.headers, own)]
         if plain_index is not None:
             other = stack.enter_context(services.plain(opensearch_url, plain_index, folder, workers))
             its = Changed(opensearch_url, plain_index, cents=False)
             path = f"/{plain_index}/_search"
             asked.append(Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its))
             asked.append(Peer(RAW, opensearch_url, path, other.headers, its, plain.query_of))
-        asked.append(Peer(OWN, *to_engine, own, own_query_of, walks_only=plain_index is not None))
+        asked.append(Peer(OWN, *to_engine, first.changed, own_query_of, walks_only=plain_index is not None))
         if independent is not None:
             third = stack.enter_context(independent)
             asked.append(Peer(STAC, third.address, "/search", third.headers, said=stac.query_of))
