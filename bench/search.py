@@ -119,8 +119,8 @@ def peers(
 ) -> Iterator[tuple[list[Peer], Service]]:
     """All peers, started, both services in so many processes, the independent one where it is given; and this service.
 
-    Our index is walked and counted by hand, and searched by hand where there is no plain one. `unkept` adds this service
-    where it keeps no answers.
+    Our index is walked and counted by hand, and searched by hand where there is no plain one. `unkept` adds this
+    service where it keeps no answers.
     """
     with ExitStack() as stack:
 
