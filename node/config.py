@@ -75,7 +75,7 @@ def opensearch_yml(*, data: Path, logs: Path, port: int) -> str:
         "discovery.type": "single-node",
         # A write that comes before its alias exists must fail instead of making an index without our mapping.
         "action.auto_create_index": False,
-        # Of the heap; a page of items takes 37 kB, and the default of 1 % holds 140 (docs/decisions/0034).
+        # Of the heap; a search takes 3 to 5 kB, and the default of 1 % holds 1,000 to 1,800 (docs/decisions/0034).
         "indices.requests.cache.size": "5%",
         # In bytes instead of the default per cents: on a big disk 95 % used is far from full, and then
         # OpenSearch would lock every index. `start` refuses long before these.
