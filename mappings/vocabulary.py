@@ -155,6 +155,12 @@ class Vocabulary(BaseModel):
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
         return len(letters) == 1 or letters in entry.listed or not any(one in self.entries for one in letters)
 
+    def parts(self, words: Sequence[str]) -> bool:
+        """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
+        letters = tuple(letters_of([word]) for word in words)
+        entry = self.entries.get("".join(letters))
+        return len(letters) > 1 and entry is not None and letters in entry.listed
+
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The fillers' letters."""

@@ -103,7 +103,7 @@ class Amount:
 
 
 def amounts_of(text: str, is_name: Callable[[str], bool]) -> list[Amount]:
-    """All amounts in their order; `is_name` says of two bare numbers with a dash whether they are a name."""
+    """All amounts in their order; `is_name` says of what is no amount for sure, as `5-7`, whether it is a name."""
     found: list[Amount] = []
     if not _DIGIT.search(text):
         return found

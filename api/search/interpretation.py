@@ -37,7 +37,7 @@ def _all(reading: Reading) -> list[Term]:
 
 
 def _filters(reading: Reading) -> Part:
-    """What the text asks for as `filters` of a request would say it."""
+    """What the text asks for as `filters` of a request would say it; what no filter says is left out."""
     found: dict[str, Any] = {}
     for term in _all(reading):
         for meaning in term.meanings:
@@ -45,6 +45,8 @@ def _filters(reading: Reading) -> Part:
                 held = found.setdefault(field, [])
                 held += [value for value in values if value not in held]
     for amount in reading.amounts:
+        if amount.field == "pattern":  # or a seed
+            continue
         if amount.values:
             found[amount.field] = [*found.get(amount.field, ()), *amount.values]
         else:
@@ -84,7 +86,8 @@ def _term(term: Term) -> Part:
 
 def _amount(amount: Amount) -> Part:
     value: Any = list(amount.values) if amount.values else _bounds(amount)
-    return {"typed": amount.typed, "means": [{amount.field: value}]}
+    fields = ("seed", "pattern") if amount.field == "pattern" else (amount.field,)
+    return {"typed": amount.typed, "means": [{field: value} for field in fields]}
 
 
 def _relaxed_amounts(strict: Reading, used: Reading) -> list[Part]:

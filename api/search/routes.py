@@ -65,6 +65,12 @@ async def search_gear(token: SearchToken, request: Request) -> Response:
     return json_response(await answered(await services_of(request), content))
 
 
+@router.get("/v1/gear/search", include_in_schema=False)
+async def search_gear_by_get() -> Response:
+    """Refused: without this it would be the item `search`."""
+    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
+
+
 @router.get(
     "/v1/gear/suggest",
     summary="Suggestions while typing",

@@ -108,7 +108,7 @@ def understand(text: str, platforms: Sequence[Platform]) -> Understood:
 def read(text: str, platform: Platform, *, sure_only: bool = False, with_seeds: bool = False) -> Reading:
     """One platform's strict reading; `sure_only`: numbers that may be words are words; `with_seeds`: or seeds."""
     language = platform.language
-    found = amounts_of(text, lambda bare: letters_of(words_of(bare)) in language.entries)
+    found = amounts_of(text, lambda bare: language.parts(words_of(bare)))
     found = [one for one in found if one.sure or not sure_only]
     if with_seeds:
         found = with_bare_seeds(text, found)

@@ -1,6 +1,7 @@
 """What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or marks alone."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -123,6 +124,24 @@ def test_a_word_of_the_vocabulary_is_no_beginning_and_its_typed_words_count_too(
     assert [(word.spellings, word.begun) for word in term.words] == [(("ruby",), ())]
     clauses = text_clauses(understand("ruby", [CS2]))["must"][0]["bool"]["should"]
     assert {"constant_score": {"filter": {"match": {"text": "ruby"}}, "boost": 1}} in clauses
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("ak 20+", 20, None),
+        ("awp 57+", 57, None),
+        ("20+ ft", 20, None),
+        ("sticker 1-5", 1, 5),
+        ("1 - 5", 1, 5),
+        ("2-5", 2, 5),
+    ],
+)
+def test_a_price_is_no_year_or_weapon_that_is_written_with_the_same_digits(
+    text: str, low: Decimal, high: Decimal | None
+) -> None:
+    (price,) = reading(text, CS2).amounts
+    assert (price.field, price.low, price.high) == ("price", low, high)
 
 
 @pytest.mark.parametrize("text", ["47", "p250", "2014", "m4a1s", "٣"])
