@@ -43,6 +43,19 @@ _DELIVERED: Final = (
 )
 _ENDED: Final = _DELIVERED.where(deliveries.c.leased_until == bindparam("held", type_=deliveries.c.leased_until.type))
 
+_same: Final = delivery_attempts.alias("same")
+_NEWEST: Final = (
+    select(func.max(_same.c.attempt))
+    .where(_same.c.order_id == delivery_attempts.c.order_id, _same.c.n == delivery_attempts.c.n)
+    .correlate(delivery_attempts)
+    .scalar_subquery()
+)
+_TRIM: Final = delete(delivery_attempts).where(
+    tuple_(delivery_attempts.c.order_id, delivery_attempts.c.n).in_(bindparam("full", expanding=True)),
+    delivery_attempts.c.attempt <= _NEWEST - bindparam("most", type_=delivery_attempts.c.attempt.type),
+)
+"""Drops the oldest attempts of deliveries that have too many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
@@ -54,14 +67,15 @@ class Note:
     next_attempt_at: datetime | None
 
 
-async def keep(connection: AsyncConnection, notes: Sequence[Note]) -> None:
-    """Keeps the attempts, and of each delivery its state and when it is tried again.
+async def keep(connection: AsyncConnection, notes: Sequence[Note]) -> bool:
+    """Keeps the attempts, and of each delivery its state and when it is tried again; whether the next event of one of
+    their orders is due by that.
 
     Where another dispatcher holds a delivery by now (the lease ran out), or it has ended, only the attempt is kept.
     What was delivered is delivered, whoever holds it.
     """
     if not notes:
-        return
+        return False
     await lock_orders(connection, [note.work.order.id for note in notes])
     delivered = [_change(note) for note in notes if note.state == "delivered"]
     ended = [{**_change(note), "held": note.work.leased_until} for note in notes if note.state != "delivered"]
@@ -69,9 +83,11 @@ async def keep(connection: AsyncConnection, notes: Sequence[Note]) -> None:
         if rows:
             await connection.execute(statement, rows)
     await connection.execute(_NOTE, [_attempt(note) for note in notes])
-    await _trim(connection, notes)
+    full = [(note.work.order.id, note.work.n) for note in notes if note.work.attempts >= MOST_ATTEMPTS]
+    if full:
+        await connection.execute(_TRIM, {"full": full, "most": MOST_ATTEMPTS})
     followed = [note.work.order.id for note in notes if note.state != "pending"]
-    await free_first(connection, followed, max(note.attempt.at for note in notes))
+    return bool(followed) and await free_first(connection, followed, max(note.attempt.at for note in notes))
 
 
 def _change(note: Note) -> dict[str, Any]:
@@ -83,20 +99,3 @@ def _attempt(note: Note) -> dict[str, Any]:
     ended = note.attempt
     said = {"outcome": ended.outcome, "status_code": ended.status_code, "milliseconds": ended.milliseconds}
     return {"of": note.work.order.id, "its": note.work.n, "at": ended.at, **said}
-
-
-async def _trim(connection: AsyncConnection, notes: Sequence[Note]) -> None:
-    """Drops the oldest attempts of deliveries that have too many."""
-    same = delivery_attempts.alias("same")
-    newest = (
-        select(func.max(same.c.attempt))
-        .where(same.c.order_id == delivery_attempts.c.order_id, same.c.n == delivery_attempts.c.n)
-        .correlate(delivery_attempts)
-        .scalar_subquery()
-    )
-    of_these = tuple_(delivery_attempts.c.order_id, delivery_attempts.c.n).in_(
-        [(note.work.order.id, note.work.n) for note in notes]
-    )
-    await connection.execute(
-        delete(delivery_attempts).where(of_these, delivery_attempts.c.attempt <= newest - MOST_ATTEMPTS)
-    )

@@ -1,6 +1,6 @@
 """Callbacks to be made: a dispatcher's room goes in, due work that is leased to it comes out."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -8,27 +8,82 @@ from typing import Any, Final, Protocol
 from sqlalchemy import (
     ColumnElement,
     Row,
-    Select,
+    and_,
+    bindparam,
     case,
     func,
     literal_column,
     null,
     or_,
     select,
-    tuple_,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import Order
 from store.outbox import same_event
-from store.schema import deliveries, order_events, orders, tokens
+from store.schema import deliveries, delivery_attempts, order_events, orders, tokens
 
 LONGEST_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
 clock that was wrong, and is due at once."""
 
 _PENDING: Final[ColumnElement[str]] = literal_column("'pending'")  # literal, as the partial index has it
+
+_earlier: Final = deliveries.alias("earlier")
+_FIRST: Final = ~(
+    select(_earlier.c.n)
+    .where(_earlier.c.order_id == deliveries.c.order_id, _earlier.c.n < deliveries.c.n, _earlier.c.state == _PENDING)
+    .exists()
+)
+_NOW: Final = bindparam("now", type_=deliveries.c.next_attempt_at.type)
+_LATEST: Final = bindparam("latest", type_=deliveries.c.next_attempt_at.type)
+_DUE: Final = and_(
+    deliveries.c.state == _PENDING,
+    or_(deliveries.c.next_attempt_at <= _NOW, deliveries.c.next_attempt_at > _LATEST),
+    or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until <= _NOW, deliveries.c.leased_until > _LATEST),
+    _FIRST,
+)
+_ROOMY: Final = and_(
+    deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
+    orders.c.token_id.not_in(bindparam("tokens", expanding=True)),
+)
+
+# Made once: they run again and again, and making one anew costs as much as running it.
+_ANY_DUE: Final = select(deliveries.c.n).join(orders, orders.c.id == deliveries.c.order_id).where(_DUE).limit(1)
+_CANDIDATES: Final = (
+    select(
+        orders,
+        *(column.label(f"delivery_{column.name}") for column in deliveries.c),
+        order_events.c.state.label("reached"),
+        order_events.c.at.label("reached_at"),
+        tokens.c.webhook_secret,
+        case((tokens.c.previous_webhook_secret_until > _NOW, tokens.c.previous_webhook_secret), else_=null()).label(
+            "previous_secret"
+        ),
+        select(func.count())
+        .where(delivery_attempts.c.order_id == deliveries.c.order_id, delivery_attempts.c.n == deliveries.c.n)
+        .correlate(deliveries)
+        .scalar_subquery()
+        .label("attempts"),
+    )
+    .select_from(deliveries)
+    .join(orders, orders.c.id == deliveries.c.order_id)
+    .join(order_events, same_event())
+    .join(tokens, tokens.c.id == orders.c.token_id)
+    .where(_DUE)
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(bindparam("most"))
+    .with_for_update(of=deliveries, skip_locked=True)  # SQLite's compiler leaves it out
+)
+# The same where somebody has a full share: an IN, be it empty, is written anew each time.
+_ANY_ELSEWHERE: Final = _ANY_DUE.where(_ROOMY)
+_CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_ROOMY)
+_LEASED: Final = (
+    update(deliveries)
+    .where(deliveries.c.order_id == bindparam("of"), deliveries.c.n == bindparam("its"))
+    .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type))
+)
 
 MOST_LOOKS: Final = 5
 """Of one lease, which is a transaction and on SQLite everybody's lock; who is not seen by then is in the next one."""
@@ -38,7 +93,7 @@ MOST_LOOKS: Final = 5
 class DeliveryWork:
     """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
 
-    `tries` counts the finished attempts of this round.
+    `tries` counts the finished attempts of this round, `attempts` those that were kept of it when it was leased.
     """
 
     order: Order
@@ -46,6 +101,7 @@ class DeliveryWork:
     receiver: str
     secrets: tuple[str, ...] = field(repr=False)
     tries: int
+    attempts: int
     leased_until: datetime
 
 
@@ -69,8 +125,8 @@ class Crowded:
 
 async def any_due(connection: AsyncConnection, now: datetime, crowded: Crowded) -> bool:
     """Whether `lease` would find something."""
-    statement = select(deliveries.c.n).join(orders, orders.c.id == deliveries.c.order_id).where(*_due(now, crowded))
-    return (await connection.execute(statement.limit(1))).first() is not None
+    statement = _ANY_ELSEWHERE if crowded.receivers or crowded.tokens else _ANY_DUE
+    return (await connection.execute(statement, _due(now, crowded))).first() is not None
 
 
 class Room(Protocol):
@@ -94,33 +150,21 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, room
     Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
     """
     until = now + timedelta(seconds=seconds)
-    chosen: list[tuple[str, int]] = []
+    chosen: list[DeliveryWork] = []
     for _ in range(MOST_LOOKS):
         if room.left <= 0:
             break
-        found = (await connection.execute(_candidates(now, room))).all()
-        admitted = [(row.order_id, row.n) for row in found if room.admit(row.receiver, row.token_id)]
+        crowded = room.crowded()
+        statement = _CANDIDATES_ELSEWHERE if crowded.receivers or crowded.tokens else _CANDIDATES
+        found = (await connection.execute(statement, {**_due(now, crowded), "most": room.left})).all()
+        admitted = [_work(row, until) for row in found if room.admit(row.delivery_receiver, row.token_id)]
         if admitted:
-            await connection.execute(update(deliveries).where(_these(admitted)).values(leased_until=until))
+            leased = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
+            await connection.execute(_LEASED, leased)
         chosen += admitted
         if len(admitted) == len(found):
             break
-    return await _work(connection, _these(chosen), now) if chosen else []
-
-
-def _candidates(now: datetime, room: Room) -> Select[tuple[str, int, str, str]]:
-    return (
-        select(deliveries.c.order_id, deliveries.c.n, deliveries.c.receiver, orders.c.token_id)
-        .join(orders, orders.c.id == deliveries.c.order_id)
-        .where(*_due(now, room.crowded()))
-        .order_by(deliveries.c.next_attempt_at)
-        .limit(room.left)
-        .with_for_update(of=deliveries, skip_locked=True)  # SQLite's compiler leaves it out
-    )
-
-
-def _these(rows: Sequence[tuple[str, int]]) -> ColumnElement[bool]:
-    return tuple_(deliveries.c.order_id, deliveries.c.n).in_(rows)
+    return chosen
 
 
 async def give_back(connection: AsyncConnection, work: DeliveryWork) -> None:
@@ -131,51 +175,20 @@ async def give_back(connection: AsyncConnection, work: DeliveryWork) -> None:
 
 async def backlog(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
     """How many deliveries are overdue, and since when the oldest one is; those that wait for a retry are not."""
-    statement = select(func.count(), func.min(deliveries.c.next_attempt_at)).where(*_due(now, Crowded()))
-    overdue, oldest = (await connection.execute(statement.select_from(deliveries))).one()
+    statement = select(func.count(), func.min(deliveries.c.next_attempt_at)).select_from(deliveries).where(_DUE)
+    overdue, oldest = (await connection.execute(statement, {"now": now, "latest": now + LONGEST_WAIT})).one()
     return overdue, oldest
 
 
-def _due(now: datetime, crowded: Crowded) -> tuple[ColumnElement[bool], ...]:
-    earlier = deliveries.alias("earlier")
-    first = ~(
-        select(earlier.c.n)
-        .where(earlier.c.order_id == deliveries.c.order_id, earlier.c.n < deliveries.c.n, earlier.c.state == _PENDING)
-        .exists()
-    )
-    latest = now + LONGEST_WAIT
-    due = or_(deliveries.c.next_attempt_at <= now, deliveries.c.next_attempt_at > latest)
-    until = deliveries.c.leased_until
-    free = or_(until.is_(None), until <= now, until > latest)
-    elsewhere = []
-    if crowded.receivers:
-        elsewhere.append(deliveries.c.receiver.not_in(sorted(crowded.receivers)))
-    if crowded.tokens:
-        elsewhere.append(orders.c.token_id.not_in(sorted(crowded.tokens)))
-    return deliveries.c.state == _PENDING, due, free, first, *elsewhere
+def _due(now: datetime, crowded: Crowded) -> dict[str, Any]:
+    """The values of _DUE, and of _ROOMY where anybody has a full share."""
+    due = {"now": now, "latest": now + LONGEST_WAIT}
+    if not (crowded.receivers or crowded.tokens):
+        return due
+    return {**due, "receivers": sorted(crowded.receivers), "tokens": sorted(crowded.tokens)}
 
 
-async def _work(connection: AsyncConnection, taken: ColumnElement[bool], now: datetime) -> list[DeliveryWork]:
-    previous = case((tokens.c.previous_webhook_secret_until > now, tokens.c.previous_webhook_secret), else_=null())
-    rows = await connection.execute(
-        select(
-            orders,
-            *(column.label(f"delivery_{column.name}") for column in deliveries.c),
-            order_events.c.state.label("reached"),
-            order_events.c.at.label("reached_at"),
-            tokens.c.webhook_secret,
-            previous.label("previous_secret"),
-        )
-        .select_from(deliveries)
-        .join(orders, orders.c.id == deliveries.c.order_id)
-        .join(order_events, same_event())
-        .join(tokens, tokens.c.id == orders.c.token_id)
-        .where(taken)
-    )
-    return [_one_work(row) for row in rows]
-
-
-def _one_work(row: Row[Any]) -> DeliveryWork:
+def _work(row: Row[Any], leased_until: datetime) -> DeliveryWork:
     now_is = Order(**{column.name: row._mapping[column.name] for column in orders.c})
     return DeliveryWork(
         order=replace(now_is, state=row.reached, updated_at=row.reached_at),
@@ -183,7 +196,8 @@ def _one_work(row: Row[Any]) -> DeliveryWork:
         receiver=row.delivery_receiver,
         secrets=tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None),
         tries=row.delivery_tries,
-        leased_until=row.delivery_leased_until,
+        attempts=row.attempts,
+        leased_until=leased_until,
     )
 
 

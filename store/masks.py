@@ -35,6 +35,26 @@ _APPLIED: Final = (
 )
 _ANY_BEHIND: Final = select(masks.c.item).where(BEHIND).limit(1)
 
+_NOW: Final = bindparam("now", type_=masks.c.leased_until.type)
+_LATEST: Final = bindparam("latest", type_=masks.c.leased_until.type)
+_due: Final = (
+    select(masks.c.platform, masks.c.item)
+    .where(BEHIND, or_(masks.c.leased_until.is_(None), masks.c.leased_until <= _NOW, masks.c.leased_until > _LATEST))
+    .order_by(masks.c.updated_at)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
+    .cte("due")
+)
+_LEASED: Final = (
+    update(masks)
+    .where(tuple_(masks.c.platform, masks.c.item).in_(select(_due.c.platform, _due.c.item)))
+    .values(leased_until=bindparam("until", type_=masks.c.leased_until.type), attempts=masks.c.attempts + 1)
+    .returning(masks)
+)
+_BOUND: Final = select(orders.c.item).where(
+    orders.c.platform == bindparam("of"), orders.c.item.in_(bindparam("items", expanding=True)), ACTIVE
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MaskWork:
@@ -62,23 +82,8 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
         raise ValueError(f"a lease lasts {LONGEST_LEASE.seconds} s at most, {seconds} were asked for")
     if limit > LEASE_ROWS:
         raise ValueError(f"a lease takes at most {LEASE_ROWS} rows, {limit} were asked for")
-    until = masks.c.leased_until
-    free = or_(until.is_(None), until <= now, until > now + LONGEST_LEASE)
-    due = (
-        select(masks.c.platform, masks.c.item)
-        .where(BEHIND, free)
-        .order_by(masks.c.updated_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
-        .cte("due")
-    )
-    statement = (
-        update(masks)
-        .where(tuple_(masks.c.platform, masks.c.item).in_(select(due.c.platform, due.c.item)))
-        .values(leased_until=now + timedelta(seconds=seconds), attempts=masks.c.attempts + 1)
-        .returning(masks)
-    )
-    rows = (await connection.execute(statement)).all()
+    times = {"now": now, "latest": now + LONGEST_LEASE, "until": now + timedelta(seconds=seconds)}
+    rows = (await connection.execute(_LEASED, {**times, "most": limit})).all()
     if not rows:
         return []
     # Read after the lease, not within it: what is seen now is as new as the version or newer, never older.
@@ -104,9 +109,7 @@ async def _bound(connection: AsyncConnection, keys: Sequence[tuple[int, int]]) -
     held: set[tuple[int, int]] = set()
     for platform in {platform for platform, _ in keys}:
         items = [item for of_platform, item in keys if of_platform == platform]
-        found = await connection.execute(
-            select(orders.c.item).where(orders.c.platform == platform, orders.c.item.in_(items), ACTIVE)
-        )
+        found = await connection.execute(_BOUND, {"of": platform, "items": items})
         held.update((platform, item) for item in found.scalars())
     return held
 

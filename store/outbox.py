@@ -5,15 +5,31 @@ Called within the transaction of the change, so that there is never one without 
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, and_, func, insert, select, update
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.schema import PENDING, deliveries, order_events, orders
 
+# Made once: each order and each callback runs them.
 _QUEUED: Final = insert(deliveries)
+_OF_ORDERS: Final[BindParameter[Any]] = bindparam("of_orders", expanding=True)
+_LOCKED: Final = select(orders.c.id).where(orders.c.id.in_(_OF_ORDERS)).order_by(orders.c.id).with_for_update()
+
+_same: Final = deliveries.alias("same")  # the update's own table would be taken for the one of its row
+_FIRST: Final = (
+    select(func.min(_same.c.n))
+    .where(_same.c.order_id == deliveries.c.order_id, _same.c.state == "pending")
+    .correlate(deliveries)
+    .scalar_subquery()
+)
+_FREED: Final = (
+    update(deliveries)
+    .where(deliveries.c.order_id.in_(_OF_ORDERS), deliveries.c.n == _FIRST, deliveries.c.next_attempt_at.is_(None))
+    .values(next_attempt_at=bindparam("due", type_=deliveries.c.next_attempt_at.type))
+)
 
 
 async def announce_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
@@ -53,22 +69,13 @@ async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -
     """
     if connection.dialect.name == "sqlite":
         return
-    own = orders.c.id.in_(sorted(set(order_ids)))
-    await connection.execute(select(orders.c.id).where(own).order_by(orders.c.id).with_for_update())
+    await connection.execute(_LOCKED, {"of_orders": sorted(set(order_ids))})
 
 
-async def free_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> None:
-    """Of each order the first pending delivery is due now, unless it has a time already."""
-    same = deliveries.alias("same")  # the update's own table would be taken for the one of its row
-    waiting = (
-        select(func.min(same.c.n))
-        .where(same.c.order_id == deliveries.c.order_id, same.c.state == "pending")
-        .correlate(deliveries)
-        .scalar_subquery()
-    )
-    own = deliveries.c.order_id.in_(sorted(set(order_ids)))
-    first = (own, deliveries.c.n == waiting, deliveries.c.next_attempt_at.is_(None))
-    await connection.execute(update(deliveries).where(*first).values(next_attempt_at=now))
+async def free_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:
+    """Of each order the first pending delivery is due now, unless it has a time already; whether there is one."""
+    freed = await connection.execute(_FREED, {"of_orders": sorted(set(order_ids)), "due": now})
+    return freed.rowcount > 0
 
 
 def same_event() -> ColumnElement[bool]:

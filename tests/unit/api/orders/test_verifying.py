@@ -23,6 +23,7 @@ WORK = DeliveryWork(
     receiver="shop.example.com",
     secrets=(SECRET,),
     tries=0,
+    attempts=0,
     leased_until=NOW,
 )
 MESSAGE = message_of(WORK, "https://shop.example.com/hook", next(iter(read_platforms())), "https://gear.test", NOW)
