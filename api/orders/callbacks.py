@@ -6,6 +6,7 @@ placed, but for the state and the time of the change, which the event keeps.
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
 
 import orjson
@@ -43,9 +44,15 @@ def message_of(work: DeliveryWork, url: str, platform: Platform, public_url: str
     signatures = [Webhook(secret).sign(identity, now, body.decode()) for secret in work.secrets]
     headers = {
         "Content-Type": "application/json",
-        "User-Agent": f"gear/{version('gear')}",
+        "User-Agent": _user_agent(),
         "webhook-id": identity,
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(signatures),
     }
     return Message(url, body, headers)
+
+
+@cache
+def _user_agent() -> str:
+    """Asked once: the version is read from the installed package's files."""
+    return f"gear/{version('gear')}"

@@ -68,6 +68,7 @@ class Dispatcher:
         self._running: dict[asyncio.Task[None], DeliveryWork] = {}
         self._answered: set[asyncio.Task[None]] = set()  # of the running ones, those whose receiver is done with them
         self._paces = Paces()
+        self._short = False  # whether somebody may have been left out of the last look, for want of room
 
     def wake(self) -> None:
         """There may be work: look at once."""
@@ -89,10 +90,13 @@ class Dispatcher:
         taken = await self._take()
         if taken:
             await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
-        return 0.0 if taken else POLL_SECONDS
+        # what this process changes wakes this; what others change may go on coming
+        more = taken and (self._short or not self._rounds.called)
+        return 0.0 if more else POLL_SECONDS
 
     async def _take(self) -> int:
         """Leases what is due and there is room for, and starts on it; how many that is."""
+        self._short = True  # who gives room back while this looks has it look again
         sending = [work for task, work in self._running.items() if task not in self._answered]
         shares = Shares(sending, self._paces, noting=len(self._answered))
         if shares.left <= 0:
@@ -100,8 +104,10 @@ class Dispatcher:
         now = self._clock()
         seconds = self._sender.seconds + LEASE_MARGIN_SECONDS
         try:
-            async with self._store.reading() as connection:
-                due = await deliveries.any_due(connection, now, shares.crowded())
+            due = self._rounds.called
+            if not due:
+                async with self._store.reading() as connection:
+                    due = await deliveries.any_due(connection, now, shares.crowded())
             taken: list[DeliveryWork] = []
             if due:
                 async with self._store.transaction() as connection:
@@ -110,6 +116,7 @@ class Dispatcher:
             self._fails(error)
             return 0
         self._works()
+        self._short = shares.full()
         for work in taken:
             task = asyncio.create_task(self._deliver(work))
             self._running[task] = work
@@ -128,7 +135,7 @@ class Dispatcher:
         self._paces.learn(work.receiver, sent)
         if (task := asyncio.current_task()) is not None:
             self._answered.add(task)
-        self.wake()  # the receiver has room again
+        self._has_room()
         await self._note(work, sent, at)
 
     async def _note(self, work: DeliveryWork, sent: Sent, at: datetime) -> None:
@@ -143,7 +150,8 @@ class Dispatcher:
         deadline = asyncio.get_running_loop().time() + LEASE_MARGIN_SECONDS
         while True:
             try:
-                await self._notes.keep(note)
+                if await self._notes.keep(note):
+                    self.wake()  # the next event of an order
             except StoreUnavailable as error:
                 self._fails(error)
                 if asyncio.get_running_loop().time() > deadline:
@@ -159,7 +167,12 @@ class Dispatcher:
             log.error(
                 "a callback met a fault and is tried again; report it", order=work.order.id, n=work.n, exc_info=fault
             )
-        self.wake()
+        self._has_room()
+
+    def _has_room(self) -> None:
+        """There is room for one more: a look, where somebody may wait for it."""
+        if self._short:
+            self.wake()
 
     async def _end(self) -> None:
         """Lets the attempts under way come to an end, and gives back what does not."""

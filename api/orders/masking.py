@@ -64,17 +64,20 @@ class Masking:
         taken = await self._round()
         if 0 < taken < BATCH:
             await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
-        return 0.0 if taken else POLL_SECONDS
+        # what this process changes wakes this; what others change may go on coming
+        more = taken == BATCH or (taken and not self._rounds.called)
+        return 0.0 if more else POLL_SECONDS
 
     async def _round(self) -> int:
         """Takes a batch and tells it to the index; how many rows it was."""
         store = self._services.store
         try:
-            async with store.reading() as connection:
-                behind = await masks.any_behind(connection)
-            if not behind:
-                self._works("the store")
-                return 0
+            if not self._rounds.called:  # else it is known that there is something
+                async with store.reading() as connection:
+                    behind = await masks.any_behind(connection)
+                if not behind:
+                    self._works("the store")
+                    return 0
             async with store.transaction() as connection:
                 batch = await masks.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
             told = await self._tell(batch)
@@ -115,6 +118,7 @@ class Masking:
                     # An earlier try that timed out may reach the index after this one, and another worker may have
                     # told it something newer before: have it told what is true then once more.
                     await masks.touch(connection, work.platform, [work.item], now)
+                    self._rounds.wake()
 
     def _fails(self, part: str, error: Exception | str) -> None:
         if part not in self._outages:

@@ -20,16 +20,18 @@ class Notes:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: list[tuple[Note, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[Note, asyncio.Future[bool]]] = []
         self._writing: asyncio.Task[None] | None = None
 
-    async def keep(self, note: Note) -> None:
-        """Returns once the note is committed; raises StoreUnavailable where it may not be."""
-        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def keep(self, note: Note) -> bool:
+        """Whether another event became due by it or by those kept with it, once the note is committed; raises
+        StoreUnavailable where it may not be.
+        """
+        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((note, kept))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
-        await kept
+        return await kept
 
     async def close(self, seconds: float) -> None:
         """Waits for what is being written, but no longer than this."""
@@ -40,15 +42,15 @@ class Notes:
         while self._waiting:
             await asyncio.sleep(TOGETHER_SECONDS)
             batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
-            [fault] = await asyncio.gather(self._commit([note for note, _ in batch]), return_exceptions=True)
+            [ended] = await asyncio.gather(self._commit([note for note, _ in batch]), return_exceptions=True)
             for _, kept in batch:
                 if kept.done():
                     continue  # whoever waited for it was ended
-                if fault is None:
-                    kept.set_result(None)
+                if isinstance(ended, BaseException):
+                    kept.set_exception(ended)
                 else:
-                    kept.set_exception(fault)
+                    kept.set_result(ended)
 
-    async def _commit(self, notes: list[Note]) -> None:
+    async def _commit(self, notes: list[Note]) -> bool:
         async with self._store.transaction() as connection:
-            await attempts.keep(connection, notes)
+            return await attempts.keep(connection, notes)

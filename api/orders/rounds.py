@@ -35,6 +35,8 @@ class Rounds:
         self._once_more = once_more
         self._after_a_fault = after_a_fault
         self._woken = asyncio.Event()
+        self.called = False
+        """Whether the round under way was asked for by `wake`, and has not just come round."""
         self._stopping = False
         self._outage = False
 
@@ -55,6 +57,7 @@ class Rounds:
             await self._around()
 
     async def _around(self) -> None:
+        self.called = self._woken.is_set()
         self._woken.clear()
         around = asyncio.create_task(self._round())
         try:

@@ -57,6 +57,11 @@ class Shares:
             tokens=[token for token, count in self._tokens.items() if count >= OF_A_TOKEN],
         )
 
+    def full(self) -> bool:
+        """Whether anybody has a full share, so that something due may have to wait for room."""
+        crowded = self.crowded()
+        return self.left <= 0 or bool(crowded.receivers or crowded.tokens)
+
     def admit(self, receiver: str, token_id: str) -> bool:
         """Takes one more attempt in, if there is room for it."""
         if self.left <= 0 or not self._room_of(receiver) or self._tokens[token_id] >= OF_A_TOKEN:

@@ -81,3 +81,11 @@ def test_all_together_have_a_bound() -> None:
     running = [work(f"{number}.example", f"tok_{number}") for number in range(AT_ONCE - 1)]
     shares = Shares(running, Paces())
     assert [shares.admit("new.example", "tok_new") for _ in range(2)] == [True, False]
+
+
+def test_it_is_known_whether_anybody_may_have_to_wait_for_room() -> None:
+    few = [work("a.example")] * (OF_A_RECEIVER - 1)
+    assert not Shares(few, Paces()).full()
+    assert Shares([*few, work("a.example")], Paces()).full()
+    assert Shares([work(f"{number}.example") for number in range(OF_A_TOKEN)], Paces()).full()
+    assert Shares([], Paces(), noting=AT_ONCE).full()
