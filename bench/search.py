@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bench import plain, services, stac, walk, wrk
-from bench.changing import Changed, changing
+from bench.changing import Changed, Sold, changing
 from bench.connection import ask
 from bench.figures import median, spread
 from bench.questions import KEEPING_NOTHING
@@ -54,8 +54,12 @@ class Series:
         """The median over the rounds of one of a run's numbers."""
         return median(self.runs, name)
 
+    def ordered(self) -> float:
+        """Items ordered beside the requests, as a share of them."""
+        return round(sum(run.ordered for run in self.runs) / sum(run.requests for run in self.runs), 4)
+
     def as_json(self) -> dict[str, Any]:
-        """The medians, the spread of the rates, and every round."""
+        """The medians, the spread of the rates, every round, and what share of the requests orders were."""
         return {
             "workload": self.workload,
             "clients": self.clients,
@@ -63,6 +67,7 @@ class Series:
             "rate": round(self.median("rate"), 1),
             "spread": spread(run.rate for run in self.runs),
             **({"items": round(items, 1)} if (items := self.median("item_rate")) else {}),
+            **({"orders": self.ordered()} if self.ordered() else {}),
             "p50": self.median("p50"),
             "p99": self.median("p99"),
             "rounds": [asdict(run) for run in self.runs],
@@ -123,11 +128,15 @@ def peers(
     service where it keeps no answers.
     """
     with ExitStack() as stack:
+        receiver = stack.enter_context(services.receiver(folder))
+        changed = Changed(opensearch_url, f"{prefix}-730", cents=True, callbacks=f"{receiver.address}/hooks")
+        received = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
 
         def mine(name: str, more: Mapping[str, str]) -> tuple[Peer, Service]:
-            service = stack.enter_context(services.gear_api(opensearch_url, prefix, folder, workers, more=more))
-            own = Changed(opensearch_url, f"{prefix}-730", cents=True, orders=service.address, headers=service.headers)
-            return Peer(name, service.address, "/v1/gear/search", service.headers, own), service
+            made = services.gear_api(opensearch_url, prefix, folder, workers, more={**received, **more})
+            service = stack.enter_context(made)
+            sold = replace(changed, orders=service.address, headers=service.headers)
+            return Peer(name, service.address, "/v1/gear/search", service.headers, sold), service
 
         first, ours = mine(OURS, {})
         asked = [first, *([mine(UNKEPT, KEEPING_NOTHING)[0]] if unkept else [])]
@@ -138,7 +147,7 @@ def peers(
             path = f"/{plain_index}/_search"
             asked.append(Peer(PLAIN, other.address, "/v1/gear/search", other.headers, its))
             asked.append(Peer(RAW, opensearch_url, path, other.headers, its, plain.query_of))
-        asked.append(Peer(OWN, *to_engine, first.changed, own_query_of, walks_only=plain_index is not None))
+        asked.append(Peer(OWN, *to_engine, changed, own_query_of, walks_only=plain_index is not None))
         if independent is not None:
             third = stack.enter_context(independent)
             asked.append(Peer(STAC, third.address, "/search", third.headers, said=stac.query_of))
@@ -210,10 +219,11 @@ def _own_name(field: str) -> str:
     return field.removeprefix("details.")
 
 
-def _meanwhile(workload: Workload, peer: Peer) -> AbstractContextManager[None]:
+def _meanwhile(workload: Workload, peer: Peer, rate: float) -> AbstractContextManager[Sold]:
+    """What changes beside searches of this rate, as far as it is known: that of the same peer's run before."""
     if peer.changed is None or not workload.changes:
-        return nullcontext()
-    return changing(peer.changed, workload.changes, workload.orders)
+        return nullcontext(Sold())
+    return changing(peer.changed, workload.changes, workload.orders * rate)
 
 
 def forget(opensearch_url: str) -> None:
@@ -230,6 +240,7 @@ def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
         for clients in plan.clients:
             known = [peer for peer in asked if peer.knows(workload)]
             series = {peer.name: Series(workload.name, clients, peer.name) for peer in known}
+            rates = dict.fromkeys(series, 0.0)
             for number in range(-1, plan.rounds):  # the first is the warm-up and not counted
                 for peer in known:
                     file = peer.written(workload, plan.seed, folder)
@@ -237,8 +248,9 @@ def measure(plan: Plan, asked: list[Peer], folder: Path) -> Iterator[Series]:
                     seconds = plan.seconds if number >= 0 else max(1.0, plan.seconds / 2)
                     if workload.draw == "distinct":
                         forget(plan.opensearch_url)
-                    with _meanwhile(workload, peer):
+                    with _meanwhile(workload, peer, rates[peer.name]) as sold:
                         found = peer.run(workload, file, first, clients, seconds)
+                    rates[peer.name] = found.rate
                     if number >= 0:
-                        series[peer.name].runs.append(found)
+                        series[peer.name].runs.append(replace(found, ordered=sold.items))
             yield from series.values()

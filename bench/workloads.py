@@ -30,7 +30,7 @@ class Workload:
     template: Json
     combinations: int = 0
     changes: int = 0  # prices changed a second meanwhile
-    orders: int = 0  # items ordered a second meanwhile, where the peer takes orders
+    orders: float = 0.0  # items ordered meanwhile, as a share of the searches, where the peer takes orders
 
     @property
     def is_walk(self) -> bool:

@@ -29,6 +29,7 @@ class Run:
     broken: int
     bytes: int
     items: int = 0  # of all pages, where they were counted (bench.walk)
+    ordered: int = 0  # items that were ordered beside the requests (bench.changing)
 
     @property
     def rate(self) -> float:

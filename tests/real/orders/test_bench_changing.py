@@ -1,0 +1,45 @@
+"""The shop beside measured searches: what it sells is sold, hidden and told, and the next run sells something else."""
+
+import time
+from collections.abc import Callable
+
+from api.settings import Settings
+from bench.changing import Changed, changing
+from tests.app import serving
+from tests.receiver import Receiver, answers
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for it; a minute at most."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
+    sqlite_settings: Settings, opensearch_url: str, index_prefix: str
+) -> None:
+    settings = sqlite_settings.model_copy(update={"allow_insecure_callbacks": True})
+    with serving(settings) as client, Receiver(answers(200)) as receiver:
+        changed = Changed(
+            opensearch_url,
+            f"{index_prefix}-730",
+            cents=True,
+            orders=str(client.base_url),
+            headers=dict(client.headers),
+            callbacks=receiver.url,
+        )
+
+        def sell(expected: int) -> None:
+            with changing(changed, changes=10, orders=2.0) as sold:
+                until(lambda: sold.items == 1)
+            until(lambda: len(receiver.events) == expected)
+            until(lambda: client.post("/v1/gear/search", json={"platform": 730}).json()["total"] == offered - expected)
+
+        offered = client.post("/v1/gear/search", json={"platform": 730}).json()["total"]
+        sell(1)
+        sell(2)
+        listed = client.get("/v1/orders").json()["orders"]
+    assert len({order["item"] for order in listed}) == 2
+    assert receiver.events == ["order.created"] * 2
