@@ -52,8 +52,13 @@ def checked(made: Callable[[], Result]) -> Result:
     except PlatformFileError as error:
         raise click.ClickException(str(error)) from None
     except ValidationError as error:
-        lines = [f"GEAR_{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
-        raise click.ClickException("; ".join(lines)) from None
+        raise click.ClickException(
+            "; ".join(_setting_fault(one["loc"], one["msg"]) for one in error.errors())
+        ) from None
+
+
+def _setting_fault(location: tuple[int | str, ...], message: str) -> str:
+    return f"GEAR_{'.'.join(map(str, location)).upper()}: {message.removeprefix('Value error, ')}"
 
 
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from api.errors import ApiError
     from api.search.why import Why
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
@@ -62,32 +63,31 @@ def _found(number: int, body: str, reference: str | None) -> "Why":
     import sys
 
     from opensearchpy.exceptions import OpenSearchException
-    from pydantic import ValidationError
 
+    from api.command import checked
     from api.errors import ApiError
     from mappings.connection import SearchSettings
-    from mappings.platforms import PlatformFileError, read_platforms
+    from mappings.engine_errors import address_of, explained
+    from mappings.platforms import read_platforms
 
-    try:
-        settings = SearchSettings()
-        platforms = read_platforms(settings.platform_files)
-    except (PlatformFileError, ValidationError) as error:
-        raise click.ClickException(str(error)) from error
+    settings = checked(SearchSettings)
+    platforms = checked(lambda: read_platforms(settings.platform_files))
     text = sys.stdin.read() if body == "-" else body
     try:
         return asyncio.run(_asked(settings, platforms, number, text, reference))
-    except ApiError as error:
-        if error.code == "search_unavailable":
-            message = (
-                f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
-            )
-            raise click.ClickException(message) from error
-        faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
-        message = f"the API refuses this body ({error.code}): {faults or error.message}"
-        raise click.ClickException(message) from error
     except OpenSearchException as error:
-        message = f"the engine did not answer: {error}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
-        raise click.ClickException(message) from error
+        raise click.ClickException(explained(error, address_of(settings))) from error
+    except ApiError as error:
+        if isinstance(error.__cause__, OpenSearchException):
+            raise click.ClickException(explained(error.__cause__, address_of(settings))) from error
+        raise click.ClickException(_refusal(error)) from error
+
+
+def _refusal(error: "ApiError") -> str:
+    if error.code == "search_unavailable":
+        return f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
+    faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
+    return f"the API refuses this body ({error.code}): {faults or error.message}"
 
 
 async def _asked(

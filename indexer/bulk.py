@@ -17,10 +17,11 @@ from msgspec import Struct
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
-from indexer.failures import CommandError, cause, disk_full, is_disk_full, is_overload, is_too_large, may_pass
+from indexer.failures import CommandError, is_overload, is_too_large, may_pass
 from indexer.low_water import LowWater
 from indexer.pace import MOST_BYTES_IN_FLIGHT, Pace
 from indexer.patience import Patience
+from mappings.engine_errors import cause, disk_full, is_disk_full
 
 CHUNK_ITEMS = 10_000
 # Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.

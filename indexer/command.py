@@ -13,10 +13,11 @@ from opensearchpy.exceptions import OpenSearchException
 from pydantic import ValidationError
 
 from indexer.claims import Claims
-from indexer.failures import CommandError, address_of, explained
+from indexer.failures import CommandError
 from indexer.lines import SourceError
 from indexer.patience import Patience
 from mappings.connection import SearchSettings, connect
+from mappings.engine_errors import address_of, explained
 from mappings.platforms import Platform, PlatformFileError, Platforms
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C

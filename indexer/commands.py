@@ -170,7 +170,13 @@ def run_rollback(
             message = "nothing was done"
             raise CommandError(message)
         answer.update(upkeep.rollback(to, claims, _say, told=told))
-        _say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items")
+        _say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
+
+
+def _way_back(answer: dict[str, Any]) -> str:
+    if answer["previous"] is None:
+        return ""
+    return f"; to take it back: gear-indexer rollback --platform {answer['platform']} --to {answer['previous']}"
 
 
 def run_prune(platform: str, keep: int, *, as_json: bool) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from indexer.doctor import Doctor
-from indexer.failures import address_of
 from indexer.findings import Finding, Severity
 from indexer.order_checks import Orders
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
+from mappings.engine_errors import address_of
 from mappings.platforms import Platform
 from store.settings import StoreSettings
 

@@ -15,7 +15,7 @@ from indexer import checks, cluster_checks
 from indexer.checks import PlatformFacts
 from indexer.claims import Claims
 from indexer.facts import EngineFacts, engine_facts, index_facts, lost_shards
-from indexer.failures import CommandError, explained
+from indexer.failures import CommandError
 from indexer.findings import Code, Finding, Severity
 from indexer.generations import Generations
 from indexer.lock import known_to_live
@@ -25,6 +25,7 @@ from indexer.order_checks import Orders, check_disagreement, check_late, databas
 from indexer.patience import Patience
 from indexer.repairs import Repairs
 from mappings.definition import Definition
+from mappings.engine_errors import explained
 from mappings.platforms import Platform
 from store.errors import StoreError, StoreUnavailable
 

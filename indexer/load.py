@@ -16,7 +16,7 @@ from indexer.checkpoint import Checkpoint, Checkpoints
 from indexer.claims import Claims, carry
 from indexer.deletes import Deletes
 from indexer.expected import Expected
-from indexer.failures import CommandError, cause
+from indexer.failures import CommandError
 from indexer.fill import Filling
 from indexer.generations import Generations
 from indexer.interruption import Interruption
@@ -30,6 +30,7 @@ from indexer.report import LoadReport
 from indexer.resume import Begun, left_by_the_dead
 from indexer.warm import warm
 from mappings.definition import Definition
+from mappings.engine_errors import cause
 from mappings.names import generation_name
 
 # Seconds for the calls that must not be left half-done: the swap, and removing what a failed load has filled.

@@ -17,10 +17,11 @@ from types import TracebackType
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
-from indexer.failures import CommandError, cause
+from indexer.failures import CommandError
 from indexer.lock_record import LockRecord, LockRecords, MovedError, now_text
 from indexer.owner import Owner, lives, this_process
 from indexer.patience import Patience
+from mappings.engine_errors import cause
 
 EXPIRY = 60.0  # seconds; long enough for a stalled machine or network, short enough to wait for
 BEATS = 6  # within the expiry: five may be lost

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from opensearchpy.exceptions import OpenSearchException
 
-from indexer.failures import CommandError, cause, may_pass
+from indexer.failures import CommandError, may_pass
+from mappings.engine_errors import cause
 
 FIRST_DELAY = 0.25  # seconds, doubled each time
 LONGEST_DELAY = 20.0

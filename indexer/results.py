@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.bulk import reason_of
-from indexer.failures import CommandError, cause, disk_full, is_disk_full, may_pass
+from indexer.failures import CommandError, may_pass
 from indexer.patience import Patience
+from mappings.engine_errors import cause, disk_full, is_disk_full
 
 Change = TypeVar("Change")
 

@@ -169,8 +169,7 @@ class Upkeep:
             raise CommandError(message)
         earlier = [state for state in states if not state.loading and state.generation < serving[-1].generation]
         if not earlier:
-            message = f"there is no finished generation before {serving[-1].index}; load the earlier catalogue again"
-            raise CommandError(message)
+            raise CommandError(_nothing_earlier(states, serving[-1]))
         return earlier[-1]
 
     def prune(self, keep: int, say: Callable[[str], None]) -> dict[str, Any]:
@@ -195,3 +194,12 @@ class Upkeep:
         for index in generations.stray_deletes():
             Deletes(self.client, index, Patience(PATIENCE_SECONDS)).remove()
         return {"platform": self.platform.id, "alias": self.alias, "kept": sorted(kept), "removed": removed}
+
+
+def _nothing_earlier(states: list[IndexState], serving: IndexState) -> str:
+    """The sentence for a rollback from the oldest generation; `states` are all of them, oldest first."""
+    message = f"there is no finished generation before {serving.index}"
+    later = [state.index for state in reversed(states) if not state.loading and state.generation > serving.generation]
+    if not later:
+        return f"{message}; load the earlier catalogue again"
+    return f"{message}; to go forward again name the later one: {' or '.join(f'--to {index}' for index in later)}"

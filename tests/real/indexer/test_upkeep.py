@@ -54,6 +54,21 @@ def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:
     assert place.served() == [10, 11]
 
 
+def test_a_rollback_names_the_way_forward_again(place: Place) -> None:
+    """Until the last step back and after it: what is offered works as it stands there."""
+    first, second, third = (place.load(items(1, first=number), "--keep", "9")["index"] for number in (1, 2, 3))
+    said = place.run("rollback", "--platform", "730").stderr
+    assert said.splitlines()[-1].endswith(f"; to take it back: gear-indexer rollback --platform 730 --to {third}")
+    place.json("rollback", "--platform", "730")
+    error = place.json("rollback", "--platform", "730", code=1)["error"]
+    assert error == (
+        f"there is no finished generation before {first}; "
+        f"to go forward again name the later one: --to {third} or --to {second}"
+    )
+    place.json("rollback", "--platform", "730", *error.partition("one: ")[2].split()[:2])
+    assert place.served() == [3]
+
+
 def test_a_load_after_a_rollback_keeps_the_one_that_served(place: Place) -> None:
     good, bad = (place.load(items(1, first=number))["index"] for number in (1, 2))
     place.json("rollback", "--platform", "730")
@@ -65,7 +80,8 @@ def test_rollback_never_serves_what_was_not_finished(place: Place) -> None:
     assert "nothing serves" in place.json("rollback", "--platform", "730", code=1)["error"]
     unfinished = _unfinished(place)
     index = place.load(items(1))["index"]
-    assert "no finished generation" in place.json("rollback", "--platform", "730", code=1)["error"]
+    error = place.json("rollback", "--platform", "730", code=1)["error"]
+    assert error.endswith(f"no finished generation before {index}; load the earlier catalogue again")
     for target, reason in ((unfinished, "never filled"), (index, "serves already"), ("nope", "no generation nope")):
         answer = place.json("rollback", "--platform", "730", "--to", target, code=1)
         assert reason in answer["error"]

@@ -180,7 +180,8 @@ def test_what_cannot_be_asked_is_an_error_that_says_so(
 def test_an_engine_that_does_not_answer_is_an_error_that_names_the_setting(tmp_path: Any) -> None:
     done = run(settings_for("http://127.0.0.1:9", "nowhere", tmp_path), 1, {})
     assert done.exit_code == 1
-    assert "GEAR_OPENSEARCH_URL" in done.stderr
+    assert "OpenSearch cannot be reached at http://127.0.0.1:9 (GEAR_OPENSEARCH_URL): " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -> Why:

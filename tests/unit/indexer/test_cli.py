@@ -1,15 +1,30 @@
 """The command line without an engine: help for a stranger, clear errors, exit codes."""
 
+import errno
+import os
 import socket
 from pathlib import Path
 
+import click
 import orjson
 import pytest
 from click.testing import CliRunner
 
 from indexer.cli import main
 
-COMMANDS = sorted(main.commands)
+COMMANDS = main.list_commands(click.Context(main))
+# Every command that needs the engine, with what it asks of one that is away.
+ASKS = [
+    ["load", "items.ndjson", "--platform", "730"],
+    ["load", "items.ndjson", "--platform", "730", "--dry-run"],
+    ["export", "--platform", "730", "--output", "out.ndjson"],
+    ["status"],
+    ["rollback", "--platform", "730"],
+    ["prune", "--platform", "730"],
+    ["upsert", "items.ndjson", "--platform", "730", "--quiet"],
+    ["delete", "1", "--platform", "730", "--quiet"],
+    ["why", "1", "{}"],
+]
 
 
 @pytest.fixture
@@ -24,6 +39,14 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     return f"127.0.0.1:{port}"
 
 
+def _away(address: str) -> str:
+    reason = f"[Errno {errno.ECONNREFUSED}] {os.strerror(errno.ECONNREFUSED)}"
+    return (
+        f"OpenSearch cannot be reached at http://{address} (GEAR_OPENSEARCH_URL): "
+        f"Failed to establish a new connection: {reason}"
+    )
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_an_example(command: str) -> None:
     result = CliRunner().invoke(main, [command, "--help"])
@@ -31,28 +54,25 @@ def test_every_command_explains_itself_with_an_example(command: str) -> None:
     assert f"gear-indexer {command}" in result.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["load", "items.ndjson", "--platform", "730"],
-        ["load", "items.ndjson", "--platform", "730", "--dry-run"],
-        ["export", "--platform", "730", "--output", "out.ndjson"],
-        ["status"],
-        ["rollback", "--platform", "730"],
-        ["prune", "--platform", "730"],
-    ],
-)
-def test_an_engine_that_is_away_is_named_with_its_setting(arguments: list[str], nowhere: str) -> None:
+def test_no_command_is_left_out_where_the_engine_is_away() -> None:
+    assert {*COMMANDS} == {*(command for command, *_ in ASKS), "doctor", "sample"}  # doctor: below; sample: needs none
+
+
+@pytest.mark.parametrize("arguments", ASKS)
+def test_an_engine_that_is_away_is_told_in_one_sentence_by_every_command(arguments: list[str], nowhere: str) -> None:
     Path("items.ndjson").write_text('{"id": 1, "name": "a"}\n')
     result = CliRunner().invoke(main, [*arguments, "--json"])
     assert result.exit_code == 1
-    assert nowhere in result.stderr
-    assert "GEAR_OPENSEARCH_URL" in result.stderr
-    assert "secret" not in result.output
-    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr == f"Error: {_away(nowhere)}\n"
     answer = orjson.loads(result.stdout)
-    assert nowhere in answer["error"]
+    assert answer["error"] == _away(nowhere)
     assert answer.get("swapped", False) is False
+
+
+def test_the_doctor_tells_an_engine_that_is_away_in_the_same_sentence(nowhere: str) -> None:
+    result = CliRunner().invoke(main, ["doctor", "--without-orders", "--json"])
+    assert result.exit_code == 1
+    assert [one["message"] for one in orjson.loads(result.stdout)["findings"]] == [_away(nowhere)]
 
 
 def test_a_platform_that_is_not_known_names_the_known(nowhere: str) -> None:
@@ -72,6 +92,10 @@ def test_a_setting_that_is_wrong_is_named_once(nowhere: str, monkeypatch: pytest
     result = CliRunner().invoke(main, ["status"])
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: GEAR_OPENSEARCH_URL must be http")
+    told = CliRunner().invoke(main, ["why", "1", "{}"])
+    assert told.exit_code == 1
+    assert told.stderr.startswith("Error: GEAR_OPENSEARCH_URL: must be http")
+    assert len(told.stderr.splitlines()) == 1
 
 
 def test_sample_writes_listings_to_stdout_or_says_what_it_wrote(tmp_path: Path) -> None:

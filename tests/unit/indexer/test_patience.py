@@ -13,9 +13,10 @@ from opensearchpy.exceptions import (
     TransportError,
 )
 
-from indexer.failures import address_of, explained, may_pass
+from indexer.failures import may_pass
 from indexer.patience import GivenUpError, Patience, StoppedError
 from mappings.connection import SearchSettings
+from mappings.engine_errors import address_of, explained
 
 BUSY = TransportError(429, "rejected_execution_exception", {"error": {"reason": "queue is full"}})
 GONE = ConnectionError("N/A", "refused", OSError("HTTPConnection(host='h', port=1): refused"))
