@@ -1,5 +1,6 @@
 """OpenAPI: the routes in, a description with an example for every operation and every error out."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -45,16 +46,29 @@ class ErrorAnswer(BaseModel):
     error: ErrorBody
 
 
+@dataclass(frozen=True)
+class Named:
+    """Several examples of one answer: to each name its value, and in a line what it is the answer to."""
+
+    examples: dict[str, tuple[str, Any]]
+
+
 def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its answer with an example, and each error that it can give."""
+    """The `responses` of an operation: its answer with an example or several, and each error that it can give."""
     found: dict[int | str, dict[str, Any]] = {
         status: {
             "model": model,
-            "content": {"application/json": {"example": _replaced(example, None, _NULL)}},
+            "content": {"application/json": _replaced(_shown(example), None, _NULL)},
             "headers": _headers(status),
         }
     }
     return found | _errors(codes)
+
+
+def _shown(example: Any) -> dict[str, Any]:
+    if not isinstance(example, Named):
+        return {"example": example}
+    return {"examples": {name: {"summary": told, "value": value} for name, (told, value) in example.examples.items()}}
 
 
 def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:

@@ -74,7 +74,7 @@ class Attachment(_Shape):
 class GearItem(_Shape):
     """One single item on offer, as answers show it."""
 
-    id: Integer = Field(description="unique within a platform, 64-bit")
+    id: Integer = Field(description="unique within a platform")
     name: Annotated[Text, Field(min_length=1, max_length=512)]
     price: Annotated[Number, Field(ge=0, le=10**12)] | None = Field(
         default=None, description="in the platform's currency, main unit, at most two decimals"

@@ -45,7 +45,7 @@ async def wake_of(request: Request) -> Callable[[], None]:
     ),
 )
 async def get_deliveries(
-    order_id: Annotated[str, Path(alias="id")],
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: Held,
@@ -76,8 +76,8 @@ async def get_deliveries(
     ),
 )
 async def replay_delivery(
-    order_id: Annotated[str, Path(alias="id")],
-    number: Annotated[str, Path(alias="n")],
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: Held,

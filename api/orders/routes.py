@@ -93,7 +93,7 @@ async def order_item(
     ),
 )
 async def get_order(
-    order_id: Annotated[str, Path(alias="id")],
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: Held,
@@ -156,7 +156,7 @@ async def get_orders(
     openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
 )
 async def post_transition(
-    order_id: Annotated[str, Path(alias="id")],
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],

@@ -45,6 +45,9 @@ CampaignName = Annotated[Text, Field(max_length=MOST_ATTRIBUTION_CHARACTERS)]
 Link = Annotated[Text, Field(max_length=MOST_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
 
 
+_URL = "an absolute https URL of a public host"
+
+
 class AdditionalFields(_Shape):
     """Who the buyer is on the platform; checked by the platform's rules."""
 
@@ -73,7 +76,7 @@ class OrderBody(_Shape):
         Text,
         Field(max_length=MOST_EMAIL_CHARACTERS, json_schema_extra={"format": "email"}),
         AfterValidator(_deliverable),
-    ] = Field(repr=False)
+    ] = Field(repr=False, description="the buyer's address")
     platform: Text = Field(description="slug of a platform, or its id in decimal")
     item: Text = Field(description="the id of the item as a string")
     additional_fields: AdditionalFields | None = Field(default=None, repr=False)
@@ -84,9 +87,15 @@ class OrderBody(_Shape):
         default="excluded", description="`excluded`: the fee comes on top of the price; `included`: it is inside it"
     )
     attribution: Attribution | None = None
-    success_url: Link | None = Field(default=None, repr=False, description="where the order's page sends the buyer")
-    failure_url: Link | None = Field(default=None, repr=False, description="where the order's page sends the buyer")
-    callback_url: Link | None = Field(default=None, repr=False, description="where every change is reported to")
+    success_url: Link | None = Field(
+        default=None, repr=False, description=f"where the order's page sends the buyer once it is `completed`; {_URL}"
+    )
+    failure_url: Link | None = Field(
+        default=None,
+        repr=False,
+        description=f"where the order's page sends the buyer once it is `failed`, `cancelled` or `reverted`; {_URL}",
+    )
+    callback_url: Link | None = Field(default=None, repr=False, description=f"where every change is told to; {_URL}")
     expected_price: Price | None = Field(
         default=None, description="409 `price_changed` where the item's price is another one"
     )

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from api.nulls import NullIs
 from api.numbers import Share, Whole
+from api.search.meanings import AT_LEAST, AT_MOST, FOLDING
 from api.search.values import Range, Strict, Value
 from mappings.attachments import count_token, other_range, ranked_range
 from mappings.fields import FILTERS, Kind
@@ -25,8 +26,8 @@ Number = Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minim
 class CountRange(Range):
     """Inclusive bounds of the number of all attachments of an item."""
 
-    min: Number | None = None
-    max: Number | None = None
+    min: Number | None = Field(default=None, description=AT_LEAST)
+    max: Number | None = Field(default=None, description=AT_MOST)
 
 
 class Attached(Strict):
@@ -34,10 +35,16 @@ class Attached(Strict):
 
     model_config = ConfigDict(alias_generator=to_camel)
 
-    name: Value
-    min_wear: Share | None = None
-    max_wear: Share | None = Field(default=None, description="with `count`: so many no more worn than this")
-    count: Copies | None = Field(default=None, description="1 where absent; not together with `minWear`")
+    name: Value = Field(description=f"the whole name; {FOLDING}")
+    min_wear: Share | None = Field(
+        default=None, description="at least so worn, inclusive; one without wear fulfils no such bound"
+    )
+    max_wear: Share | None = Field(
+        default=None, description="at most so worn, inclusive; with `count`: so many no more worn than this"
+    )
+    count: Copies | None = Field(
+        default=None, description="at least so many of that name; 1 where absent; not together with `minWear`"
+    )
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
@@ -53,8 +60,12 @@ class Attached(Strict):
 class AttachmentFilter(Strict):
     """All of `all`, one of `any`, and so many attachments; what is absent, null or `[]` does not narrow."""
 
-    all: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(default_factory=list)
-    any: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(default_factory=list)
+    all: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(
+        default_factory=list, description="the item has an attachment like each of these"
+    )
+    any: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(
+        default_factory=list, description="the item has an attachment like at least one of these; `[]`: no filter"
+    )
     count: CountRange | None = None
 
 

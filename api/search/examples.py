@@ -32,6 +32,8 @@ ITEM: dict[str, Any] = {
     ],
 }
 
+STATTRAK_NAME = "StatTrak™ AK-47 | Redline (Field-Tested)"
+
 SEARCH_BODIES: dict[str, Any] = {
     "everything": {},
     "text": {"platform": 730, "query": "ak-47 redline"},
@@ -69,15 +71,77 @@ SEARCH_BODIES: dict[str, Any] = {
     "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }
 
-SEARCH_ANSWER: dict[str, Any] = {
-    "status": "success",
-    "gear": [ITEM],
-    "total": 1,
-    "facets": {
-        "weapon": [{"value": "AK-47", "count": 1}],
-        "exterior": [{"value": "Field-Tested", "count": 1}],
-        "price": {"min": 21.4, "max": 21.4, "buckets": [{"from": 20.0, "to": 50.0, "count": 1}]},
-    },
+# Each with what it is the answer to, by the name of its body.
+SEARCH_ANSWERS: dict[str, tuple[str, Any]] = {
+    "text": ("as to every body that asks for nothing more", {"status": "success", "gear": [ITEM], "total": 1}),
+    "facets": (
+        "`weapon` lists what other weapons would find, because its own filter does not narrow it",
+        {
+            "status": "success",
+            "gear": [ITEM],
+            "total": 1,
+            "facets": {
+                "weapon": [{"value": "AK-47", "count": 1}, {"value": "AWP", "count": 1}],
+                "exterior": [{"value": "Field-Tested", "count": 1}],
+                "price": {"min": 21.4, "max": 21.4, "buckets": [{"from": 20.0, "to": 50.0, "count": 1}]},
+            },
+        },
+    ),
+    "names": (
+        "the cheapest item of the only name, of which there are 61",
+        {
+            "status": "success",
+            "gear": [
+                {
+                    **ITEM,
+                    "offers": {
+                        "count": 61,
+                        "priceMin": 21.4,
+                        "priceMax": 118.0,
+                        "floatMin": 0.15017219,
+                        "floatMax": 0.37926432,
+                    },
+                }
+            ],
+            "total": 1,
+        },
+    ),
+    "walk": (
+        "the first page, of whose hits one is shown; the same body with this `nextCursor` as `cursor` gives the next",
+        {
+            "status": "success",
+            "gear": [ITEM],
+            "total": 214,
+            "nextCursor": "n1sYp0QbWq2Jv7Zt4LxK9w-3eUoRmA5dTcGhXf8iBkEyPzVS",
+        },
+    ),
+    "asBuyersType": (
+        "`ft` is an exterior, `st` one of two qualities",
+        {
+            "status": "success",
+            "gear": [{**ITEM, "name": STATTRAK_NAME, "details": {**ITEM["details"], "quality": "StatTrak™"}}],
+            "total": 1,
+            "interpretation": {
+                "platform": 730,
+                "reading": "strict",
+                "words": ["redline"],
+                "filters": {
+                    "weapon": ["AK-47"],
+                    "exterior": ["Field-Tested"],
+                    "quality": ["StatTrak™", "★ StatTrak™"],
+                    "price": {"max": 50},
+                },
+                "terms": [
+                    {"typed": "ak", "means": [{"weapon": ["AK-47"]}]},
+                    {"typed": "redline", "means": []},
+                    {"typed": "ft", "means": [{"exterior": ["Field-Tested"]}]},
+                    {"typed": "st", "means": [{"quality": ["StatTrak™", "★ StatTrak™"]}]},
+                    {"typed": "under 50", "means": [{"price": {"max": 50}}]},
+                ],
+                "relaxed": [],
+            },
+        },
+    ),
 }
 SUGGEST_ANSWER: dict[str, Any] = {
     "status": "success",

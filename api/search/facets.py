@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.search import histogram
+from api.search.facet_schemas import MOST_VALUES
 from api.search.query import Clause, Question, offered_query, values_clause
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
 
-MOST_VALUES = 500
 # Buckets asked for in one go. Nine string facets and the ranges of two histograms stay below the 65,535 buckets that
 # the engine gives in one answer (search.max_buckets).
 MOST_BUCKETS = 5_000

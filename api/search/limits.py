@@ -8,7 +8,7 @@ from api.json_body import MOST_BODY_BYTES
 from api.orders import schemas as orders
 from api.search.cursors import KEEP_SECONDS
 from api.search.engine import IndexedPlatform
-from api.search.facets import MOST_VALUES
+from api.search.facet_schemas import MOST_VALUES
 from api.search.schemas import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
 from api.search.suggestions import DEFAULT_SUGGESTIONS, MOST_SUGGESTIONS, MOST_TEXT_CHARACTERS
 from api.search.values import MOST_VALUE_CHARACTERS

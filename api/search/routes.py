@@ -3,13 +3,13 @@
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
 from api.json_body import content_of, request_body
 from api.numbers import item_number
-from api.openapi import answers
+from api.openapi import Named, answers
 from api.queries import only_query
 from api.search import examples
 from api.search.limits import limits, platform_entry
@@ -40,7 +40,7 @@ def json_response(content: bytes) -> Response:
     summary="Search gear by text and filters",
     responses=answers(
         SearchAnswer,
-        examples.SEARCH_ANSWER,
+        Named(examples.SEARCH_ANSWERS),
         "bad_request",
         "invalid_json",
         "unauthorized",
@@ -125,11 +125,11 @@ async def get_suggestions(
     ),
 )
 async def get_item(
-    gear_id: Annotated[str, Path(alias="id")],
+    gear_id: Annotated[str, Path(alias="id", description="the item's id in decimal")],
     token: SearchToken,
     _: Annotated[None, Depends(only_query("platform"))],
     services: Held,
-    platform: str | None = None,
+    platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""
     chosen = _platform(platform, services.platforms)

@@ -11,6 +11,8 @@ from api.nulls import NullIs
 from api.numbers import Price, Share, Whole
 from api.search.attachments import AttachmentFilter
 from api.search.facet_schemas import FacetName, Facets
+from api.search.interpretation_schemas import Interpretation
+from api.search.meanings import ANY_OF, AT_LEAST, AT_MOST, FOLDING, MEANINGS
 from api.search.values import Range, Strict, Value
 from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
 from mappings.item import GearItem
@@ -27,15 +29,15 @@ SortName = StrEnum("SortName", {sort.name: sort.name for sort in SORTS})  # type
 class PriceRange(Range):
     """Inclusive bounds in the platform's currency, main unit; compared exactly at any number of decimals."""
 
-    min: Price | None = None
-    max: Price | None = None
+    min: Price | None = Field(default=None, description=AT_LEAST)
+    max: Price | None = Field(default=None, description=AT_MOST)
 
 
 class FloatRange(Range):
     """Inclusive bounds of `paint.float`, 0 to 1."""
 
-    min: Share | None = None
-    max: Share | None = None
+    min: Share | None = Field(default=None, description=AT_LEAST)
+    max: Share | None = Field(default=None, description=AT_MOST)
 
 
 Limit = Annotated[
@@ -51,14 +53,18 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (FloatRange | None, None)
     if row.kind is Kind.ATTACHED:
         return (AttachmentFilter | None, None)
-    values = list[Value] if row.kind is Kind.FOLDED else list[Whole]
-    return (Annotated[values, Field(max_length=row.most), NullIs([])], Field(default_factory=list))
+    values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Whole], ANY_OF)
+    return (
+        Annotated[values, Field(max_length=row.most), NullIs([])],
+        Field(default_factory=list, description=MEANINGS.get(row.name, means)),
+    )
 
 
 Filters: type[BaseModel] = create_model(
     "Filters",
     __base__=Strict,
-    __doc__="Any of the values inside a field, all of the fields; absent, null and `[]` mean no filter.",
+    __doc__="An item must meet every field, by any one of its values. Absent, null and `[]` mean no filter; "
+    "a value that no item has finds nothing.",
     **{row.name: _field_of(row) for row in FILTERS},  # type: ignore[call-overload]  # one field a row
 )
 
@@ -72,24 +78,30 @@ class SearchBody(Strict):
         description="what a buyer types: words, slang, codes, prices, floats, seeds, in any order; blank: everything",
     )
     filters: Filters | None = None
-    limit: Annotated[Limit, NullIs(DEFAULT_LIMIT)] = DEFAULT_LIMIT
+    limit: Annotated[Limit, NullIs(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
     page: Annotated[Page, NullIs(1)] = Field(
-        default=1, description=f"counts from 1; page x limit is at most {PAGE_WINDOW}"
+        default=1, description=f"counts from 1; page × limit is at most {PAGE_WINDOW:,}, further on leads a `cursor`"
     )
     sort: SortName | None = Field(
-        default=None, description="default: relevance with a query, else price_asc; ties by id ascending"
+        default=None,
+        description="absent: `relevance` with a query, else `price_asc`; ties by id ascending; "
+        "items without the value last",
     )
     cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
         default=None,
-        description="`*` starts a walk over all hits, the answer's `nextCursor` continues it; in the place of `page`",
+        description="`*` starts a walk over all hits; the same body with the answer's `nextCursor` here continues it, "
+        "until that is null: only `limit` may differ on the way; not together with `page` or `groupBy`",
     )
     facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullIs([])] = Field(
-        default_factory=list, description="fields whose values are counted; adds `facets` to the answer"
+        default_factory=list,
+        description="fields whose values are counted over all hits; adds `facets` to the answer; a field's own filter "
+        "does not narrow its own counts, all other filters do",
     )
     group_by: Literal["name"] | None = Field(
         default=None,
         alias="groupBy",
-        description="one hit a name: its cheapest item, with `offers`; `sort` orders these hits, `total` counts names",
+        description="one hit a name: its cheapest item, with `offers`; `sort` orders these hits, `total` counts names, "
+        "`facets` go on counting items",
     )
     explain: Annotated[bool, Field(strict=True), NullIs(False)] = Field(
         default=False, description="adds `interpretation`: how the query text was understood"
@@ -111,11 +123,11 @@ class SearchBody(Strict):
 class Offers(BaseModel):
     """All items of a name that the search finds: how many, and what their prices and floats span."""
 
-    count: Annotated[int, Field(ge=1)]
-    price_min: float | None = Field(alias="priceMin")
-    price_max: float | None = Field(alias="priceMax")
-    float_min: float | None = Field(alias="floatMin")
-    float_max: float | None = Field(alias="floatMax")
+    count: Annotated[int, Field(ge=1, description="how many items")]
+    price_min: float | None = Field(alias="priceMin", description="null where none has a price")
+    price_max: float | None = Field(alias="priceMax", description="null where none has a price")
+    float_min: float | None = Field(alias="floatMin", description="null where none has a float")
+    float_max: float | None = Field(alias="floatMax", description="null where none has a float")
 
 
 def _only_with_groups(schema: dict[str, Any]) -> None:
@@ -130,46 +142,19 @@ class SearchHit(GearItem):
     offers: Offers | None = Field(default=None, description="only with `groupBy`")
 
 
-class ReadTerm(BaseModel):
-    """What was typed, what it means (any of), and what words may begin with."""
-
-    typed: str
-    means: list[dict[str, Any]]
-    begins: list[str] | None = None
-
-
-class Relaxed(BaseModel):
-    """What was typed, and what it was taken for because nothing was found otherwise."""
-
-    typed: str
-    to: str
-
-
-class Interpretation(BaseModel):
-    """How the text was understood: an item meets every term by its typed words or by one of its meanings."""
-
-    platform: int
-    reading: Literal["strict", "numbers", "names", "typos", "all_typos"]
-    words: list[str]
-    filters: dict[str, Any]
-    terms: list[ReadTerm]
-    relaxed: list[Relaxed]
-    others: list["Interpretation"] | None = Field(default=None, description="of the other platforms, where several")
-
-
 class SearchAnswer(BaseModel):
     """One page of hits and the exact number of all; `facets` and `interpretation` only for who asked."""
 
     status: Literal["success"]
-    gear: list[SearchHit]
-    total: Annotated[int, Field(ge=0)]
+    gear: list[SearchHit] = Field(description="the hits of this page, in the order of `sort`")
+    total: Annotated[int, Field(ge=0, description="exactly how many hits there are; with `groupBy` how many names")]
     next_cursor: str | None = Field(
         default=None,
         alias="nextCursor",
         description="only with `cursor`: continues it for 5 minutes from now; null where all hits have been given",
     )
-    facets: Facets = Field(default_factory=Facets)
-    interpretation: Interpretation | None = None
+    facets: Facets = Field(default_factory=Facets, description="only with `facets`")
+    interpretation: Interpretation | None = Field(default=None, description="only with `explain`")
 
 
 class ItemAnswer(BaseModel):

@@ -25,6 +25,19 @@ SUCCESS_AT_5, SUCCESS_AT_1, OF_A_GROUP, BROKEN = 0.99, 0.96, 0.9, 0.005
 JUDGMENTS = {name: read(file) for name, file in SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))
 SAMPLED_NAMES = 300
+PAGE = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")
+# Each with its reading, and of which every hit's name has one.
+OF_THE_PAGE = [
+    ("asiimov -awp", "strict", ["AWP | Asiimov"]),
+    ("no stattrak", "strict", [""]),
+    ("without souvenir", "strict", [""]),
+    ("glove case", "words", ["Glove Case"]),
+    ("x-ray p250 package", "words", ["X-Ray P250 Package"]),
+    ("st swap tool", "names", ["StatTrak™ Swap Tool"]),
+    ("cheap ak redline skin", "fillers", ["AK-47 | Redline"]),
+    ("dragn lore", "typos", ["Dragon Lore"]),
+    ("hyper blast", "all_typos", ["Hyper Beast"]),
+]
 
 Item = dict[str, Any]
 
@@ -75,6 +88,23 @@ def test_a_text_finds_what_a_buyer_means(client: httpx.Client, case: dict[str, A
     assert case.get("first", "") in gear[0]["name"]
     assert case.get("phase") in (None, gear[0]["details"]["phase"])
     assert [item["name"] for item in gear if not fits(item, case.get("every", {}))] == []
+
+
+@pytest.mark.parametrize(("text", "reading", "names"), OF_THE_PAGE)
+def test_the_examples_of_the_page_are_read_so(client: httpx.Client, text: str, reading: str, names: list[str]) -> None:
+    assert f"`{text}`" in PAGE
+    answer = client.post("/v1/gear/search", json={"query": text, "limit": 100, "explain": True}).json()
+    assert answer["interpretation"]["reading"] == reading
+    assert answer["gear"]
+    assert [item["name"] for item in answer["gear"] if not any(name in item["name"] for name in names)] == []
+
+
+def test_the_page_names_what_is_suggested(client: httpx.Client) -> None:
+    assert "`bfk fad` suggests Butterfly Knives in Fade and in\nMarble Fade" in PAGE
+    told = client.get("/v1/gear/suggest", params={"q": "bfk fad"}).json()["suggestions"]
+    finishes = {re.sub(r".* \| | \(.*", "", one["text"]) for one in told if "Butterfly Knife" in one["text"]}
+    assert finishes == {"Fade", "Marble Fade"}
+    assert all("Butterfly Knife" in one["text"] for one in told)
 
 
 def folded(name: str) -> str:

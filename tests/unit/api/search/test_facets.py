@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from api.json_body import parse
-from api.search.facets import MOST_BUCKETS, MOST_VALUES, counts_of, facet_requests, facet_values, names_of_none
+from api.search.facet_schemas import MOST_VALUES
+from api.search.facets import MOST_BUCKETS, counts_of, facet_requests, facet_values, names_of_none
 from api.search.histogram import aggregations, histogram
 from api.search.query import Question
 from api.search.schemas import SearchBody
