@@ -25,7 +25,8 @@ ORDER = VAR / "demo-order.json"
 BIN = Path(sys.executable).parent
 PLATFORM = "730"
 CATALOGUE = Path(__file__).parent / "data" / "catalogue.ndjson.gz"
-SAMPLE = ("--count", "60000", "--seed", "1", "--catalogue", str(CATALOGUE))
+LISTINGS = 60_000
+SAMPLE = ("--count", str(LISTINGS), "--seed", "1", "--catalogue", str(CATALOGUE))
 READY_SECONDS = 60
 SEARCH = {
     "platform": int(PLATFORM),
@@ -84,12 +85,31 @@ def load_catalogue() -> None:
     status = json.loads(must("gear-indexer", "status", "--platform", PLATFORM, "--json"))
     if status["definition"] == "equal":
         say("the catalogue is loaded already")
+        agree(status["items"])
         return
-    say("loading 60,000 listings made from the real catalogue")
+    say(f"loading {LISTINGS:,} listings made from the real catalogue")
     with subprocess.Popen([str(BIN / "gear-indexer"), "sample", *SAMPLE], stdout=subprocess.PIPE) as sample:
         done = command("gear-indexer", "load", "-", "--platform", PLATFORM, stdin=sample.stdout)
     if done.returncode or sample.returncode:
         fail("the catalogue could not be loaded; the message is above")
+
+
+def agree(items: int) -> None:
+    """Has an index that was there before hide what the orders of this database bind, and nothing else.
+
+    The node is shared by checkouts: orders of another one, or of a `var` that is gone, may have left their marks. What
+    has another number of items than the demo's is somebody's catalogue, and so may its marks be: that is only told.
+    """
+    fix = ("--fix",) if items == LISTINGS else ()
+    doctor = command("gear-indexer", "doctor", "--platform", PLATFORM, *fix, "--json", stderr=subprocess.DEVNULL)
+    answer = json.loads(doctor.stdout)
+    if answer.get("error"):
+        fail(f"the index could not be looked at: {answer['error']}")
+    for finding in answer["findings"]:
+        if finding["fixed"]:
+            say(f"repaired, so that it agrees with the orders in this checkout's database: {finding['message']}")
+        elif finding["severity"] == "error" and finding["remedy"] != "gear-api serve":  # which is done next
+            say(f"not repaired: {finding['message']}; do: {finding['remedy']}")
 
 
 def running_api() -> int | None:

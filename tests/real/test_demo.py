@@ -78,6 +78,44 @@ def test_a_second_demo_keeps_the_catalogue_and_the_token(demo: Demo) -> None:
     assert order.findall(again) == order.findall(demo.printed) != []
 
 
+def elsewhere(demo: Demo, folder: Path) -> str:
+    """What a demo of another checkout prints: its own folder and port, the same engine and names."""
+    environment = {**demo.environment, "GEAR_API_PORT": str(free_port())}
+    try:
+        return run("start", folder, environment)
+    finally:
+        run("stop", folder, environment)
+
+
+def total_of(printed: str) -> str:
+    """How many items a demo's first search found."""
+    return re.findall(r"First search: (\d+) items", printed)[0]
+
+
+def test_a_demo_beside_another_checkout_offers_what_only_the_others_orders_bind(demo: Demo, tmp_path: Path) -> None:
+    """The index of the node is shared, the database is not: README's first search finds the same in both."""
+    (tmp_path / "one").mkdir()
+    printed = elsewhere(demo, tmp_path / "one")
+    assert "the catalogue is loaded already" in printed
+    assert len(re.findall("^repaired, .* items that no active order holds are hidden in", printed, re.MULTILINE)) == 1
+    assert total_of(printed) == total_of(demo.printed)
+    again = elsewhere(demo, tmp_path / "one")
+    assert "repaired" not in again, "an order of its own is no fault"
+    assert int(total_of(again)) == int(total_of(printed)) - 1
+
+
+def test_a_catalogue_that_is_not_the_demos_is_left_as_it_is(demo: Demo, tmp_path: Path) -> None:
+    index = f"{demo.environment['GEAR_OPENSEARCH_URL']}/tdemo-730"
+    body = {"query": {"term": {"bound": True}}}
+    httpx.post(f"{index}/_update/40000000001?refresh=true", json={"doc": {"bound": True}}).raise_for_status()
+    httpx.delete(f"{index}/_doc/40000000002?refresh=true").raise_for_status()
+    before = httpx.post(f"{index}/_count", json=body).json()["count"]
+    assert before > 0
+    printed = elsewhere(demo, tmp_path)
+    assert re.search("^not repaired: .* are hidden in .*; do: gear-indexer doctor", printed, re.MULTILINE)
+    assert httpx.post(f"{index}/_count", json=body).json()["count"] >= before
+
+
 def readme_calls() -> list[tuple[str, dict[str, Any]]]:
     """The paths and bodies of the README's curl commands."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
