@@ -87,9 +87,9 @@ def elsewhere(demo: Demo, folder: Path) -> str:
         run("stop", folder, environment)
 
 
-def total_of(printed: str) -> str:
+def total_of(printed: str) -> int:
     """How many items a demo's first search found."""
-    return re.findall(r"First search: (\d+) items", printed)[0]
+    return int(re.findall(r"First search: (\d+) items", printed)[0])
 
 
 def test_a_demo_beside_another_checkout_offers_what_only_the_others_orders_bind(demo: Demo, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_demo_beside_another_checkout_offers_what_only_the_others_orders_bind(
     assert total_of(printed) == total_of(demo.printed)
     again = elsewhere(demo, tmp_path / "one")
     assert "repaired" not in again, "an order of its own is no fault"
-    assert int(total_of(again)) == int(total_of(printed)) - 1
+    assert total_of(again) == total_of(printed) - 1
 
 
 def test_a_catalogue_that_is_not_the_demos_is_left_as_it_is(demo: Demo, tmp_path: Path) -> None:
