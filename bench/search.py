@@ -132,14 +132,22 @@ def peers(
         changed = Changed(opensearch_url, f"{prefix}-730", cents=True, callbacks=f"{receiver.address}/hooks")
         received = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
 
-        def mine(name: str, more: Mapping[str, str]) -> tuple[Peer, Service]:
-            made = services.gear_api(opensearch_url, prefix, folder, workers, more={**received, **more})
+        def mine(name: str, database: str, more: Mapping[str, str]) -> tuple[Peer, Service]:
+            # each has its own orders, or it would do the work of the other's too
+            made = services.gear_api(
+                opensearch_url,
+                prefix,
+                folder,
+                workers,
+                f"sqlite+aiosqlite:///{folder}/{database}",
+                {**received, **more},
+            )
             service = stack.enter_context(made)
             sold = replace(changed, orders=service.address, headers=service.headers)
             return Peer(name, service.address, "/v1/gear/search", service.headers, sold), service
 
-        first, ours = mine(OURS, {})
-        asked = [first, *([mine(UNKEPT, KEEPING_NOTHING)[0]] if unkept else [])]
+        first, ours = mine(OURS, "bench.db", {})
+        asked = [first, *([mine(UNKEPT, "bench-unkept.db", KEEPING_NOTHING)[0]] if unkept else [])]
         to_engine = (opensearch_url, f"/{prefix}-730/_search", {"Content-Type": "application/json"})
         if plain_index is not None:
             other = stack.enter_context(services.plain(opensearch_url, plain_index, folder, workers))
