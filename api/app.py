@@ -25,6 +25,7 @@ from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.upkeep import upkeep
 from api.request_id import RequestIdMiddleware
 from api.search.cursors import Cursors
+from api.search.dearest import Dearest
 from api.search.engine import Engine
 from api.search.kept import Answers
 from api.search.schemas import SearchBody
@@ -50,7 +51,8 @@ def create_app(settings: Settings) -> FastAPI:
         store = Store(settings.database_url)
         engine = Engine(settings, settings.search_timeout)
         answers = Answers(engine.revision, app.state.meter.looked_up, settings.kept_answers_mib * 1024**2)
-        services = Services(settings, platforms, engine, store, Cursors(engine, store), answers)
+        cursors, dearest = Cursors(engine, store), Dearest(engine.search_all)
+        services = Services(settings, platforms, engine, store, cursors, answers, dearest)
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:

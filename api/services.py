@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from api.search.cursors import Cursors
+from api.search.dearest import Dearest
 from api.search.engine import Engine
 from api.search.kept import Answers
 from api.settings import Settings
@@ -22,6 +23,7 @@ class Services:
     store: Store
     cursors: Cursors
     answers: Answers
+    dearest: Dearest
 
 
 async def services_of(request: Request) -> Services:

@@ -5,6 +5,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 # Prices go up to 10^12 in the main unit: with two decimals that is 15 digits, which a JSON double carries exactly.
 MOST_PRICE = Decimal(10) ** 12
 
+# The same in minor units, of which a currency has up to two decimals.
+MOST_MINOR = int(MOST_PRICE) * 100
+
 # What `price.ascending` has of an item without a price: beyond all prices, so that it comes last.
 NO_PRICE = 2**63 - 1
 

@@ -12,7 +12,7 @@ from api.search.attachments import attachment_clause
 from api.search.schemas import SearchBody
 from api.search.text import price_range, text_clauses
 from api.search.understand import Understood
-from mappings.fields import FILTERS, SORTS, Filter, Kind
+from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from mappings.folding import fold
 from mappings.money import NO_PRICE
 
@@ -56,6 +56,16 @@ class Question:
         return text_clauses(self.understood)
 
 
+def hit_requests(question: Question) -> list[Clause]:
+    """The engine's search bodies for a page, in the first answer, and its exact number, in the last one.
+
+    Where a sort ends early they are two; where each hit is scored before any is shown, counting them costs nothing.
+    """
+    if _sort(question).field == "_score":
+        return [whole_request(question)]
+    return [page_request(question), count_request(question)]
+
+
 def page_request(question: Question) -> Clause:
     """The engine's search body for the hits of one page, the items as they are answered.
 
@@ -84,6 +94,33 @@ def whole_request(question: Question) -> Clause:
     return {**page_request(question), "track_total_hits": True}
 
 
+def from_price(request: Clause, least: int) -> Clause:
+    """The same request of what costs at least so many minor units."""
+    asked = request["query"]["bool"]
+    return {**request, "query": {"bool": {**asked, "filter": [*asked["filter"], _costs(least, NO_PRICE - 1)]}}}
+
+
+def costing(least: int, most: int) -> Clause:
+    """The engine's search body for the number of items, on offer or not, that cost so many minor units."""
+    return {"query": _costs(least, most), "size": 0, "track_total_hits": True}
+
+
+def _costs(least: int, most: int) -> Clause:
+    return {"range": {"price.ascending": {"gte": least, "lte": most}}}
+
+
+def dearest_first(question: Question) -> bool:
+    """Whether the page is sorted against the order in which the index lies."""
+    return _sort(question).name == "price_desc"
+
+
+def most_cents(question: Question) -> int:
+    """The most minor units that the filter by price lets through."""
+    filtered = question.filters.get("price")
+    most: int = NO_PRICE - 1 if filtered is None else filtered["range"]["price.ascending"]["lte"]
+    return most
+
+
 def fits(body: SearchBody, hits: int, total: int) -> bool:
     """Whether a page may have so many hits where there are so many in all."""
     return hits == max(0, min(body.limit, total - (body.page - 1) * body.limit))
@@ -95,7 +132,7 @@ def _just_before(question: Question) -> float | None:
     The engine skips by the last value of a full page; where many items lie outside the bound it finds that too little
     to skip by, unless it is told where to begin (docs/decisions/0034).
     """
-    sort = _SORTS[sort_name(question.body, question.understood)]
+    sort = _sort(question)
     for clause in filter_clauses(question):
         field, bounds = next(iter(clause.get("range", {"": {}}).items()))
         bound = bounds.get("lte" if sort.descending else "gte")
@@ -112,6 +149,10 @@ def offered_query(question: Question, without: str | None = None) -> Clause:
 
 def _offered(text: Clause, filters: list[Clause]) -> Clause:
     return {"bool": {**text, "filter": [OFFERED, *filters, *text.get("filter", ())]}}
+
+
+def _sort(question: Question) -> Sort:
+    return _SORTS[sort_name(question.body, question.understood)]
 
 
 def sort_name(body: SearchBody, understood: Understood) -> str:

@@ -7,11 +7,11 @@ from api.errors import invalid
 from api.json_body import checked, parse
 from api.search.counting import with_facets
 from api.search.cursor import check_cursor
-from api.search.engine import Engine
+from api.search.dearest import gains
 from api.search.grouping import Page, cards
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Clause, Question, asks_for_price, count_request, fits, page_request, whole_request
+from api.search.query import Clause, Question, asks_for_price, fits, from_price, hit_requests, whole_request
 from api.search.results import gear_of, search_answer, total_of
 from api.search.schemas import SearchBody, check_window, platforms_of
 from api.search.understand import understand
@@ -47,7 +47,7 @@ async def search(services: Services, body: SearchBody) -> bytes:
     if body.cursor is not None:
         return await walk(services, platforms, question)
     engine = services.engine
-    page = await _page(engine, platforms, question)
+    page = await _page(services, platforms, question)
     if page.total == 0:
 
         async def totals(bodies: Sequence[Clause]) -> list[int]:
@@ -56,17 +56,25 @@ async def search(services: Services, body: SearchBody) -> bytes:
         used = await in_force(totals, strict, platforms)
         if used is not strict:
             question = replace(question, understood=used)
-            page = await _page(engine, platforms, question)
+            page = await _page(services, platforms, question)
     return search_answer(page.gear, page.total, page.facets, explained(body, strict, question.understood))
 
 
-async def _page(engine: Engine, platforms: Sequence[Platform], question: Question) -> Page:
-    if question.body.group_by is not None:
+async def _page(services: Services, platforms: Sequence[Platform], question: Question) -> Page:
+    engine, body = services.engine, question.body
+    if body.group_by is not None:
         return await cards(engine, platforms, question)
-    bodies = [page_request(question), count_request(question)]
-    (page, count), facets = await with_facets(engine, platforms, question, bodies)
-    gear, total = gear_of(page), total_of(count)
-    if not fits(question.body, len(gear), total):  # the index was refreshed between the two
+    bounds = await services.dearest.bounds(platforms, question, needed=body.page * body.limit)
+    first, *more = hit_requests(question)
+    answers, facets = await with_facets(engine, platforms, question, [_from(first, next(bounds, None)), *more])
+    gear, total = gear_of(answers[0]), total_of(answers[-1])
+    while not fits(body, len(gear), total) and gains(total) and (least := next(bounds, None)) is not None:
+        gear = gear_of(await engine.search(platforms, from_price(first, least)))
+    if not fits(body, len(gear), total):  # there are so few, or the index was refreshed in between
         together = await engine.search(platforms, whole_request(question))
         gear, total = gear_of(together), total_of(together)
     return Page(gear, total, facets)
+
+
+def _from(request: Clause, least: int | None) -> Clause:
+    return request if least is None else from_price(request, least)

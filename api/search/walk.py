@@ -15,10 +15,11 @@ from api.errors import ApiError, invalid
 from api.search.counting import Facets, facets_of
 from api.search.cursor import START, Cursor, View, expired, fingerprint, next_request, view_request, view_search
 from api.search.cursors import now_milliseconds
+from api.search.dearest import gains
 from api.search.engine_answers import Answer, Hit, ViewGoneError
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Question
+from api.search.query import Question, from_price
 from api.search.results import Gear, cursor_answer, item_of, total_of
 from api.search.understand import Understood
 from api.services import Services
@@ -108,8 +109,19 @@ async def _next(services: Services, platforms: Sequence[Platform], question: Que
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
     if cursor.loosened:
         question = await _loosened(services, platforms, question, cursor.view)
+    return _page(cursor, await _behind(services, platforms, question, cursor), question)
+
+
+async def _behind(services: Services, platforms: Sequence[Platform], question: Question, cursor: Cursor) -> Answer:
+    """The hits behind a cursor, as many as the page has room for, or all."""
     request = next_request(question, cursor, services.cursors.engine_keep_seconds)
-    return _page(cursor, await services.engine.search_view(request), question)
+    if gains(cursor.total - cursor.seen):
+        limit = question.body.limit
+        for least in await services.dearest.bounds(platforms, question, needed=limit, most=cursor.after[0]):
+            answer = await services.engine.search_view(from_price(request, least))
+            if len(answer["hits"].get("hits", ())) == limit:
+                return answer
+    return await services.engine.search_view(request)
 
 
 def _page(cursor: Cursor, answer: Answer, question: Question) -> _Page:

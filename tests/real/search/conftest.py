@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from opensearchpy import AsyncTransport
 
 from mappings.fields import DETAILS
 from tests.exact_json import dumps
@@ -51,3 +52,19 @@ def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
     items = make_items(ITEMS, seed=7)
     with serving_items(opensearch_url, items, tmp_path_factory.mktemp("search")) as (client, prefix):
         yield SearchedItems(items, _known(items), client, prefix)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Every search that the service sends to the engine (what it keeps itself: test_kept.py)."""
+    sent: list[dict[str, Any]] = []
+    perform = AsyncTransport.perform_request
+
+    async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
+        answer = await perform(self, method, url, **more)
+        if not url.endswith("/_stats/refresh"):
+            sent.append({"path": url, "params": more.get("params") or {}, "body": more.get("body"), "answer": answer})
+        return answer
+
+    monkeypatch.setattr(AsyncTransport, "perform_request", noted)
+    return sent

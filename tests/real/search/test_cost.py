@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from opensearchpy import AsyncTransport
 
 from api.json_body import parse
 from api.search.query import Question, count_request, page_request
@@ -28,26 +27,10 @@ FACETED = {**FILTERED, "facets": ["weapon", "exterior", "price"]}
 GROUPED = {"platform": 730, "groupBy": "name"}
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Every search that the service sends to the engine (what it keeps itself: test_kept.py)."""
-    sent: list[dict[str, Any]] = []
-    perform = AsyncTransport.perform_request
-
-    async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
-        answer = await perform(self, method, url, **more)
-        if not url.endswith("/_stats/refresh"):
-            sent.append({"path": url, "params": more.get("params") or {}, "body": more.get("body"), "answer": answer})
-        return answer
-
-    monkeypatch.setattr(AsyncTransport, "perform_request", noted)
-    return sent
-
-
 @pytest.mark.parametrize(
     ("body", "requests"),
-    [({"platform": 730}, 1), (FILTERED, 1), ({**FILTERED, "page": 2}, 1), (FACETED, 1), (GROUPED, 2)],
-    ids=["everything", "filtered", "second page", "facets", "cards"],
+    [({"platform": 730}, 1), (FILTERED, 1), ({**FILTERED, "page": 2}, 1), (TYPED, 1), (FACETED, 1), (GROUPED, 2)],
+    ids=["everything", "filtered", "second page", "typed", "facets", "cards"],
 )
 def test_a_search_is_one_request_to_the_engine_and_cards_are_two(
     searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
@@ -66,6 +49,13 @@ def test_the_engine_keeps_what_it_answers_and_filters_nothing(
     assert "filter_path" not in sent["params"]
     assert "_source" not in page
     assert (page["track_total_hits"], count["track_total_hits"], count["size"]) == (False, True, 0)
+
+
+def test_what_is_sorted_by_score_is_scored_once(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
+    searched_items.ask({**TYPED, "limit": 21})
+    (sent,) = asked
+    assert sent["body"]["track_total_hits"] is True
+    assert sent["params"]["request_cache"] == "true"
 
 
 def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.json_body import parse
-from api.search.query import Question, asks_for_price, count_request, page_request
+from api.search.query import Question, asks_for_price, hit_requests
 from api.search.schemas import SearchBody
 from api.search.understand import understand
 from mappings.fields import FILTERS, SORTS
@@ -77,7 +77,7 @@ def question(text: str) -> Question:
 @pytest.mark.parametrize("name", CASES)
 def test_each_search_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
     asked = question(CASES[name])
-    requests = {"request": page_request(asked), "count": count_request(asked)}
+    requests = dict(zip(("request", "count"), hit_requests(asked), strict=False))
     golden(f"queries/{name}", {"body": json.loads(CASES[name]), **requests})
 
 
