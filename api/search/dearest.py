@@ -8,18 +8,19 @@ guess and no other answer, because a page that is short of hits is looked for in
 
 import asyncio
 import math
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
+from time import monotonic
 
+from api.errors import ApiError
 from api.search.engine_answers import Answer
-from api.search.query import Clause, Question, costing, dearest_first, most_cents
+from api.search.query import Clause, Question, costing, dearest_of_many, most_cents
 from api.search.results import total_of
 from mappings.money import MOST_MINOR
 from mappings.platforms import Platform
 
 KEEP_SECONDS = 600.0
+RETRY_SECONDS = 10.0
 # Items: the engine goes through so many in less time than it takes to ask it once more.
 REACH = 2_000
 WIDENED = 25  # times as many where they were too few
@@ -56,34 +57,41 @@ class Dearest:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._known: dict[_Names, tuple[float, asyncio.Task[Prices]]] = {}
+        self._known: dict[_Names, tuple[float, Prices]] = {}  # with when they are to be asked for again
+        self._asking: dict[_Names, asyncio.Task[Prices]] = {}
 
     async def bounds(
         self, platforms: Sequence[Platform], question: Question, needed: int, most: int | None = None
     ) -> Iterator[int]:
-        """Least prices, each lower than those before, to look for so many items from; none where that gains nothing.
+        """Least prices, each lower than the one before, to look for so many items from; none where that gains nothing.
 
-        `most`: what has been met costs no less. Raises ApiError `search_unavailable`.
+        `most`: what has been met costs no less.
         """
-        if not dearest_first(question):
+        if not dearest_of_many(question):
             return iter(())
         prices = await self._prices(platforms)
         return _bounds(prices, needed, most_cents(question) if most is None else most)
 
     async def _prices(self, platforms: Sequence[Platform]) -> Prices:
+        """What is known; who is the first to ask waits, later on it is asked for again meanwhile."""
         names = tuple(platform.id for platform in platforms)
-        asked, task = self._known.get(names, (-math.inf, None))
-        if task is None or time.monotonic() - asked > KEEP_SECONDS:
-            task = asyncio.create_task(self._counted(names, platforms))
-            self._known[names] = (time.monotonic(), task)
-        return await asyncio.shield(task)  # who goes away leaves it to the others
+        due, prices = self._known.get(names, (-math.inf, None))
+        if monotonic() >= due and names not in self._asking:
+            self._asking[names] = asyncio.create_task(self._counted(names, platforms))
+        # who goes away leaves it to the others
+        return await asyncio.shield(self._asking[names]) if prices is None else prices
 
     async def _counted(self, names: _Names, platforms: Sequence[Platform]) -> Prices:
-        with ExitStack() as undo:
-            undo.callback(self._known.pop, names)
+        keep = KEEP_SECONDS
+        try:
             answers = await self._ask(platforms, [costing(2**place, 2 ** (place + 1) - 1) for place in range(_PLACES)])
-            undo.pop_all()
-        return Prices(tuple(total_of(answer) for answer in answers))
+            prices = Prices(tuple(total_of(answer) for answer in answers))
+        except ApiError:  # a search does without a guess, and tells what is wrong with the engine
+            keep, (_, prices) = RETRY_SECONDS, self._known.get(names, (0.0, Prices(())))
+        finally:
+            del self._asking[names]
+        self._known[names] = (monotonic() + keep, prices)
+        return prices
 
 
 def gains(total: int) -> bool:
@@ -92,7 +100,8 @@ def gains(total: int) -> bool:
 
 
 def _bounds(prices: Prices, needed: int, most: int) -> Iterator[int]:
-    items = max(REACH, 4 * needed)
+    items, last = max(REACH, 4 * needed), math.inf
     while (least := prices.reached(items, most)) is not None:
-        yield least
-        items *= WIDENED
+        if least < last:
+            yield least
+        items, last = items * WIDENED, least

@@ -52,7 +52,7 @@ class Revisions:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await asyncio.shield(coming)  # who goes away leaves it to the others
-        except (ApiError, TimeoutError):  # what is wrong with the engine is told by the search that follows
+        except TimeoutError:
             return None
 
     async def _asked(
@@ -69,6 +69,8 @@ class Revisions:
             else:
                 self._known[names] = revision
             return revision
+        except ApiError:  # what is wrong with the engine is told by the search that follows
+            return None
         finally:
             del self._asking[names]
 

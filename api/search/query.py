@@ -15,6 +15,7 @@ from api.search.understand import Understood
 from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from mappings.folding import fold
 from mappings.money import NO_PRICE
+from mappings.vocabulary import words_of
 
 Clause = dict[str, Any]
 
@@ -25,6 +26,11 @@ TIES = len(_TIES)  # how many clauses at the end of every sort
 # What items bound by an active order are kept out with. They are few and the others all: what has to be left out costs
 # the engine nothing where there is none, what has to be met is looked at for every item.
 OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
+
+
+# Filters that hardly anything passes, and how many words make a text that little has.
+_OF_FEW = frozenset({"ids", "seed", "pattern"})
+_WORDS_OF_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,10 @@ def whole_request(question: Question) -> Clause:
     return {**page_request(question), "track_total_hits": True}
 
 
-def from_price(request: Clause, least: int) -> Clause:
-    """The same request of what costs at least so many minor units."""
+def from_price(request: Clause, least: int, most: int = NO_PRICE - 1) -> Clause:
+    """The same request of what costs at least so many minor units; NO_PRICE for both: of what has no price."""
     asked = request["query"]["bool"]
-    return {**request, "query": {"bool": {**asked, "filter": [*asked["filter"], _costs(least, NO_PRICE - 1)]}}}
+    return {**request, "query": {"bool": {**asked, "filter": [*asked["filter"], _costs(least, most)]}}}
 
 
 def costing(least: int, most: int) -> Clause:
@@ -112,6 +118,12 @@ def _costs(least: int, most: int) -> Clause:
 def dearest_first(question: Question) -> bool:
     """Whether the page is sorted against the order in which the index lies."""
     return _sort(question).name == "price_desc"
+
+
+def dearest_of_many(question: Question) -> bool:
+    """Whether it is, and nothing tells before it is asked that hardly anything is found."""
+    named = _OF_FEW.isdisjoint(question.filters) and len(words_of(question.body.query or "")) < _WORDS_OF_FEW
+    return dearest_first(question) and named
 
 
 def most_cents(question: Question) -> int:

@@ -12,7 +12,7 @@ from api.search.grouping import Page, cards
 from api.search.in_force import in_force
 from api.search.interpretation import explained
 from api.search.query import Clause, Question, asks_for_price, fits, from_price, hit_requests, whole_request
-from api.search.results import gear_of, search_answer, total_of
+from api.search.results import Gear, gear_of, search_answer, total_of
 from api.search.schemas import SearchBody, check_window, platforms_of
 from api.search.understand import understand
 from api.search.walk import walk
@@ -66,14 +66,21 @@ async def _page(services: Services, platforms: Sequence[Platform], question: Que
         return await cards(engine, platforms, question)
     bounds = await services.dearest.bounds(platforms, question, needed=body.page * body.limit)
     first, *more = hit_requests(question)
-    answers, facets = await with_facets(engine, platforms, question, [_from(first, next(bounds, None)), *more])
+    guess = next(bounds, None)
+    guessed = guess is not None
+    answers, facets = await with_facets(engine, platforms, question, [_from(first, guess), *more])
     gear, total = gear_of(answers[0]), total_of(answers[-1])
-    while not fits(body, len(gear), total) and gains(total) and (least := next(bounds, None)) is not None:
-        gear = gear_of(await engine.search(platforms, from_price(first, least)))
-    if not fits(body, len(gear), total):  # there are so few, or the index was refreshed in between
+    while not _shown(body, gear, total, guessed) and gains(total) and (guess := next(bounds, None)) is not None:
+        gear = gear_of(await engine.search(platforms, from_price(first, guess)))
+    if not _shown(body, gear, total, guessed):  # there are so few, or the index was refreshed in between
         together = await engine.search(platforms, whole_request(question))
         gear, total = gear_of(together), total_of(together)
     return Page(gear, total, facets)
+
+
+def _shown(body: SearchBody, gear: Sequence[Gear], total: int, guessed: bool) -> bool:
+    """Whether these hits are the page: of a guess a full one, which holds whatever else there is, or none of none."""
+    return fits(body, len(gear), total) and (not guessed or len(gear) == body.limit or total == 0)
 
 
 def _from(request: Clause, least: int | None) -> Clause:

@@ -19,12 +19,16 @@ from api.search.dearest import gains
 from api.search.engine_answers import Answer, Hit, ViewGoneError
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Question, from_price
+from api.search.query import Question, dearest_first, from_price
 from api.search.results import Gear, cursor_answer, item_of, total_of
 from api.search.understand import Understood
 from api.services import Services
+from mappings.money import NO_PRICE
 from mappings.platforms import Platform
 from store import orders
+
+# What the engine sends as the sort value of an item without the field, where those are last and the greatest first.
+_NO_VALUE = -(2**63)
 
 
 @dataclass(frozen=True)
@@ -114,14 +118,16 @@ async def _next(services: Services, platforms: Sequence[Platform], question: Que
 
 async def _behind(services: Services, platforms: Sequence[Platform], question: Question, cursor: Cursor) -> Answer:
     """The hits behind a cursor, as many as the page has room for, or all."""
+    engine, limit = services.engine, question.body.limit
     request = next_request(question, cursor, services.cursors.engine_keep_seconds)
+    if dearest_first(question) and cursor.after[0] == _NO_VALUE:
+        return await engine.search_view(from_price(request, NO_PRICE, NO_PRICE))
     if gains(cursor.total - cursor.seen):
-        limit = question.body.limit
         for least in await services.dearest.bounds(platforms, question, needed=limit, most=cursor.after[0]):
-            answer = await services.engine.search_view(from_price(request, least))
+            answer = await engine.search_view(from_price(request, least))
             if len(answer["hits"].get("hits", ())) == limit:
                 return answer
-    return await services.engine.search_view(request)
+    return await engine.search_view(request)
 
 
 def _page(cursor: Cursor, answer: Answer, question: Question) -> _Page:

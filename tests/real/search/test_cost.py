@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.json_body import parse
-from api.search.query import Question, count_request, page_request
+from api.search.query import Question, count_request, hit_requests, page_request
 from api.search.schemas import SearchBody
 from api.search.understand import understand
 from mappings.connection import SearchSettings, connect
@@ -85,7 +85,7 @@ def test_an_answer_is_little_more_than_its_items(searched_items: SearchedItems, 
     assert len(asked[0]["answer"]) < 3 * items
 
 
-@pytest.mark.parametrize(("body", "most"), [(FILTERED, 300), (TYPED, 950)], ids=["filtered", "typed"])
+@pytest.mark.parametrize(("body", "most"), [(FILTERED, 260), (TYPED, 760)], ids=["filtered", "typed"])
 def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -> None:
     """Calls of functions, Python's and its libraries', from the read body to the engine's: the same everywhere."""
     written(body)  # what is made once
@@ -102,8 +102,7 @@ def question(body: dict[str, Any]) -> Question:
 
 def written(body: dict[str, Any]) -> list[dict[str, Any]]:
     """All that is asked of the engine for a body."""
-    asked = question(body)
-    return [page_request(asked), count_request(asked)]
+    return hit_requests(question(body))
 
 
 @contextmanager

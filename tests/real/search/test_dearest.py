@@ -1,6 +1,8 @@
 """The dearest first are looked for from a price on, and are the same as if all were looked through."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -31,13 +33,9 @@ def counts() -> st.SearchStrategy[Prices]:
     return st.lists(st.integers(0, 500), min_size=places, max_size=places).map(lambda held: Prices(tuple(held)))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | counts())
-def test_a_page_of_the_dearest_is_what_a_plain_sort_gives(
-    searched_items: SearchedItems, data: Any, limit: int, page: int, guess: Prices | None
-) -> None:
-    drawn = data.draw(bodies(searched_items.known))
-    body = {**drawn, "sort": "price_desc", "groupBy": None, "facets": None, "limit": limit, "page": page}
+@contextmanager
+def guessing(guess: Prices | None) -> Iterator[None]:
+    """Has the service take these for the items' prices."""
 
     async def guessed(*_: Any) -> Prices | None:
         return guess
@@ -45,22 +43,35 @@ def test_a_page_of_the_dearest_is_what_a_plain_sort_gives(
     with pytest.MonkeyPatch.context() as patch:
         if guess is not None:
             patch.setattr(Dearest, "_prices", guessed)
+        yield
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | counts())
+def test_a_page_of_the_dearest_is_what_a_plain_sort_gives(
+    searched_items: SearchedItems, data: Any, limit: int, page: int, guess: Prices | None
+) -> None:
+    drawn = data.draw(bodies(searched_items.known))
+    body = {**drawn, "sort": "price_desc", "groupBy": None, "facets": None, "limit": limit, "page": page}
+    with guessing(guess):
         gear, total = searched_items.search(body)
     assert ([item["id"] for item in gear], total) == oracle.answer(searched_items.items, body)
 
 
+@pytest.mark.parametrize("guess", [None, Prices((500,) * 47), Prices((0,) * 46 + (400,))], ids=["true", "low", "high"])
 @pytest.mark.parametrize("filters", [{}, {"price": {"max": Decimal("19.99")}}, {"type": ["Knife"]}])
 def test_a_walk_meets_all_from_the_dearest_to_what_has_no_price(
-    searched_items: SearchedItems, filters: dict[str, Any]
+    searched_items: SearchedItems, filters: dict[str, Any], guess: Prices | None
 ) -> None:
     body = {"platform": 730, "sort": "price_desc", "filters": filters}
     expected = oracle.in_order(oracle.hits_of(searched_items.items, body), "price_desc")
     found: list[int] = []
     cursor: str | None = "*"
-    while cursor is not None:
-        page = searched_items.ask({**body, "limit": 7, "cursor": cursor})
-        found += [item["id"] for item in page["gear"]]
-        cursor = page["nextCursor"]
+    with guessing(guess):
+        while cursor is not None:
+            page = searched_items.ask({**body, "limit": 7, "cursor": cursor})
+            found += [item["id"] for item in page["gear"]]
+            cursor = page["nextCursor"]
     assert found == [item["id"] for item in expected]
 
 
@@ -82,7 +93,15 @@ def test_what_filters_leave_little_of_is_looked_for_once_more_and_no_oftener(
 ) -> None:
     searched_items.ask(EVERYTHING)
     asked.clear()
-    few = [item["id"] for item in searched_items.items if item["price"] == 0.03][:3]
-    gear, total = searched_items.search({**EVERYTHING, "filters": {"ids": few}})
-    assert total == len(gear) == 3
+    body = {**EVERYTHING, "limit": 20, "filters": {"type": ["Tool"], "price": {"max": 5}}}
+    gear, total = searched_items.search(body)
+    assert 0 < len(gear) == total < 20
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("more", [{"query": "ak redline ft"}, {"filters": {"seed": [1, 2]}}], ids=["words", "seed"])
+def test_what_tells_that_it_is_rare_is_asked_for_as_it_is(
+    searched_items: SearchedItems, asked: list[dict[str, Any]], more: dict[str, Any]
+) -> None:
+    searched_items.ask({**EVERYTHING, "limit": 23, **more})
+    assert "price.ascending" not in json.dumps([str(one["body"]) for one in asked])

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from api.search import dearest
+from api.search.dearest import Prices
 from api.search.engine import Engine
 from api.search.engine_answers import Answer
 from mappings.connection import SearchSettings, connect
@@ -38,33 +40,53 @@ class ChangingEngine(Engine):
 async def test_a_page_and_its_number_are_of_one_moment(
     opensearch_url: str, tmp_path: Path, comes: bool, limit: int
 ) -> None:
+    found = await _found_while_one(opensearch_url, tmp_path, {"limit": limit}, "comes" if comes else "goes", 1)
+    assert len(found["gear"]) == min(limit, found["total"])
+    if limit == 20:
+        assert found["total"] == (4 if comes else 2)
+
+
+async def test_what_was_found_under_a_guess_is_no_page_though_the_number_would_fit(
+    opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def guess(*_: Any) -> Prices:
+        return Prices((0,) * 7 + (20,))  # from 128 minor units on: two of the three
+
+    monkeypatch.setattr(dearest, "REACH", 4)
+    monkeypatch.setattr(dearest.Dearest, "_prices", guess)
+    found = await _found_while_one(opensearch_url, tmp_path, {"sort": "price_desc", "limit": 4}, "goes", 3)
+    assert ([item["id"] for item in found["gear"]], found["total"]) == ([2, 1], 2)
+
+
+async def _found_while_one(
+    opensearch_url: str, folder: Path, body: dict[str, Any], moves: str, number: int
+) -> dict[str, Any]:
+    """The answer, of three items at 1, 2 and 3, while this one goes or one comes like it between page and number."""
     prefix = f"t{secrets.token_hex(5)}"
-    files = platform_folder(tmp_path, (570, "dota2", "USD", 2))
-    settings = settings_for(opensearch_url, prefix, tmp_path, platform_files=files)
+    files = platform_folder(folder, (570, "dota2", "USD", 2))
+    settings = settings_for(opensearch_url, prefix, folder, platform_files=files)
     client = connect(settings)
     try:
         async with running(settings) as app:
             services = app.app.state.services
             platform = services.platforms.by_id(570)
-            put_index(settings, platform, [simple_item(number, float(number), "Thing") for number in range(1, 4)])
+            put_index(settings, platform, [simple_item(one, float(one), "Thing") for one in range(1, 4)])
             alias = settings.alias(570)
 
             def change() -> None:
-                if comes:
+                if moves == "comes":
                     held = client.get(index=alias, id="3")["_source"]
                     held["id"] = held["item"]["id"] = 9
                     client.index(index=alias, id="9", body=held, params={"refresh": "true"})
                 else:
-                    client.delete(index=alias, id="1", params={"refresh": "true"})
+                    client.delete(index=alias, id=str(number), params={"refresh": "true"})
 
             engine = ChangingEngine(settings, change)
             app.app.state.services = replace(services, engine=engine)
-            found = (await app.search({"platform": 570, "limit": limit})).json()
+            found: dict[str, Any] = (await app.search({"platform": 570, **body})).json()
             await engine.close()
             assert engine.change is None
-            assert len(found["gear"]) == min(limit, found["total"])
-            if limit == 20:
-                assert found["total"] == (4 if comes else 2)
+            return found
     finally:
         client.close()
         drop_indices(opensearch_url, prefix)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.errors import ApiError
-from api.search.dearest import WIDENED, Dearest, Prices
+from api.search.dearest import KEEP_SECONDS, RETRY_SECONDS, WIDENED, Dearest, Prices, _bounds
 from api.search.query import Question
 from api.search.schemas import SearchBody
 from api.search.understand import understand
@@ -24,8 +24,8 @@ def prices_of(cents: list[int]) -> Prices:
     return Prices(tuple(lengths.count(place) for place in range(MOST_MINOR.bit_length())))
 
 
-def question(sort: str) -> Question:
-    body = SearchBody.model_validate({"platform": 730, "sort": sort})
+def question(sort: str, **filters: Any) -> Question:
+    body = SearchBody.model_validate({"platform": 730, "sort": sort, "filters": filters})
     return Question(body, understand("", PLATFORMS), 2)
 
 
@@ -64,24 +64,80 @@ async def test_only_the_dearest_first_are_looked_for_from_a_price() -> None:
         assert list(await Dearest(ask).bounds(PLATFORMS, question(sort), needed=20)) == []
 
 
-async def test_prices_are_asked_for_once_by_all_and_again_after_a_fault() -> None:
-    asked = 0
+class Asked:
+    """Answers counts of 10,000 each, or fails; notes for which platforms it was asked."""
 
-    async def ask(_: Any, bodies: Any) -> list[Any]:
-        nonlocal asked
-        asked += 1
+    def __init__(self) -> None:
+        self.fails = False
+        self.platforms: list[list[int]] = []
+
+    async def __call__(self, platforms: Any, bodies: Any) -> list[Any]:
+        self.platforms.append([platform.id for platform in platforms])
         await asyncio.sleep(0)
-        if asked == 1:
+        if self.fails:
             raise ApiError("search_unavailable")
         return [{"hits": {"total": {"value": 10_000}}} for _ in bodies]
 
-    dearest = Dearest(ask)
-    failed = await asyncio.gather(
-        *(dearest.bounds(PLATFORMS, question("price_desc"), needed=20) for _ in range(3)), return_exceptions=True
-    )
-    assert [type(one) for one in failed] == [ApiError] * 3
-    found = await asyncio.gather(*(dearest.bounds(PLATFORMS, question("price_desc"), needed=20) for _ in range(3)))
-    assert asked == 2
-    bounds = [list(one) for one in found]
-    assert bounds[0] == sorted(bounds[0], reverse=True) == bounds[1] == bounds[2]
+
+async def found(dearest: Dearest, *, most: int | None = None, **filters: Any) -> list[int]:
+    return list(await dearest.bounds(PLATFORMS, question("price_desc", **filters), needed=20, most=most))
+
+
+async def test_prices_are_asked_for_once_by_all_who_want_to_know_though_one_goes_away() -> None:
+    asked = Asked()
+    dearest = Dearest(asked)
+    first = asyncio.create_task(found(dearest))
+    others = [asyncio.create_task(found(dearest)) for _ in range(3)]
+    await asyncio.sleep(0)
+    first.cancel()
+    bounds = await asyncio.gather(*others)
+    assert len(asked.platforms) == 1
+    assert bounds[0] == sorted(set(bounds[0]), reverse=True) == bounds[1] == bounds[2]
     assert len(bounds[0]) == 2, "2,000 of the 470,000 items, 50,000, and no more than there are"
+
+
+async def test_a_fault_leaves_a_search_without_a_guess_or_with_the_old_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked()
+    dearest = Dearest(asked)
+    now = 1_000.0
+    monkeypatch.setattr("api.search.dearest.monotonic", lambda: now)
+    asked.fails = True
+    assert await found(dearest) == await found(dearest) == []
+    assert len(asked.platforms) == 1
+    asked.fails = False
+    now += RETRY_SECONDS
+    assert await found(dearest) == []  # it is asked for meanwhile
+    await asyncio.sleep(0.01)
+    known = await found(dearest)
+    assert known
+    asked.fails = True
+    now += KEEP_SECONDS
+    for _ in range(2):
+        assert await found(dearest) == known
+        await asyncio.sleep(0.01)
+    assert len(asked.platforms) == 3
+
+
+async def test_platforms_have_prices_of_their_own() -> None:
+    asked = Asked()
+    dearest = Dearest(asked)
+    await found(dearest)
+    await dearest.bounds([*PLATFORMS, *PLATFORMS], question("price_desc"), needed=20)
+    assert asked.platforms == [[730], [730, 730]]
+
+
+async def test_nothing_is_looked_for_above_what_is_allowed_or_has_been_met() -> None:
+    dearest = Dearest(Asked())
+    allowed = await found(dearest, price={"max": 5})
+    assert allowed
+    assert max(allowed) <= 500
+    met = await found(dearest, most=100, price={"max": 5})
+    assert met
+    assert max(met) <= 100
+
+
+@pytest.mark.parametrize("most", [3, ALL])
+def test_a_stretch_that_holds_all_is_asked_for_once(most: int) -> None:
+    bounds = list(_bounds(Prices((0, 10_000_000)), 20, most))
+    assert bounds == sorted(set(bounds), reverse=True)
+    assert bounds
