@@ -19,7 +19,7 @@ from api.search.dearest import gains
 from api.search.engine_answers import Answer, Hit, ViewGoneError
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Question, dearest_first, from_price
+from api.search.query import Question, count_request, dearest_first, from_price, page_request
 from api.search.results import Gear, cursor_answer, item_of, total_of
 from api.search.understand import Understood
 from api.services import Services
@@ -82,16 +82,28 @@ async def _first(services: Services, platforms: Sequence[Platform], question: Qu
     view = await cursors.open(platforms)
     with ExitStack() as undo:
         undo.callback(cursors.end, view)
-        answer = await services.engine.search_view(view_request(question, view, cursors.engine_keep_seconds))
+        answer = await _from_the_start(services, platforms, question, view)
         loose = await _loosened(services, platforms, question, view) if total_of(answer) == 0 else question
         if loose is not question:
-            answer = await services.engine.search_view(view_request(loose, view, cursors.engine_keep_seconds))
+            answer = await _from_the_start(services, platforms, loose, view)
         undo.pop_all()
     start = Cursor(view, 0, fingerprint(question.body), 0, total_of(answer), [], loose is not question)
     page = _page(start, answer, loose)
     if page.last:
         await cursors.close(view)
     return page
+
+
+async def _from_the_start(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Answer:
+    """The first hits of a view with the number of all; asked apart they fit, because nothing moves a view."""
+    search, keep, limit = services.engine.search_view, services.cursors.engine_keep_seconds, question.body.limit
+    least = next(await services.dearest.bounds(platforms, question, needed=limit), None)
+    if least is not None:
+        page = await search(view_search(from_price(page_request(question), least), view, keep))
+        if len(page["hits"].get("hits", ())) == limit:
+            page["hits"]["total"] = (await search(view_search(count_request(question), view, keep)))["hits"]["total"]
+            return page
+    return await search(view_request(question, view, keep))
 
 
 async def _loosened(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Question:
