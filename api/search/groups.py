@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from api.search.engine_answers import Answer
-from api.search.query import TIES, Clause, Question, offered_query, sort_clauses, sort_name
+from api.search.query import NO_VALUE, TIES, Clause, Question, offered_query, sort_clauses, sort_name
 from api.search.results import Gear
 from mappings.money import from_minor
 
@@ -28,8 +28,6 @@ _GROUP = "group"
 _CHEAPEST_FIRST = sort_clauses("price_asc")
 # The sort values are all that is wanted of a hit, and the engine has them without reading the item.
 _UNFETCHED: Clause = {"_source": False, "stored_fields": "_none_"}
-# What the engine sends as the sort value of an item without the field, where those are last.
-_MISSING = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ def _heads(query: Clause, *value: Clause) -> Clause:
 
 
 def _value(value: Any) -> Any:
-    return None if value in _MISSING else value
+    return None if value in NO_VALUE else value
 
 
 def _offers(bucket: Clause, minor_digits: int) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _SORTS = {sort.name: sort for sort in SORTS}
 # By id; across platforms two items may have the same id.
 _TIES: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
 TIES = len(_TIES)  # how many clauses at the end of every sort
+# What the engine sends as the sort value of an item without the field, where those are last.
+NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 # What items bound by an active order are kept out with. They are few and the others all: what has to be left out costs
 # the engine nothing where there is none, what has to be met is looked at for every item.
 OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}

@@ -19,16 +19,13 @@ from api.search.dearest import gains
 from api.search.engine_answers import Answer, Hit, ViewGoneError
 from api.search.in_force import in_force
 from api.search.interpretation import explained
-from api.search.query import Question, count_request, dearest_first, from_price, page_request
+from api.search.query import NO_VALUE, Question, count_request, dearest_first, from_price, page_request
 from api.search.results import Gear, cursor_answer, item_of, total_of
 from api.search.understand import Understood
 from api.services import Services
 from mappings.money import NO_PRICE
 from mappings.platforms import Platform
 from store import orders
-
-# What the engine sends as the sort value of an item without the field, where those are last and the greatest first.
-_NO_VALUE = -(2**63)
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,7 @@ async def _behind(services: Services, platforms: Sequence[Platform], question: Q
     """The hits behind a cursor, as many as the page has room for, or all."""
     engine, limit = services.engine, question.body.limit
     request = next_request(question, cursor, services.cursors.engine_keep_seconds)
-    if dearest_first(question) and cursor.after[0] == _NO_VALUE:
+    if dearest_first(question) and cursor.after[0] in NO_VALUE:
         return await engine.search_view(from_price(request, NO_PRICE, NO_PRICE))
     if gains(cursor.total - cursor.seen):
         for least in await services.dearest.bounds(platforms, question, needed=limit, most=cursor.after[0]):
