@@ -124,8 +124,9 @@ def dearest_first(question: Question) -> bool:
 
 def dearest_of_many(question: Question) -> bool:
     """Whether it is, and nothing tells before it is asked that hardly anything is found."""
-    named = _OF_FEW.isdisjoint(question.filters) and len(words_of(question.body.query or "")) < _WORDS_OF_FEW
-    return dearest_first(question) and named
+    if not dearest_first(question):
+        return False
+    return _OF_FEW.isdisjoint(question.filters) and len(words_of(question.body.query or "")) < _WORDS_OF_FEW
 
 
 def most_cents(question: Question) -> int:
