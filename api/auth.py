@@ -3,12 +3,11 @@
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Request, Security
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Request, Security
+from fastapi.security import HTTPBearer
 from limits import RateLimitItem
 from limits import parse as parse_rate_limit
 from limits.aio.storage import MemoryStorage
@@ -22,8 +21,6 @@ from store.tokens import Token
 # A revoked token must stop working within 5 seconds on every worker; a cached one is looked up again after this.
 CACHE_SECONDS = 2.0
 CACHED_TOKENS = 10_000
-
-bearer = HTTPBearer(auto_error=False, description="`Authorization: Bearer gear_…`, made by `gear-api token create`")
 
 
 class Authenticator:
@@ -62,26 +59,32 @@ class Authenticator:
         raise ApiError("rate_limited", f"more than {self._limit} with this token", headers={"Retry-After": str(wait)})
 
 
-def needs(*scopes: str) -> Callable[..., Awaitable[Token]]:
-    """A dependency: the request's token, which has one of these scopes."""
+class Needs(HTTPBearer):
+    """A dependency: the request's token, which has one of these scopes.
 
-    async def authenticate(
-        request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
-    ) -> Token:
+    It is the scheme of the interface's document as well: one dependency is solved in half the time of two.
+    """
+
+    def __init__(self, *scopes: str) -> None:
+        made_by = "`Authorization: Bearer gear_…`, made by `gear-api token create`"
+        super().__init__(scheme_name="HTTPBearer", description=made_by, auto_error=False)
+        self._scopes = scopes
+
+    async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
+        """Raises ApiError `unauthorized`, `forbidden`, `rate_limited`."""
+        credentials = await super().__call__(request)
         if credentials is None:
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
         authenticator: Authenticator = request.app.state.authenticator
         token = await authenticator.token(credentials.credentials)
-        if token.scopes.isdisjoint(scopes):
-            wanted = " or ".join(repr(scope) for scope in scopes)
+        if token.scopes.isdisjoint(self._scopes):
+            wanted = " or ".join(repr(scope) for scope in self._scopes)
             raise ApiError("forbidden", f"the token does not have the scope {wanted}")
         await authenticator.count(token)
         return token
 
-    return authenticate
 
-
-SearchToken = Annotated[Token, Depends(needs("search"))]
-OrderToken = Annotated[Token, Depends(needs("order"))]
-MetricsToken = Annotated[Token, Depends(needs("metrics"))]
-OrderOrFulfilToken = Annotated[Token, Depends(needs("order", "fulfil"))]
+SearchToken = Annotated[Token, Security(Needs("search"))]
+OrderToken = Annotated[Token, Security(Needs("order"))]
+MetricsToken = Annotated[Token, Security(Needs("metrics"))]
+OrderOrFulfilToken = Annotated[Token, Security(Needs("order", "fulfil"))]

@@ -16,7 +16,7 @@ from rich.table import Table
 from bench import data, databases, services
 from bench.changing import order_of
 from bench.connection import ask
-from bench.figures import median, percentile, spread
+from bench.figures import median, percentile, show_wide, spread
 from bench.search import OURS, Peer, Plan, Series, measure
 from bench.services import Service
 from bench.workloads import workloads
@@ -228,7 +228,7 @@ def show_rates(measured: Sequence[Orders]) -> None:
         ]
         rate = f"{one.median('rate'):,.0f}"
         table.add_row(one.database, str(one.workers), str(one.clients), rate, f"{low:,.0f} to {high:,.0f}", *numbers)
-    Console().print(table)
+    show_wide(table)
 
 
 def show_lags(found: dict[str, list[float]]) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from rich.console import Console
 from rich.table import Table
 
+from bench.figures import show_wide
 from bench.search import OURS, Series
 
 
@@ -69,4 +69,4 @@ def show(measured: list[Series]) -> None:
             "" if one.peer == OURS else f"{ratio:.2f}",
             f"{told['items']:,.0f}" if "items" in told else "",
         )
-    Console().print(table)
+    show_wide(table)
