@@ -109,8 +109,10 @@ def new_order(token_id: str, callback_url: str | None) -> NewOrder:
 
 @asynccontextmanager
 async def dispatching(store: Store, *, sender: Sender | None = None, **more: Any) -> AsyncIterator[Dispatcher]:
-    """A dispatcher at work, by default one that may go to this machine and does not wait long."""
-    async with sender or Sender(allow_insecure=True, seconds=1.0) as held:
+    """A dispatcher at work, by default one that may go to this machine: as patient as the product's, because an
+    attempt that met its deadline while the machine stood still is made again.
+    """
+    async with sender or Sender(allow_insecure=True) as held:
         dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, held, **{"waits": QUICK, **more})
         task = asyncio.create_task(dispatcher.run())
         try:

@@ -48,7 +48,8 @@ async def test_bad_behaviour_costs_an_attempt_and_no_more(
     async with desk_at(sqlite_url) as desk:
         with Receiver(behaviour) as receiver:
             order = await desk.place(receiver.url)
-            async with dispatching(desk.store, waits=(timedelta(seconds=0.3),)):
+            sender = Sender(allow_insecure=True, seconds=1.0) if outcome[0] == "timeout" else None
+            async with dispatching(desk.store, sender=sender, waits=(timedelta(seconds=0.3),)):
                 await desk.until_tried(order, 1)
                 receiver.behaviour = answers(200)
                 await desk.until(order, "delivered")
@@ -115,9 +116,7 @@ async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) ->
         for _ in range(30):
             await desk.move(await desk.place(receiver.url), "processing")
         rival = Store(desk.url)
-        # an attempt that meets its deadline is made again, and this machine may stand still for a second
-        patient, too = (Sender(allow_insecure=True, seconds=30.0) for _ in range(2))
-        async with dispatching(desk.store, sender=patient) as one, dispatching(rival, sender=too) as other:
+        async with dispatching(desk.store) as one, dispatching(rival) as other:
             for dispatcher in (one, other):
                 dispatcher.wake()
 
