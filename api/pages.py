@@ -1,14 +1,30 @@
-"""The description's own pages: the running app in, `/openapi.json` and the forms to try it at `/docs` out."""
+"""The description's own pages: the running app in, `/openapi.json` and the forms to try it at `/docs` out.
 
-from typing import Annotated
+Whoever tries it types a token into the page, so all of its scripts come from here and it may load no others.
+"""
 
-from fastapi import APIRouter, Depends, Request
+import re
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 
+from api.errors import ApiError
 from api.queries import only_query
 
-DESCRIPTION_PATH = "/openapi.json"
+DESCRIPTION_PATH: Final = "/openapi.json"
+# Swagger UI as a package of the registry has it, with the hashes of the lock.
+_FILES: Final = files("fastapi_offline") / "static"
+_TYPES: Final = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon.png": "image/png",
+}
+_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,5 +37,32 @@ async def description(request: Request, _: Annotated[None, Depends(only_query())
 
 @router.get("/docs")
 async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
-    """The description as a page with forms; the page's scripts come from a public network."""
-    return get_swagger_ui_html(openapi_url=DESCRIPTION_PATH, title=request.app.title)
+    """The description as a page with forms."""
+    page = get_swagger_ui_html(
+        openapi_url=DESCRIPTION_PATH,
+        title=request.app.title,
+        swagger_js_url="/docs/swagger-ui-bundle.js",
+        swagger_css_url="/docs/swagger-ui.css",
+        swagger_favicon_url="/docs/favicon.png",
+    )
+    page.headers["Content-Security-Policy"] = _policy(bytes(page.body))
+    return page
+
+
+@router.get("/docs/{name}")
+async def part_of_forms(name: str, _: Annotated[None, Depends(only_query())]) -> Response:
+    """What the page with forms is made of."""
+    if name not in _TYPES:
+        raise ApiError("not_found")
+    return FileResponse(str(_FILES / name), media_type=_TYPES[name], headers=_DAY)
+
+
+def _policy(page: bytes) -> str:
+    """What the page may load: what comes from here, pictures within it, and the scripts that stand in it."""
+    scripts = (b64encode(sha256(one).digest()).decode() for one in re.findall(rb"<script>(.*?)</script>", page, re.S))
+    allowed = " ".join(("'self'", *(f"'sha256-{one}'" for one in scripts)))
+    # the page writes styles into its elements
+    return (
+        f"default-src 'self'; script-src {allowed}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    )

@@ -89,6 +89,6 @@ def test_a_client_that_goes_away_within_a_body_troubles_nobody(client: httpx.Cli
 
 
 def test_pages_of_the_description_refuse_unknown_parameters(client: httpx.Client) -> None:
-    for path in ("/openapi.json", "/docs"):
+    for path in ("/openapi.json", "/docs", "/docs/swagger-ui.css"):
         assert client.get(path).status_code == 200
         assert client.get(path, params={"x": 1}).status_code == 422
