@@ -241,11 +241,14 @@ def forget(opensearch_url: str) -> None:
 
 
 def _start_up(plan: Plan, asked: list[Peer], folder: Path) -> None:
-    """An engine that was just started takes two or three times as long: what is asked first would be slow."""
+    """An engine that was just started takes two or three times as long: what is asked first would be slow.
+
+    It is asked other bodies than those of the runs, which may be kept.
+    """
     workload = plan.workloads[0]
     for peer in asked:
         if peer.knows(workload):
-            file = peer.written(workload, plan.seed, folder)
+            file = peer.written(workload, plan.seed + 1, folder)
             peer.run(workload, file, 0, max(plan.clients), START_UP_SECONDS)
 
 
