@@ -46,19 +46,14 @@ def checked(made: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
+    from mappings.setting_faults import setting_faults
 
     try:
         return made()
     except PlatformFileError as error:
         raise click.ClickException(str(error)) from None
     except ValidationError as error:
-        raise click.ClickException(
-            "; ".join(_setting_fault(one["loc"], one["msg"]) for one in error.errors())
-        ) from None
-
-
-def _setting_fault(location: tuple[int | str, ...], message: str) -> str:
-    return f"GEAR_{'.'.join(map(str, location)).upper()}: {message.removeprefix('Value error, ')}"
+        raise click.ClickException(setting_faults(error)) from None
 
 
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:

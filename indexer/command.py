@@ -19,6 +19,7 @@ from indexer.patience import Patience
 from mappings.connection import SearchSettings, connect
 from mappings.engine_errors import address_of, explained
 from mappings.platforms import Platform, PlatformFileError, Platforms
+from mappings.setting_faults import setting_faults
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
 
@@ -34,7 +35,7 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
     except (CommandError, SourceError, PlatformFileError) as error:
         answer["error"] = str(error)
     except ValidationError as error:
-        answer["error"] = "; ".join(_setting_fault(one["loc"], one["msg"]) for one in error.errors())
+        answer["error"] = setting_faults(error)
     except OpenSearchException as error:
         answer["error"] = explained(error, address_of(SearchSettings()))
     except KeyboardInterrupt:
@@ -47,12 +48,6 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         click.echo(orjson.dumps(answer))
     if code:
         sys.exit(code)
-
-
-def _setting_fault(location: tuple[int | str, ...], message: str) -> str:
-    sentence = message.removeprefix("Value error, ")
-    setting = f"GEAR_{'_'.join(str(part) for part in location).upper()}"
-    return sentence if sentence.startswith(setting) else f"{setting} {sentence}"
 
 
 def platform_of(platforms: Platforms, reference: str) -> Platform:

@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from mappings.connection import SearchSettings, connect
 from tests.servers import opensearch_url as a_real_engine
 
 GOLDEN = Path(__file__).parent / "golden"
+
+# A machine that stands still for half a second is no fault of what is tested.
+hypothesis.settings.register_profile("gear", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("gear")
 
 # The tests' PostgreSQL keeps a lock file here; without a folder of one's own it is one for all users of the machine.
 _RUNTIME = Path(tempfile.gettempdir()) / f"gear-tests-{os.getuid()}"

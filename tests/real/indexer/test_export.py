@@ -129,7 +129,7 @@ def test_a_moment_that_the_engine_has_forgotten_is_an_error(place: Place) -> Non
 
 
 @given(st.integers(0, 9214646399 * 10**9))
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200, database=None)
 def test_moments_come_back_to_the_nanosecond(nanoseconds: int) -> None:
     item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": moment(nanoseconds)})
     assert item.listed_at == nanoseconds

@@ -31,7 +31,6 @@ def test_orders_live_as_the_model_says(
             settings=settings(
                 max_examples=examples,
                 stateful_step_count=25,
-                deadline=None,
                 database=None,
                 suppress_health_check=list(HealthCheck),
             ),

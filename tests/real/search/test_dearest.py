@@ -46,7 +46,7 @@ def guessing(guess: Prices | None) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | counts())
 def test_a_page_of_the_dearest_is_what_a_plain_sort_gives(
     searched_items: SearchedItems, data: Any, limit: int, page: int, guess: Prices | None

@@ -167,7 +167,7 @@ def bodies(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
     body = data.draw(bodies(searched_items.known))
@@ -192,7 +192,7 @@ def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedIt
         }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
     searched_items: SearchedItems, data: Any
@@ -206,7 +206,7 @@ def test_the_count_of_a_facets_value_is_the_total_of_the_search_with_it(
             assert searched_items.search(with_it)[1] == entry["count"], (name, entry)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_count_of_a_bucket_is_the_total_of_the_search_within_it(searched_items: SearchedItems, data: Any) -> None:
     body = {**data.draw(bodies(searched_items.known)), "facets": ["price", "float"]}
