@@ -17,7 +17,7 @@ from api.errors import ApiError
 from api.queries import only_query
 
 DESCRIPTION_PATH: Final = "/openapi.json"
-# Swagger UI as a package of the registry has it, with the hashes of the lock.
+# The files of Swagger UI, as a package has them that the lock holds to its hash.
 _FILES: Final = files("fastapi_offline") / "static"
 _TYPES: Final = {
     "swagger-ui-bundle.js": "text/javascript",
