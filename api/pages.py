@@ -3,9 +3,6 @@
 Whoever tries it types a token into the page, so all of its scripts come from here and it may load no others.
 """
 
-import re
-from base64 import b64encode
-from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Final
 
@@ -13,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 
+from api.content_policy import HEADER, digest, policy
 from api.errors import ApiError
 from api.queries import only_query
 
@@ -45,7 +43,17 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
         swagger_css_url="/docs/swagger-ui.css",
         swagger_favicon_url="/docs/favicon.png",
     )
-    page.headers["Content-Security-Policy"] = _policy(bytes(page.body))
+    # what comes from here, pictures within it, and its own script; it writes styles into its elements
+    page.headers[HEADER] = policy(
+        {
+            "default-src": "'self'",
+            "script-src": f"'self' {digest('script', bytes(page.body).decode())}",
+            "style-src": "'self' 'unsafe-inline'",
+            "img-src": "'self' data:",
+            "frame-ancestors": "'none'",
+            "base-uri": "'none'",
+        }
+    )
     return page
 
 
@@ -55,14 +63,3 @@ async def part_of_forms(name: str, _: Annotated[None, Depends(only_query())]) ->
     if name not in _TYPES:
         raise ApiError("not_found")
     return FileResponse(str(_FILES / name), media_type=_TYPES[name], headers=_DAY)
-
-
-def _policy(page: bytes) -> str:
-    """What the page may load: what comes from here, pictures within it, and the scripts that stand in it."""
-    scripts = (b64encode(sha256(one).digest()).decode() for one in re.findall(rb"<script>(.*?)</script>", page, re.S))
-    allowed = " ".join(("'self'", *(f"'sha256-{one}'" for one in scripts)))
-    # the page writes styles into its elements
-    return (
-        f"default-src 'self'; script-src {allowed}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-        "frame-ancestors 'none'; base-uri 'none'"
-    )

@@ -1,6 +1,5 @@
 """The order's page: a stored order in, the HTML that its buyer sees and the headers that guard it out."""
 
-import base64
 import hashlib
 import re
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from api.content_policy import HEADER, digest, policy
 from mappings.money import from_minor
 from mappings.platforms import Platform
 from store.orders import Order
@@ -43,21 +43,14 @@ def _page() -> _Page:
         loader=PackageLoader("api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     source = (PackageLoader("api").get_source(environment, "order.html"))[0]
-    return _Page(environment.get_template("order.html"), _digest("script", source), _digest("style", source))
-
-
-def _digest(element: str, source: str) -> str:
-    """What a policy calls the element's text by."""
-    found = re.search(rf"<{element}>(.*?)</{element}>", source, re.DOTALL)
-    digest = hashlib.sha256((found[1] if found else "").encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
+    return _Page(environment.get_template("order.html"), digest("script", source), digest("style", source))
 
 
 def headers(order: Order) -> dict[str, str]:
     """What keeps the page private: nothing foreign runs in it, it is not framed, cached, indexed or told where it
     came from, and loads nothing but the order's own picture.
     """
-    policy = {
+    directives = {
         "default-src": "'none'",
         "connect-src": "'self'",
         "img-src": _picture_host(order.item_image) or "'none'",
@@ -68,7 +61,7 @@ def headers(order: Order) -> dict[str, str]:
         "frame-ancestors": "'none'",
     }
     return {
-        "Content-Security-Policy": "; ".join(f"{directive} {source}" for directive, source in policy.items()),
+        HEADER: policy(directives),
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",

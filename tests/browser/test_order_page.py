@@ -1,6 +1,5 @@
 """The order's page in a real browser: it follows the order by itself, on a phone and without scripts too."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,20 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from store import migrate, orders
 from store.orders import Order
-from tests.app import serving, settings_for
+from tests.app import settings_for
+from tests.browser.opening import PICTURE, opened, served
 from tests.real.orders.desk import Desk, desk_at, new_order
 from tests.receiver import Receiver, answers
-
-PICTURE = "https://images.example.com/redline.svg"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"><rect width="640" height="480"/></svg>'
-PATIENCE = 30_000  # milliseconds; the machine may be busy
-expect.set_options(timeout=PATIENCE)
 
 
 class Shown:
@@ -46,28 +40,8 @@ async def shown(folder: Path, **fields: Any) -> AsyncIterator[Shown]:
         new = replace(new_order(desk.token.token.id, None), **fields)
         async with desk.store.transaction() as connection:
             order = await orders.place(connection, new, datetime.now(UTC))
-        server = serving(settings)
-        client: httpx.Client = await asyncio.to_thread(server.__enter__)
-        try:
-            yield Shown(desk, order, str(client.base_url).rstrip("/"))
-        finally:
-            await asyncio.to_thread(server.__exit__, None, None, None)
-
-
-@asynccontextmanager
-async def opened(browser: Browser, url: str, complaints: list[str], **options: Any) -> AsyncIterator[Page]:
-    """The page in a new profile; what the browser complains of is collected."""
-    context = await browser.new_context(**options)
-    context.set_default_timeout(PATIENCE)
-    await context.route(PICTURE, lambda route: route.fulfill(content_type="image/svg+xml", body=SVG))
-    page = await context.new_page()
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    try:
-        await page.goto(url)
-        yield page
-    finally:
-        await context.close()
+        async with served(settings) as address:
+            yield Shown(desk, order, address)
 
 
 async def test_an_open_page_follows_the_order_without_being_loaded_again(chromium: Browser, tmp_path: Path) -> None:
