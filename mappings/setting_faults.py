@@ -9,6 +9,5 @@ def setting_faults(error: ValidationError) -> str:
 
 
 def _fault(location: tuple[int | str, ...], message: str) -> str:
-    sentence = message.removeprefix("Value error, ")
     setting = f"GEAR_{'_'.join(map(str, location)).upper()}"
-    return sentence if sentence.startswith(setting) else f"{setting}: {sentence}"
+    return f"{setting}: {message.removeprefix('Value error, ').removeprefix(f'{setting} ')}"

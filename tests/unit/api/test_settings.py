@@ -83,7 +83,7 @@ def test_a_bad_value_is_refused_and_the_variable_named(monkeypatch: pytest.Monke
     assert [error["loc"] for error in refusal.value.errors()] == [(name.lower(),)]
     said = CliRunner().invoke(main, ["openapi"])
     assert said.exit_code == 1
-    assert said.stderr.startswith(f"Error: GEAR_{name}")
+    assert f"GEAR_{name}: " in said.stderr
     assert said.stderr.count(f"GEAR_{name}") == 1
     assert said.stdout == ""
 
