@@ -142,6 +142,8 @@ async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[Base
         connection = await stack.enter_async_context(engine.connect())
         await connection.execution_options(failures=failures)
         await stack.enter_async_context(connection.begin())
-    except (OSError, SQLAlchemyError) as error:
-        raise explain(error) or error from None
+    except Exception as error:  # asyncpg's own as well, see store.faults
+        if (explained := explain(error)) is not None:
+            raise explained from None
+        raise
     return connection

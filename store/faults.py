@@ -81,7 +81,13 @@ def _explain_postgres(error: BaseException) -> StoreError | None:
 
 
 def _explain_lost(error: BaseException) -> StoreError | None:
-    """asyncpg's InterfaceError has no SQLSTATE: it is a lost connection or a misuse by the calling code."""
-    if isinstance(error, exc.DBAPIError) and error.connection_invalidated:
-        return StoreUnavailable("the connection was lost")
-    return None
+    """asyncpg's own errors have no SQLSTATE: a lost connection, or a misuse by the calling code.
+
+    SQLAlchemy wraps them all but while it sets up a connection, where no code calls yet. Its InternalError is what
+    asyncpg says of an answer that it did not expect, as that of a connection which is just being lost.
+    """
+    if isinstance(error, exc.DBAPIError):
+        lost = error.connection_invalidated or isinstance(error, exc.InternalError)
+    else:
+        lost = type(error).__module__.partition(".")[0] == "asyncpg"
+    return StoreUnavailable("the connection was lost") if lost else None

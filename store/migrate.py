@@ -15,7 +15,6 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.address import database_address
@@ -92,8 +91,10 @@ async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
     try:
         async with engine.execution_options(begin=begin).begin() as connection:
             yield connection
-    except (OSError, SQLAlchemyError) as error:
-        raise explain(error) or error from None
+    except Exception as error:  # asyncpg's own as well, see store.faults
+        if (explained := explain(error)) is not None:
+            raise explained from None
+        raise
     finally:
         await engine.dispose()
 

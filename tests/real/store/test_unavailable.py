@@ -5,10 +5,12 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import Pool
 
 from store import migrate, orders, tokens
 from store.engine import Store
@@ -136,6 +138,25 @@ async def test_a_full_disk(store: Store) -> None:
     async with store.transaction() as connection:
         await connection.execute(text("PRAGMA max_page_count = 1000000"))
     await write(store)
+
+
+@pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
+async def test_a_connection_that_is_lost_while_it_is_made(url: str) -> None:
+    def lose(connection: Any, record: object) -> None:
+        connection.driver_connection.terminate()
+
+    store = Store(url)
+    event.listen(Pool, "connect", lose)  # before SQLAlchemy sets the connection up
+    try:
+        for use in (read, write):
+            with pytest.raises(StoreUnavailable, match="the connection was lost"):
+                await use(store)
+        with pytest.raises(StoreUnavailable, match="the connection was lost"):
+            await migrate.upgrade(url)
+    finally:
+        event.remove(Pool, "connect", lose)
+    await write(store)
+    await store.close()
 
 
 @pytest.mark.parametrize("kind", ["postgresql"], indirect=True)

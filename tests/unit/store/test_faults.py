@@ -2,6 +2,7 @@
 
 import sqlite3
 
+import asyncpg
 import pytest
 from sqlalchemy import exc
 
@@ -35,6 +36,8 @@ def postgres_error(state: str | None, lost: bool = False) -> exc.DBAPIError:
         *(postgres_error(state) for state in ("55P03", "57P01", "57014", "58030", "25006", "XX000", "42P01", "42703")),
         sqlite_error(1, f"no such table: orders {SECRET}"),
         postgres_error(None, lost=True),
+        exc.InternalError("SELECT 1", None, Exception(SECRET)),
+        asyncpg.InterfaceError(SECRET),
     ],
     ids=lambda error: f"{type(error).__name__}-{getattr(error, 'orig', error).__dict__}",
 )
