@@ -1,14 +1,16 @@
 """Engines: an address and its time-outs go in, an SQLAlchemy engine with the right connection settings comes out."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.engine import URL, Connection, Dialect, ExceptionContext
+from sqlalchemy.engine import URL, Connection, ExceptionContext
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from store import sqlite
 from store.faults import explain
 
 
@@ -37,8 +39,9 @@ def make_engine(
     if connections is not None:
         pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": waits.connect}
     if address.get_backend_name() == "sqlite":
-        engine = create_async_engine(address, hide_parameters=True, connect_args={"timeout": waits.lock}, **pool)
-        _prepare_sqlite(engine, Path(address.database or ""), foreign_keys)
+        connecting = partial(sqlite.connect, Path(address.database or ""), waits.lock)
+        engine = create_async_engine(address, hide_parameters=True, async_creator=connecting, **pool)
+        _prepare_sqlite(engine, foreign_keys)
     else:
         engine = create_async_engine(
             address,
@@ -51,17 +54,13 @@ def make_engine(
     return engine
 
 
-def _prepare_sqlite(engine: AsyncEngine, file: Path, foreign_keys: bool) -> None:
-    """Makes the file's folder, sets each new connection up, and begins transactions as the caller says.
+def _prepare_sqlite(engine: AsyncEngine, foreign_keys: bool) -> None:
+    """Sets each new connection up, and begins transactions as the caller says.
 
     FULL: an acknowledged order survives the loss of power (https://www.sqlite.org/pragma.html#pragma_synchronous).
     """
 
-    def make_folder(dialect: Dialect, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-
     def set_up(connection: Any, record: object) -> None:
-        connection.isolation_level = None  # the driver must not begin transactions of its own
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA synchronous = FULL")
@@ -71,7 +70,6 @@ def _prepare_sqlite(engine: AsyncEngine, file: Path, foreign_keys: bool) -> None
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
 
-    event.listen(engine.sync_engine, "do_connect", make_folder)
     event.listen(engine.sync_engine, "connect", set_up)
     event.listen(engine.sync_engine, "begin", begin)
 

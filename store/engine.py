@@ -15,6 +15,7 @@ from store.drivers import Waits, make_engine
 from store.errors import StoreUnavailable
 from store.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explain
 from store.schema import REVISION
+from store.sqlite import BEGIN_WRITING
 
 TRANSACTION_SECONDS: Final = 30.0
 """No transaction lasts longer: a hung database or caller holds no lock for ever. store.masks relies on it."""
@@ -43,7 +44,7 @@ class Store:
         if address.get_backend_name() == "sqlite":
             self._file = Path(address.database or "")
             self._writer = asyncio.Lock()
-            self._writing = self._engine.execution_options(begin="BEGIN IMMEDIATE")
+            self._writing = self._engine.execution_options(begin=BEGIN_WRITING)
             self._reading = self._engine
         else:
             self._writing = self._engine

@@ -21,6 +21,7 @@ from store.address import database_address
 from store.drivers import Waits, make_engine
 from store.errors import ConstraintBroken, UnknownRevision
 from store.faults import explain
+from store.sqlite import BEGIN_WRITING
 
 MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""
@@ -63,7 +64,7 @@ async def _run(url: str, revision: str, step: Callable[[Config, str], None]) -> 
         config.attributes["connection"] = connection
         step(config, revision)
 
-    async with _opened(url, "BEGIN IMMEDIATE") as connection:
+    async with _opened(url, BEGIN_WRITING) as connection:
         postgres = connection.dialect.name == "postgresql"
         if postgres:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})

@@ -19,7 +19,8 @@ from store.schema import ENDED, PERSONAL, TO_FORGET, deliveries, idempotency_key
 
 PENDING_CALLBACK: Final = deliveries.c.state == "pending"
 
-_ERASED: Final[dict[str, str | None]] = {
+_ERASED: Final[dict[str, str | bool | None]] = {
+    "forget": False,
     "account": "",
     "email": "",
     "platform_user_id": None,

@@ -1,0 +1,106 @@
+"""SQLite's connections: an order waits for no thread it does not need, and nobody waits for what takes long."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from store import migrate, tokens
+from store.engine import Store
+from tests.real.store.conftest import NOW
+from tests.real.store.small_requests import BOUND, read, write
+
+SLOW = text("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) FROM n")
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> Path:
+    """A migrated file."""
+    path = tmp_path / "gear.db"
+    await migrate.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+async def store(file: Path) -> AsyncIterator[Store]:
+    """A store on it with a connection open."""
+    store = Store(f"sqlite:///{file}")
+    await read(store)
+    yield store
+    await store.close()
+
+
+@asynccontextmanager
+async def turns() -> AsyncIterator[Callable[[], int]]:
+    """How often the event loop has come round within the block, so that others got their turn."""
+    count = 0
+
+    async def others() -> None:
+        nonlocal count
+        while True:
+            await asyncio.sleep(0)
+            count += 1
+
+    task = asyncio.create_task(others())
+    try:
+        await asyncio.sleep(0)
+        yield lambda: count
+    finally:
+        task.cancel()
+
+
+async def test_a_writer_waits_for_no_thread_before_its_commit(store: Store) -> None:
+    async with turns() as counted, store.transaction() as connection:
+        before = counted()
+        for number in range(10):
+            await tokens.create(connection, f"shop {number}", ["order"], False, None, NOW)
+        assert counted() - before <= 10  # one for each statement at the very most; a thread takes hundreds
+
+
+async def test_a_long_writer_lets_others_have_their_turn(store: Store) -> None:
+    async with turns() as counted, store.transaction() as connection:
+        before = counted()
+        for number in range(500):
+            await tokens.create(connection, f"shop {number}", ["order"], False, None, NOW)
+        assert counted() - before >= 3
+
+
+async def test_nobody_waits_for_a_long_reader(store: Store) -> None:
+    async with turns() as counted, store.reading() as connection:
+        before = counted()
+        assert (await connection.execute(SLOW)).scalar_one() == 1_000_000
+        assert counted() - before > 100
+
+
+async def test_nobody_waits_for_a_lock_but_the_writer(file: Path, store: Store) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        async with turns() as counted, asyncio.timeout(BOUND):
+            writer = asyncio.create_task(write(store))
+            await asyncio.wait({writer}, timeout=0.2)
+            assert not writer.done()
+            assert counted() > 100
+            other.execute("ROLLBACK")
+            await writer
+    assert await read(store) == 1
+
+
+async def test_a_commit_whose_client_hangs_up_is_all_there_or_not_at_all(store: Store) -> None:
+    async def two(number: int) -> None:
+        async with store.transaction() as connection:
+            await tokens.create(connection, f"first {number}", ["order"], False, None, NOW)
+            await tokens.create(connection, f"second {number}", ["order"], False, None, NOW)
+
+    for number in range(30):
+        client = asyncio.create_task(two(number))
+        for _ in range(number):
+            await asyncio.sleep(0)
+        client.cancel()
+        await asyncio.gather(client, return_exceptions=True)
+        assert await read(store) % 2 == 0
+    await two(30)
+    assert await read(store) >= 2
