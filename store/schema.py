@@ -154,8 +154,8 @@ Index("orders_in_time", orders.c.created_at, orders.c.id)
 Index("orders_in_state", orders.c.state, orders.c.created_at, orders.c.id)
 Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
-Index("orders_personal", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
-Index("orders_to_forget", orders.c.updated_at, sqlite_where=TO_FORGET, postgresql_where=TO_FORGET)
+Index("orders_personal_at_end", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
+Index("orders_to_forget_at_end", orders.c.updated_at, sqlite_where=TO_FORGET, postgresql_where=TO_FORGET)
 
 order_events = Table(
     "order_events",

@@ -22,7 +22,7 @@ from tests.real.orders.shop import opened
 from tests.real.orders.test_retries import is_replay_of, send
 from tests.receiver import Receiver
 
-A_PART = {"masks_behind", "deliveries_pending", "orders_to_forget", "sandbox_moves_due"}
+A_PART = {"masks_behind", "deliveries_pending", "orders_to_forget_at_end", "sandbox_moves_due"}
 """Indices that hold only what is still to be done, from the first on."""
 
 
