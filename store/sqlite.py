@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -94,8 +95,9 @@ class SqliteConnection:
             self._thread.shutdown(wait=False)
 
     def stop(self) -> None:
-        """Closes the connection where nobody can wait."""
-        self._connection.close()
+        """Closes the connection where nobody can wait: after what its thread still does; beside it, Python crashes."""
+        with suppress(RuntimeError):  # `close` has been there
+            self._thread.submit(self._connection.close)
         self._thread.shutdown(wait=False)
 
     async def create_function(self, *arguments: Any, **options: Any) -> None:

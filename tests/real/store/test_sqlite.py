@@ -104,3 +104,18 @@ async def test_a_commit_whose_client_hangs_up_is_all_there_or_not_at_all(store: 
         assert await read(store) % 2 == 0
     await two(30)
     assert await read(store) >= 2
+
+
+async def test_a_reader_that_is_cancelled_again_and_again_takes_nobody_with_it(store: Store) -> None:
+    async def slow() -> None:
+        async with store.reading() as connection:
+            await connection.execute(SLOW)
+
+    for _ in range(3):
+        reader = asyncio.create_task(slow())
+        for _ in range(4):  # the last ones come while its connection is being closed
+            await asyncio.sleep(0.02)
+            reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)
+    await write(store)
+    assert await read(store) == 1
