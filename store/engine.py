@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from store.address import database_address
 from store.drivers import Waits, make_engine
 from store.errors import StoreUnavailable
-from store.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explain
+from store.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explaining
 from store.schema import REVISION
 from store.sqlite import BEGIN_WRITING
 
@@ -139,12 +139,8 @@ class Store:
 
 
 async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[BaseException]) -> AsyncConnection:
-    try:
+    with explaining():
         connection = await stack.enter_async_context(engine.connect())
         await connection.execution_options(failures=failures)
         await stack.enter_async_context(connection.begin())
-    except Exception as error:  # asyncpg's own as well, see store.faults
-        if (explained := explain(error)) is not None:
-            raise explained from None
-        raise
     return connection

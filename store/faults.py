@@ -1,5 +1,8 @@
 """What a driver's error means: an error of SQLite, asyncpg or the pool goes in, the store's own error comes out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlalchemy import exc
 
 from store.errors import ConstraintBroken, StoreError, StoreUnavailable
@@ -52,6 +55,17 @@ def explain(error: BaseException) -> StoreError | None:
         return StoreUnavailable(f"no connection to the address in GEAR_DATABASE_URL ({type(error).__name__})")
     original = getattr(error, "orig", None) or error
     return _explain_sqlite(original) or _explain_postgres(original) or _explain_lost(error)
+
+
+@contextmanager
+def explaining() -> Iterator[None]:
+    """Raises the store's error for whatever a driver or the pool raises within the block; all else as it is."""
+    try:
+        yield
+    except Exception as error:  # a driver's own errors have no class in common
+        if (explained := explain(error)) is not None:
+            raise explained from None
+        raise
 
 
 def _explain_sqlite(error: BaseException) -> StoreError | None:

@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.address import database_address
 from store.drivers import Waits, make_engine
 from store.errors import ConstraintBroken, UnknownRevision
-from store.faults import explain
+from store.faults import explaining
 from store.sqlite import BEGIN_WRITING
 
 MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
@@ -90,12 +90,9 @@ async def _check_references(connection: AsyncConnection) -> None:
 async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
     engine = make_engine(database_address(url), MIGRATION_WAITS, foreign_keys=False)
     try:
-        async with engine.execution_options(begin=begin).begin() as connection:
-            yield connection
-    except Exception as error:  # asyncpg's own as well, see store.faults
-        if (explained := explain(error)) is not None:
-            raise explained from None
-        raise
+        with explaining():
+            async with engine.execution_options(begin=begin).begin() as connection:
+                yield connection
     finally:
         await engine.dispose()
 

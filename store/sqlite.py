@@ -58,9 +58,11 @@ class SqliteConnection:
             try:
                 if not (self._writing or statement.startswith("BEGIN")):
                     return await _done(self._thread, work)
-                await self._take_turns()
+                if self._writing:
+                    await self._take_turns()
                 made = work()
-                self._writing = self._writing or statement == BEGIN_WRITING
+                if statement == BEGIN_WRITING:
+                    self._writing, self._turn = True, time.monotonic()
                 return made
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode not in _LOCKED or time.monotonic() > until:
@@ -68,11 +70,9 @@ class SqliteConnection:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def _take_turns(self) -> None:
-        if self._writing and time.monotonic() - self._turn > TURN_SECONDS:
+        if time.monotonic() - self._turn > TURN_SECONDS:
             await asyncio.sleep(0)
-        elif self._writing:
-            return
-        self._turn = time.monotonic()
+            self._turn = time.monotonic()
 
     async def commit(self) -> None:
         """Ends the transaction; what it wrote is on the disk then."""

@@ -76,6 +76,11 @@ async def migrated(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFa
     return urls
 
 
+def sqlite_file(url: str) -> Path:
+    """The file of an SQLite database."""
+    return Path(url.removeprefix("sqlite:///"))
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def kind(request: pytest.FixtureRequest) -> str:
     """Which database the test runs on; every test of the store's behaviour runs on both."""
@@ -89,7 +94,7 @@ async def url(kind: str, migrated: dict[str, str], postgres: PostgresServer, tmp
         await postgres.execute(f"TRUNCATE {', '.join(metadata.tables)}", "store_tests")
         return migrated[kind]
     copy = tmp_path / "gear.db"
-    shutil.copyfile(migrated[kind].removeprefix("sqlite:///"), copy)
+    shutil.copyfile(sqlite_file(migrated[kind]), copy)
     return f"sqlite:///{copy}"
 
 

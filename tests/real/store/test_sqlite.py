@@ -4,34 +4,19 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from store import migrate, tokens
+from store import tokens
 from store.engine import Store
-from tests.real.store.conftest import NOW
+from tests.real.store.conftest import NOW, sqlite_file
 from tests.real.store.small_requests import BOUND, read, write
 
 SLOW = text("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) FROM n")
 
 
-@pytest.fixture
-async def file(tmp_path: Path) -> Path:
-    """A migrated file."""
-    path = tmp_path / "gear.db"
-    await migrate.upgrade(f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture
-async def store(file: Path) -> AsyncIterator[Store]:
-    """A store on it with a connection open."""
-    store = Store(f"sqlite:///{file}")
-    await read(store)
-    yield store
-    await store.close()
+pytestmark = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 
 
 @asynccontextmanager
@@ -76,8 +61,8 @@ async def test_nobody_waits_for_a_long_reader(store: Store) -> None:
         assert counted() - before > 100
 
 
-async def test_nobody_waits_for_a_lock_but_the_writer(file: Path, store: Store) -> None:
-    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+async def test_nobody_waits_for_a_lock_but_the_writer(url: str, store: Store) -> None:
+    with closing(sqlite3.connect(sqlite_file(url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         async with turns() as counted, asyncio.timeout(BOUND):
             writer = asyncio.create_task(write(store))

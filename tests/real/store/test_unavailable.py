@@ -15,7 +15,7 @@ from sqlalchemy.pool import Pool
 from store import migrate, orders, tokens
 from store.engine import Store
 from store.errors import ConstraintBroken, StoreUnavailable
-from tests.real.store.conftest import NOW, NewOrders, PostgresServer
+from tests.real.store.conftest import NOW, NewOrders, PostgresServer, sqlite_file
 from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
@@ -115,10 +115,6 @@ async def test_the_callers_own_errors_are_not_taken_for_the_databases(store: Sto
         with pytest.raises(type(error), match="mine"):
             async with store.transaction():
                 raise error
-
-
-def sqlite_file(url: str) -> Path:
-    return Path(url.removeprefix("sqlite:///"))
 
 
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
