@@ -17,7 +17,7 @@ from api.orders import schedule
 from api.orders.answers import rfc3339
 from api.orders.callbacks import message_id, message_of
 from api.orders.noting import Notes
-from api.orders.rounds import Rounds
+from api.orders.rounds import Rounds, company
 from api.orders.sender import Sender, Sent
 from api.orders.shares import Paces, Shares
 from api.settings import Settings
@@ -29,7 +29,6 @@ from store.engine import Store
 from store.errors import StoreUnavailable
 
 POLL_SECONDS: Final = 0.5  # another process's order must be told within the second of the contract
-TOGETHER_SECONDS: Final = 0.05  # what comes so soon after the first is leased together: a lease is a commit
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to note it, through a short outage too
 NOTE_AGAIN_SECONDS: Final = 0.5
 STOP_SECONDS: Final = 5.0
@@ -89,7 +88,7 @@ class Dispatcher:
         """Starts on what is due; the seconds until the next look."""
         taken = await self._take()
         if taken:
-            await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
+            await company(taken)
         # what this process changes wakes this; what others change may go on coming
         more = taken and (self._short or not self._rounds.called)
         return 0.0 if more else POLL_SECONDS

@@ -13,14 +13,13 @@ import structlog
 from opensearchpy.exceptions import TransportError
 
 from api.errors import ApiError
-from api.orders.rounds import Rounds
+from api.orders.rounds import Rounds, company
 from api.services import Services
 from store import masks
 from store.errors import StoreUnavailable
 from store.masks import MaskWork
 
 POLL_SECONDS = 0.5  # a row left by a crash or by another worker must be told within the 2 seconds of the contract
-TOGETHER_SECONDS = 0.05  # what comes so soon after the first is told together: the index shows it within a second
 BATCH = 250  # told by one request and noted by one transaction: more than any second brings to one database
 TELL_SECONDS = 2.5  # whatever the deadline of searches is: a row waits for its next try, not for this one
 LEASE_SECONDS = 5.0  # telling and noting it; a row that a crash left leased is taken over after this
@@ -63,7 +62,7 @@ class Masking:
         """Tells a batch to the index; the seconds until the next one."""
         taken = await self._round()
         if 0 < taken < BATCH:
-            await asyncio.sleep(TOGETHER_SECONDS)  # not to be woken from
+            await company(taken)
         # what this process changes wakes this; what others change may go on coming
         more = taken == BATCH or (taken and not self._rounds.called)
         return 0.0 if more else POLL_SECONDS

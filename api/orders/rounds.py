@@ -11,6 +11,11 @@ from store.errors import StoreUnavailable
 
 AFTER_A_FAULT_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 5.0
+FEW: Final = 5
+FEW_WAIT_SECONDS: Final = 0.25
+MANY_WAIT_SECONDS: Final = 0.05
+"""A batch costs commits, however few are in it: five of them pay for theirs, fewer wait for company. What is waited for
+here is a small part of the second of a first callback and of the two of a mask (docs/decisions/0039)."""
 
 log = structlog.get_logger("gear.api")
 
@@ -89,6 +94,11 @@ class Rounds:
                 await self._woken.wait()
         except TimeoutError:
             pass
+
+
+async def company(taken: int) -> None:
+    """Waits until what follows a batch of so many is a batch too; not to be woken from."""
+    await asyncio.sleep(FEW_WAIT_SECONDS if taken < FEW else MANY_WAIT_SECONDS)
 
 
 @asynccontextmanager
