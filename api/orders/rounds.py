@@ -14,8 +14,8 @@ STOP_SECONDS: Final = 5.0
 FEW: Final = 5
 FEW_WAIT_SECONDS: Final = 0.25
 MANY_WAIT_SECONDS: Final = 0.05
-"""A batch costs commits, however few are in it: five of them pay for theirs, fewer wait for company. What is waited for
-here is a small part of the second of a first callback and of the two of a mask (docs/decisions/0039)."""
+"""A batch costs its transactions and its request, however few are in it: five pay for theirs, fewer wait for company
+(docs/decisions/0039). A first callback may take a second and a mask two, one of which is the index's."""
 
 log = structlog.get_logger("gear.api")
 
