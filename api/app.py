@@ -9,30 +9,30 @@ from fastapi import FastAPI
 
 import api.errors
 import api.health
+import api.http.openapi
+import api.http.pages
 import api.metrics
-import api.openapi
-import api.orders.delivery_routes
 import api.orders.routes
-import api.pages
+import api.orders.webhooks.routes
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
+from api.http.request_id import RequestIdMiddleware
 from api.metrics import Meter
-from api.orders.deliver import delivering
-from api.orders.masking import masking
-from api.orders.sandboxing import sandboxing
+from api.orders.index_sync import masking
+from api.orders.retention import upkeep
+from api.orders.sandbox.worker import sandboxing
 from api.orders.schemas import OrderBody, TransitionBody
-from api.orders.upkeep import upkeep
-from api.request_id import RequestIdMiddleware
-from api.search.cursors import Cursors
-from api.search.dearest import Dearest
-from api.search.engine import Engine
-from api.search.kept import Answers
-from api.search.schemas import SearchBody
+from api.orders.webhooks.dispatcher import delivering
+from api.search.engine.client import Engine
+from api.search.pagination.point_in_time import Cursors
+from api.search.price_desc import Dearest
+from api.search.response_cache import Answers
+from api.search.schemas.search import SearchBody
 from api.services import Services
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from store.engine import Store
+from store.connection.engine import Store
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
 
@@ -75,14 +75,21 @@ def create_app(settings: Settings) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         redirect_slashes=False,
-        openapi_url=None,  # api.pages has the routes, which refuse unknown query parameters like all others
+        openapi_url=None,  # api.http.pages has the routes, which refuse unknown query parameters like all others
     )
     app.state.meter = Meter(settings)
     app.add_middleware(RequestIdMiddleware, answered=app.state.meter.answered)
     api.errors.install(app)
-    for part in (api.search.routes, api.orders.routes, api.orders.delivery_routes, api.metrics, api.health, api.pages):
+    for part in (
+        api.search.routes,
+        api.orders.routes,
+        api.orders.webhooks.routes,
+        api.metrics,
+        api.health,
+        api.http.pages,
+    ):
         app.include_router(part.router)
-    api.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
+    api.http.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
     return app
 
 

@@ -14,9 +14,9 @@ from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
 from api.errors import ApiError
-from store import tokens
-from store.engine import Store
-from store.tokens import Token
+from store.auth import tokens
+from store.auth.tokens import Token
+from store.connection.engine import Store
 
 # A revoked token must stop working within 5 seconds on every worker; a cached one is looked up again after this.
 CACHE_SECONDS = 2.0

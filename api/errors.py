@@ -10,8 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.request_id import REQUEST_ID_HEADER, request_id
-from store.errors import StoreUnavailable
+from api.http.request_id import REQUEST_ID_HEADER, request_id
+from store.connection.errors import StoreUnavailable
 
 # code: (status, what it tells the client). The order is that of the statuses.
 ERRORS: dict[str, tuple[int, str]] = {

@@ -7,8 +7,8 @@ import orjson
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
 
-from api.openapi import answers
-from api.queries import only_query
+from api.http.openapi import answers
+from api.http.query_params import only_query
 from api.services import Services, services_of
 
 router = APIRouter(tags=["health"], dependencies=[Depends(only_query())])

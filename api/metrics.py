@@ -11,12 +11,12 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from api.auth import MetricsToken
-from api.openapi import text_answers
-from api.queries import only_query
-from api.search.kept import Met
+from api.http.openapi import text_answers
+from api.http.query_params import only_query
+from api.search.response_cache import Met
 from api.services import Services, services_of
 from api.settings import Settings
-from store import deliveries, masks
+from store.outbox import deliveries, index_outbox
 
 router = APIRouter(tags=["metrics"])
 # From what a cached search takes to the engine's default deadline and twice that.
@@ -82,7 +82,7 @@ async def waiting(services: Services) -> CollectorRegistry:
     meaning = "Seconds since the oldest of them is due"
     overdue_seconds = Gauge("gear_callbacks_overdue_seconds", meaning, registry=registry)
     async with services.store.reading() as connection:
-        behind.set(await masks.backlog(connection))
+        behind.set(await index_outbox.backlog(connection))
         now = datetime.now(UTC)
         count, oldest = await deliveries.backlog(connection, now)
     overdue.set(count)

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
-from api.search.cursors import Cursors
-from api.search.dearest import Dearest
-from api.search.engine import Engine
-from api.search.kept import Answers
+from api.search.engine.client import Engine
+from api.search.pagination.point_in_time import Cursors
+from api.search.price_desc import Dearest
+from api.search.response_cache import Answers
 from api.settings import Settings
 from mappings.platforms import Platforms
-from store.engine import Store
+from store.connection.engine import Store
 
 
 @dataclass(frozen=True)

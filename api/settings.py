@@ -9,7 +9,7 @@ from limits import parse as parse_rate_limit
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from mappings.connection import SearchSettings
-from store.settings import StoreSettings
+from store.connection.settings import StoreSettings
 
 
 class Settings(SearchSettings, StoreSettings):

@@ -5,20 +5,22 @@ from pathlib import Path
 import click
 
 from bench import attachments as encoding
-from bench import data, databases, engine_cli, results, services
-from bench import load as loading
-from bench import matches as matching
-from bench import measured as files_of_runs
-from bench import memory as remembering
-from bench import orders as ordering
-from bench import page as paging
+from bench import data, engine_cli
 from bench import profile as profiling
+from bench.peers import databases, services
 from bench.relevance import judged as judging
 from bench.relevance import score
 from bench.relevance.peers import asked as asked_about
 from bench.relevance.stock import stock
-from bench.search import Plan, measure, peers
-from bench.workloads import CATALOGUE, bodies_of, workloads
+from bench.report import measured as files_of_runs
+from bench.report import page as paging
+from bench.report import results
+from bench.runs import load as loading
+from bench.runs import matches as matching
+from bench.runs import memory as remembering
+from bench.runs import orders as ordering
+from bench.runs.search import Plan, measure, peers
+from bench.workloads.bodies import CATALOGUE, bodies_of, workloads
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -23,9 +23,9 @@ from opensearchpy import OpenSearch
 from rich.console import Console
 from rich.table import Table
 
-from indexer.document import index_document, item_from_json
-from indexer.sample import Sampler
-from indexer.sample_files import read_catalogue
+from indexer.documents.document import index_document, item_from_json
+from indexer.sample.catalogue import read_catalogue
+from indexer.sample.generator import Sampler
 from mappings.attachments import SEPARATOR, count_token, name_key, other_range, ranked_range, wear_key
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition

@@ -14,8 +14,8 @@ import orjson
 import zstandard
 from opensearchpy import OpenSearch
 
-from bench import plain, services, stac
-from bench.services import Service
+from bench.peers import plain, services, stac
+from bench.peers.services import Service
 from mappings.connection import SearchSettings, connect
 
 SEED = 1

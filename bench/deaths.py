@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bench import load as loading
-from bench import means, nodes, services
-from bench.connection import ask
+from bench import means, nodes
 from bench.nodes import Cluster
+from bench.peers import services
+from bench.peers.connection import ask
+from bench.peers.services import Service
 from bench.questions import distinct
-from bench.services import Service
+from bench.runs import load as loading
 
 BODIES: Final = 40_000
 CLIENTS: Final = 4

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from bench import data, deaths, means, nodes, request_cache, results
-from bench import load as loading
+from bench import data, deaths, means, nodes, request_cache
 from bench.questions import distinct, recorded
-from bench.workloads import workloads
+from bench.report import results
+from bench.runs import load as loading
+from bench.workloads.bodies import workloads
 
 PARTS = ("fill", "copy", "ask", "remove")
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from opensearchpy import OpenSearch
 
-from bench import loaders
-from bench.connection import Connection, ask
-from bench.load import Place, engine_seconds
+from bench.peers import loaders
+from bench.peers.connection import Connection, ask
 from bench.questions import found_by, part, to_index
-from indexer.generations import LOADING_SETTINGS
+from bench.runs.load import Place, engine_seconds
+from indexer.engine.generations import LOADING_SETTINGS
 from mappings.definition import read_definition
 from mappings.names import alias_of
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
-from bench.markdown import number, table
 from bench.means import QUESTIONS
-from bench.measured import Measured
+from bench.report.markdown import number, table
+from bench.report.measured import Measured
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.error import URLError
 
-from bench.connection import ask
+from bench.peers.connection import ask
 
 IMAGE: Final = "opensearchproject/opensearch:3.6.0"
 START_SECONDS: Final = 300.0  # three at once on two cores that others use too

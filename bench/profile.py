@@ -14,12 +14,12 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from bench import services
-from bench.connection import Connection
+from bench.peers import services
+from bench.peers.connection import Connection
 from bench.questions import sent_for
-from bench.search import OURS, Peer
-from bench.workloads import Workload
-from bench.wrk import run
+from bench.runs.search import OURS, Peer
+from bench.runs.wrk import run
+from bench.workloads.bodies import Workload
 
 BODIES: Final = 300
 JSON: Final = {"Content-Type": "application/json"}

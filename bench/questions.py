@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from bench import services
-from bench.connection import Connection
+from bench.peers import services
+from bench.peers.connection import Connection
 from bench.recorded import recording
-from bench.workloads import bodies_of, workloads
+from bench.workloads.bodies import bodies_of, workloads
 
 SEARCH = b"POST /_msearch"
 KEEPING_NOTHING = {"GEAR_KEPT_ANSWERS_MIB": "0"}  # so that what is asked twice is asked of the engine twice

@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from bench import load as loading
 from bench import means, nodes
-from bench.connection import Connection
-from bench.load import engine_seconds
+from bench.peers.connection import Connection
 from bench.questions import found_by, recorded
-from bench.search import forget
-from bench.workloads import Workload, bodies_of
+from bench.runs import load as loading
+from bench.runs.load import engine_seconds
+from bench.runs.search import forget
+from bench.workloads.bodies import Workload, bodies_of
 
 SIZES: Final = ("1%", "5%", "10%")
 HEAP: Final = "512m"

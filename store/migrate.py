@@ -17,11 +17,11 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.address import database_address
-from store.drivers import Waits, make_engine
-from store.errors import ConstraintBroken, UnknownRevision
-from store.faults import explaining
-from store.sqlite import BEGIN_WRITING
+from store.connection.address import database_address
+from store.connection.drivers import Waits, make_engine
+from store.connection.errors import ConstraintBroken, UnknownRevision
+from store.connection.faults import explaining
+from store.connection.sqlite import BEGIN_WRITING
 
 MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""

@@ -45,7 +45,7 @@ TRIED: Final = text(f"sandbox AND {_HOLDS}")
 # Not as a list of these states: SQLite would look through all orders in them, not in the index made for the question.
 _AT_ITS_END: Final = "state NOT IN ('created', 'processing', 'delivered')"
 PERSONAL: Final = text(f"email <> '' AND {_AT_ITS_END}")
-"""An order at its end that still says who the buyer is (store.privacy)."""
+"""An order at its end that still says who the buyer is (store.orders.privacy)."""
 TO_FORGET: Final = text(f"forget AND {_AT_ITS_END}")
 """One of these whose buyer is to be forgotten without waiting."""
 

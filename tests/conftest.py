@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from mappings.connection import SearchSettings, connect
-from tests.servers import opensearch_url as a_real_engine
+from tests.support.servers import opensearch_url as a_real_engine
 
 GOLDEN = Path(__file__).parent / "golden"
 

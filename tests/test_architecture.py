@@ -34,9 +34,9 @@ MAY_IMPORT = {
 # file: why it reads the environment although it is no settings class
 READS_ENVIRONMENT: dict[str, str] = {
     "bench/data.py": "it starts commands in an environment like its own but for what is measured",
-    "bench/load.py": "it starts loads in an environment like its own but for what is measured",
-    "bench/services.py": "it starts services in an environment like its own but for what is measured",
-    "api/cli.py": "it hands --host and --port to the worker processes, whose settings are built from the environment",
+    "bench/runs/load.py": "it starts loads in an environment like its own but for what is measured",
+    "bench/peers/services.py": "it starts services in an environment like its own but for what is measured",
+    "api/cli/main.py": "it hands --host and --port to its workers, whose settings are built from the environment",
 }
 SUPPRESSION = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
 NO_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "misc", "shared", "base"}
@@ -90,8 +90,8 @@ def test_the_indexer_uses_the_store_only_for_the_items_that_orders_bind() -> Non
         if isinstance(node, ast.ImportFrom) and node.module == "store"
         for alias in node.names
     }
-    assert not names & {"store.tokens"}, "loading needs nobody's token"
-    assert "store.tokens" not in modules, "loading needs nobody's token"
+    assert not names & {"store.auth.tokens"}, "loading needs nobody's token"
+    assert "store.auth.tokens" not in modules, "loading needs nobody's token"
 
 
 def test_only_one_place_builds_clients_of_the_engine() -> None:
@@ -104,7 +104,9 @@ def test_only_one_place_builds_clients_of_the_engine() -> None:
         and node.func.id in ("OpenSearch", "AsyncOpenSearch")
     }
     # the plain peer of the benchmarks does it as its own authors would
-    assert builders - {"bench/plain.py"} == {"mappings/connection.py"}, "else address and password are read in two ways"
+    assert builders - {"bench/peers/plain.py"} == {"mappings/connection.py"}, (
+        "else address and password are read in two ways"
+    )
 
 
 def test_sql_is_in_the_store_alone() -> None:
@@ -122,7 +124,15 @@ def test_sql_is_in_the_store_alone() -> None:
 
 
 def test_queries_and_results_are_pure() -> None:
-    pure = ("attachments", "query", "results", "understand", "facets", "groups", "histogram")
+    pure = (
+        "engine/results",
+        "facets/facets",
+        "facets/histogram",
+        "groups/groups",
+        "parsing/parse",
+        "query/attachments",
+        "query/request",
+    )
     knows = {"fastapi", "starlette", "opensearchpy", "httpx", "asyncio", "time", "random", "secrets", "os"}
     for name in pure:
         found = set(imported(tree_of(ROOT / "api" / "search" / f"{name}.py"))) & knows

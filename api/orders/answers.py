@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from api.orders.amounts import json_number
+from api.orders.placing.money import json_number
 from mappings.platforms import Platform
-from store.orders import Order, OrderEvent
+from store.orders.orders import Order, OrderEvent
 
 
 def status_url(order: Order, public_url: str) -> str:

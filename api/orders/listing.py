@@ -9,13 +9,13 @@ from typing import Annotated, Final
 from fastapi import Query
 
 from api.errors import invalid
-from api.numbers import item_number
+from api.http.numbers import item_number
 from api.orders.schemas import MOST_ACCOUNT_CHARACTERS, State
 from api.services import Services
-from store import order_lists
-from store.order_lists import Place, Wanted
-from store.orders import Order
-from store.tokens import Token
+from store.auth.tokens import Token
+from store.orders import listing
+from store.orders.listing import Place, Wanted
+from store.orders.orders import Order
 
 DEFAULT_LIMIT: Final = 20
 MOST_LIMIT: Final = 100
@@ -69,7 +69,7 @@ async def list_orders(
         item=number,
     )
     async with services.store.reading() as connection:
-        found = await order_lists.newest(connection, wanted, after, limit + 1)
+        found = await listing.newest(connection, wanted, after, limit + 1)
     page = found[:limit]
     return page, cursor_of(page[-1]) if len(found) > limit else None
 

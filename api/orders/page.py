@@ -8,10 +8,10 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from api.content_policy import HEADER, digest, policy
+from api.http.content_policy import HEADER, digest, policy
 from mappings.money import from_minor
 from mappings.platforms import Platform
-from store.orders import Order
+from store.orders.orders import Order
 
 REFRESH_SECONDS: Final = 5
 FINAL: Final = frozenset({"completed", "failed", "cancelled", "reverted"})

@@ -8,18 +8,18 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import OrderOrFulfilToken, OrderToken
 from api.errors import ApiError
-from api.json_body import body_of, request_body
-from api.openapi import answers
+from api.http.json_body import body_of, request_body
+from api.http.openapi import answers
+from api.http.query_params import only_query
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
-from api.orders.masking import Masking
-from api.orders.retries import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
+from api.orders.index_sync import Masking
+from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.schemas import OrderAnswer, OrderBody, OrdersAnswer, OrderWithHistoryAnswer, TransitionBody
 from api.orders.service import find_order, place_order, platform_of
 from api.orders.transitions import move_order
-from api.queries import only_query
 from api.services import Services, services_of
-from store import orders
+from store.orders import orders
 
 router = APIRouter(tags=["orders"])
 Held = Annotated[Services, Depends(services_of)]

@@ -6,9 +6,9 @@ from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.nulls import NullIs
-from api.numbers import Price
-from api.orders.amounts import FeeMode
+from api.http.nulls import NullIs
+from api.http.numbers import Price
+from api.orders.placing.money import FeeMode
 
 MOST_ACCOUNT_CHARACTERS = 128
 MOST_EMAIL_CHARACTERS = 254

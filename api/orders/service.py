@@ -9,23 +9,23 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, Detail, invalid
-from api.numbers import item_number
-from api.orders.additional_fields import broken_rules
-from api.orders.addresses import url_problem
-from api.orders.amounts import amounts_of
+from api.http.numbers import item_number
 from api.orders.answers import order_entry
-from api.orders.offers import Offer, check_price, real_offer, sandbox_offer
-from api.orders.retries import KEY_HEADER, Call
-from api.orders.sandbox import Scenario, moves
+from api.orders.placing.additional_fields import broken_rules
+from api.orders.placing.idempotency import KEY_HEADER, Call
+from api.orders.placing.money import amounts_of
+from api.orders.placing.offers import Offer, check_price, real_offer, sandbox_offer
+from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody
 from api.orders.transitions import visible
+from api.orders.webhooks.addresses import url_problem
 from api.services import Services
 from mappings.platforms import Platform
-from store import idempotency, orders, sandbox
-from store.errors import ItemTaken, Overtaken
-from store.idempotency import Kept
-from store.orders import NewOrder, Order, OrderEvent
-from store.tokens import Token
+from store.auth.tokens import Token
+from store.connection.errors import ItemTaken, Overtaken
+from store.orders import idempotency, orders, sandbox
+from store.orders.idempotency import Kept
+from store.orders.orders import NewOrder, Order, OrderEvent
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
 """Refusals by which a client takes its order for not placed, and which another moment may not have brought."""

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.errors import ApiError, Detail
 from api.orders.schemas import State, TransitionBody
 from api.services import Services
-from store import orders
-from store.orders import Order, OrderEvent
-from store.tokens import Token
+from store.auth.tokens import Token
+from store.orders import orders
+from store.orders.orders import Order, OrderEvent
 
 # state: the states that it is reached from; nothing else happens to an order
 REACHED_FROM: Final[dict[State, frozenset[State]]] = {

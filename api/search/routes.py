@@ -7,23 +7,18 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
-from api.json_body import content_of, request_body
-from api.numbers import item_number
-from api.openapi import Named, answers
-from api.queries import only_query
-from api.search import examples
-from api.search.limits import limits, platform_entry
-from api.search.schemas import (
-    ItemAnswer,
-    PlatformsAnswer,
-    SearchAnswer,
-    SearchBody,
-)
+from api.http.json_body import content_of, request_body
+from api.http.numbers import item_number
+from api.http.openapi import Named, answers
+from api.http.query_params import only_query
+from api.platforms.limits import limits, platform_entry
+from api.search.schemas import examples
+from api.search.schemas.search import ItemAnswer, PlatformsAnswer, SearchAnswer, SearchBody
 from api.search.service import answered
-from api.search.suggestions import DEFAULT_SUGGESTIONS, Limit, OfPlatform, OfText, SuggestAnswer, suggest
+from api.search.suggest.service import DEFAULT_SUGGESTIONS, Limit, OfPlatform, OfText, SuggestAnswer, suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
-from store import orders
+from store.orders import orders
 
 router = APIRouter(tags=["search"])
 Held = Annotated[Services, Depends(services_of)]

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from api.errors import invalid
-from api.json_body import checked, parse
-from api.search.counting import with_facets
-from api.search.cursor import check_cursor
-from api.search.dearest import gains
-from api.search.grouping import Page, cards
-from api.search.in_force import in_force
-from api.search.interpretation import explained
-from api.search.query import Clause, Question, asks_for_price, fits, from_price, hit_requests, whole_request
-from api.search.results import Gear, gear_of, search_answer, total_of
-from api.search.schemas import SearchBody, check_window, platforms_of
-from api.search.understand import understand
-from api.search.walk import walk
+from api.http.json_body import checked, parse
+from api.search.engine.results import Gear, gear_of, search_answer, total_of
+from api.search.facets.execution import with_facets
+from api.search.groups.execution import Page, cards
+from api.search.pagination.cursor import check_cursor
+from api.search.pagination.cursor_page import walk
+from api.search.parsing.interpretation import explained
+from api.search.parsing.parse import understand
+from api.search.price_desc import gains
+from api.search.query.request import Clause, Question, asks_for_price, fits, from_price, hit_requests, whole_request
+from api.search.query_relaxation import in_force
+from api.search.schemas.search import SearchBody, check_window, platforms_of
 from api.services import Services
 from mappings.platforms import Platform
 

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from opensearchpy import OpenSearch
 
-from bench import data, plain, services
+from bench import data
+from bench.peers import plain, services
 from bench.relevance import typesense
 from bench.relevance.judged import Item
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 
 from bench.relevance.judged import Item, Judgment, Meaning, Span, value_of, words_of
-from indexer.sample import Sampler
-from indexer.sample_files import read_catalogue
+from indexer.sample.catalogue import read_catalogue
+from indexer.sample.generator import Sampler
 from mappings.platforms import Platform, read_platforms
 
 CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
+from bench.peers.services import free_port
 from bench.relevance.judged import Item
-from bench.services import free_port
 
 START_SECONDS = 60.0
 _KEY = "bench"

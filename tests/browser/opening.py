@@ -9,7 +9,7 @@ import httpx
 from playwright.async_api import Browser, Page, expect
 
 from api.settings import Settings
-from tests.app import serving
+from tests.support.app import serving
 
 PICTURE = "https://images.example.com/redline.svg"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"><rect width="640" height="480"/></svg>'

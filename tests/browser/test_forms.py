@@ -5,8 +5,8 @@ from pathlib import Path
 from playwright.async_api import Browser, expect
 
 from store import migrate
-from tests.app import settings_for
 from tests.browser.opening import opened, served
+from tests.support.app import settings_for
 
 
 async def test_the_forms_need_nothing_but_the_service(chromium: Browser, tmp_path: Path) -> None:

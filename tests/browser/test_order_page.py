@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
-from store import migrate, orders
-from store.orders import Order
-from tests.app import settings_for
+from store import migrate
+from store.orders import orders
+from store.orders.orders import Order
 from tests.browser.opening import PICTURE, opened, served
-from tests.real.orders.desk import Desk, desk_at, new_order
-from tests.receiver import Receiver, answers
+from tests.support.app import settings_for
+from tests.support.orders.desk import Desk, desk_at, new_order
+from tests.support.receiver import Receiver, answers
 
 
 class Shown:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers import free_port
+from tests.support.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 LONG_RUNNING = ("opensearch", "postgres", "api")

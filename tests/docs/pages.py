@@ -6,15 +6,15 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-import api.cli
-import indexer.cli
+import api.cli.main
+import indexer.cli.main
 import node.cli
 from api.app import create_app
 from api.settings import Settings
 from tests.docs.api_page import ApiPage
 
 DOCS = Path(__file__).parents[2] / "docs"
-GROUPS = {"gear-indexer": indexer.cli.main, "gear-api": api.cli.main, "gear-node": node.cli.main}
+GROUPS = {"gear-indexer": indexer.cli.main.main, "gear-api": api.cli.main.main, "gear-node": node.cli.main}
 _GENERATED = "<!-- written by `make docs`; a test fails where it differs from the code -->\n"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.search.examples import SEARCH_ANSWERS, SEARCH_BODIES
+from api.search.schemas.examples import SEARCH_ANSWERS, SEARCH_BODIES
 from tests.docs.api_page import LINE, written
 from tests.docs.limits import limits_of, type_of
 from tests.docs.pages import api_page

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bench import page as paging
 from bench.__main__ import main
-from bench.measured import PageError, read
-from bench.page import written
+from bench.report import page as paging
+from bench.report.measured import PageError, read
+from bench.report.page import written
 
 EMPTY = "a\n<!-- measured: searches -->\nold\n<!-- end -->\nb\n" + "".join(
     f"<!-- measured: {name} -->\n<!-- end -->\n" for name in ("matches", "memory", "loads", "means")

@@ -2,7 +2,7 @@
 
 import re
 
-from indexer.findings import Code
+from indexer.doctor.findings import Code
 from tests.docs.pages import DOCS
 
 ROW = re.compile(r"^\| `([a-z-]+)` \|.*\| ([^|]+) \|$", re.MULTILINE)

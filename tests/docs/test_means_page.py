@@ -4,7 +4,7 @@ from typing import Any
 
 from bench.means import AS_IT_IS, QUESTIONS
 from bench.means_page import means
-from bench.measured import Measured, is_means
+from bench.report.measured import Measured, is_means
 
 ABOUT = {"at": "2026-11-21T20:00:00+00:00", "commit": "abc1234", "items": 1_000_000, "machine": {"cores": 2}}
 

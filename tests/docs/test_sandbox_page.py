@@ -2,7 +2,7 @@
 
 import re
 
-from api.orders.sandbox import BY_ITEM, BY_TRADE_LINK, MOVED_PRICE, PRICE, SOON, Scenario
+from api.orders.sandbox.scenario import BY_ITEM, BY_TRADE_LINK, MOVED_PRICE, PRICE, SOON, Scenario
 from tests.docs.pages import DOCS
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers import Node, disposable_node
+from tests.support.servers import Node, disposable_node
 
 
 @pytest.fixture(scope="session")

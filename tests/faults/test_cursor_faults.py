@@ -4,12 +4,12 @@ from pathlib import Path
 
 from mappings.connection import connect
 from mappings.platforms import read_platforms
-from tests.app import running, settings_for
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import error_of
-from tests.real.api.waiting import until
-from tests.real.search.walking import ids, started
-from tests.servers import Node
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
+from tests.support.app import running, settings_for
+from tests.support.search.walking import ids, started
+from tests.support.servers import Node
 
 ITEMS = 5
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from opensearchpy import OpenSearch
 
-from api.search.engine import Engine
+from api.search.engine.client import Engine
 from mappings.connection import connect
 from mappings.platforms import read_platforms
-from tests.app import running, settings_for
-from tests.faults.answering_wire import answer, answering
-from tests.real.api.catalogue import put_index, simple_item
-from tests.servers import Node
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.app import running, settings_for
+from tests.support.faults.answering_wire import answer, answering
+from tests.support.servers import Node
 
 (PLATFORM,) = read_platforms()
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import load as loading
-from bench import means, services
+from bench import means
 from bench.deaths import Load, chosen, until, wrong
-from bench.load import Place
 from bench.nodes import Cluster
+from bench.peers import services
 from bench.questions import distinct
+from bench.runs import load as loading
+from bench.runs.load import Place
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 

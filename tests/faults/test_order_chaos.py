@@ -19,22 +19,23 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from api.orders.callbacks import message_id
-from api.orders.schedule import JITTER, WAITS
+from api.orders.webhooks.payload import message_id
+from api.orders.webhooks.schedule import JITTER, WAITS
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from store import migrate, tokens
-from store.engine import Store
+from store import migrate
+from store.auth import tokens
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
 from store.schema import RELEASED, deliveries, order_events
-from store.tokens import CreatedToken
-from tests.app import settings_for
-from tests.faults.order_fleet import Fleet
-from tests.faults.order_traffic import Traffic
-from tests.faults.rough_receiver import Rough
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.waiting import until
 from tests.real.orders.conftest import database, database_url, postgres, postgres_database_url, sqlite_url, template
-from tests.receiver import Receiver
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.waiting import until
+from tests.support.app import settings_for
+from tests.support.faults.order_fleet import Fleet
+from tests.support.faults.order_traffic import Traffic
+from tests.support.faults.rough_receiver import Rough
+from tests.support.receiver import Receiver
 
 __all__ = ["database", "database_url", "postgres", "postgres_database_url", "sqlite_url", "template"]  # fixtures
 

@@ -9,19 +9,19 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.databases import postgresql
+from bench.peers.databases import postgresql
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
 from store import migrate
-from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
-from tests.faults.answering_wire import answer, answering, http
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import error_of
-from tests.real.api.waiting import until
 from tests.real.orders.conftest import Postgres
-from tests.servers import TcpProxy
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.faults.answering_wire import answer, answering, http
+from tests.support.servers import TcpProxy
 
 BOUND = 8.0
 """Seconds. The engine has 2.5 for an answer, as by default; a busy machine adds to it."""

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.conftest import drop_indices
-from tests.servers import free_port
+from tests.support.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from node.account import running_as_root
-from tests.servers import Node, folder_for_tests, free_port
+from tests.support.servers import Node, folder_for_tests, free_port
 from tests.unit.node.repository import Repository, serving
 
 BESIDE = folder_for_tests(f"node-beside-{os.getpid()}")

@@ -6,12 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
-from store import tokens
-from store.engine import Store
-from tests.app import ALL_SCOPES, RunningApp, new_token
+from store.auth import tokens
+from store.connection.engine import Store
 from tests.real.api.conftest import PRICED
-from tests.real.api.envelope import error_of, fields_of
-from tests.real.api.waiting import until
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.waiting import until
+from tests.support.app import ALL_SCOPES, RunningApp, new_token
 
 ROUTES = [
     ("POST", "/v1/gear/search", "search"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.app import RunningApp
-from tests.real.api.envelope import error_of
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp
 
 TEXTS = [
     "\0" * 200,

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from mappings.item import GearItem
-from tests.app import RunningApp
 from tests.real.api.conftest import BOUND, ITEMS, LEAST, MOST, PRICED, PRICELESS
-from tests.real.api.envelope import error_of, fields_of
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import RunningApp
 
 ORDER = {"account": "a-1", "email": "buyer@shop.example", "platform": "cs2"}
 

@@ -11,10 +11,10 @@ import pytest
 
 from mappings.connection import connect
 from mappings.platforms import PLATFORM_FILES, read_platforms
-from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import error_of, fields_of
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import RunningApp, running, settings_for
 
 OTHER = 'id = {id}\nslug = "{slug}"\nname = "{slug}"\ncurrency = "{currency}"\nminor_digits = {digits}\n'
 

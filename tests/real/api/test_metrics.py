@@ -14,8 +14,8 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.settings import Settings
-from tests.app import RunningApp
-from tests.real.api.waiting import until
+from tests.support.api.waiting import until
+from tests.support.app import RunningApp
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api.errors import ERRORS
-from api.search.examples import ITEM
+from api.search.schemas.examples import ITEM
 
 Document = dict[str, Any]
 

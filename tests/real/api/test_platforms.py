@@ -7,8 +7,8 @@ import pytest
 
 from api.errors import ERRORS
 from mappings.fields import FILTERS, SORTS
-from tests.app import RunningApp
-from tests.real.api.envelope import error_of, fields_of
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import RunningApp
 
 
 @pytest.fixture(scope="module")

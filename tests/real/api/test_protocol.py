@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-import api.json_body
-import api.protocol
-from tests.app import serving, settings_for
+import api.http.json_body
+import api.http.protocol
+from tests.support.app import serving, settings_for
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +68,13 @@ def test_a_head_without_end_is_not_read_on(client: httpx.Client, head: bytes) ->
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api.protocol, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(api.http.protocol, "HEAD_SECONDS", 0.2)
     assert "seconds" in refusal(exchange(client, b""))
     assert "seconds" in refusal(exchange(client, b"GET /health/live HTTP/1.1\r\nHost:"))
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api.json_body, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(api.http.json_body, "BODY_SECONDS", 0.2)
     token = client.headers["authorization"].encode()
     head = b"POST /v1/gear/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: " + token
     assert "seconds" in refusal(exchange(client, head + b'\r\nContent-Length: 11\r\n\r\n{"q'))

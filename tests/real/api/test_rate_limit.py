@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.app import RunningApp, new_token, running, settings_for
-from tests.real.api.envelope import error_of
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp, new_token, running, settings_for
 
 
 @pytest.fixture

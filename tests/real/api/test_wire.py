@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.app import RunningApp
 from tests.real.api.conftest import PRICED
-from tests.real.api.envelope import error_of
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp
 
 JSON = {"Content-Type": "application/json"}
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 from opensearchpy import OpenSearch
 
-from indexer.cli import main
+from indexer.cli.main import main
 from mappings.connection import SearchSettings, connect
-from tests.real.indexer.wire import Wire
+from tests.support.indexer.wire import Wire
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer import bulk
+from indexer.engine import bulk
 from tests.real.indexer.conftest import Place, items, lines
 from tests.real.indexer.test_claims import Shop, shop
-from tests.real.indexer.wire import LOSE, Fault, Wire, is_bulk
-from tests.servers import disposable_node
+from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk
+from tests.support.servers import disposable_node
 
 __all__ = ["shop"]  # a fixture
 
@@ -105,7 +105,7 @@ def test_a_change_that_is_overtaken_changes_nothing(place: Place, monkeypatch: p
     place.load(items(2))
     upsert(place, [_changed(1, "later")])
     delete(place, "2")
-    monkeypatch.setattr("indexer.changes.time.time_ns", lambda: 10**18)  # a change from long ago that arrives now
+    monkeypatch.setattr("indexer.live.changes.time.time_ns", lambda: 10**18)  # a change from long ago that arrives now
     report = upsert(place, [_changed(1, "earlier"), _changed(2, "earlier")])
     assert (report["written"], report["superseded"]) == (0, 2)
     assert names(place) == {1: "later"}
@@ -231,8 +231,8 @@ def test_an_order_placed_while_its_item_is_changed_is_told_again(place: Place, s
 # A loader that says when its time is taken: it makes a file before it reads its source.
 _TELLING = """
 from pathlib import Path
-from indexer.cli import main
-from indexer.load import Load
+from indexer.cli.main import main
+from indexer.loading.load import Load
 begin = Load._begin
 Load._begin = lambda *arguments: (begin(*arguments), Path("begun").touch())[0]
 main()

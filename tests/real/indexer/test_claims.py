@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
-from indexer import claims
-from store import masks, migrate, orders, tokens
-from store.engine import Store
-from store.masks import MaskWork
+from indexer.orders import claims
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders import orders
+from store.outbox import index_outbox
+from store.outbox.index_outbox import MaskWork
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.wire import Fault, Wire
-from tests.real.store.buyer import an_order
+from tests.support.indexer.wire import Fault, Wire
+from tests.support.store.buyer import an_order
 
 
 class Shop:
@@ -74,9 +77,9 @@ class Shop:
         async def work(store: Store) -> dict[int, bool]:
             now = datetime.now(UTC)
             async with store.transaction() as connection:
-                batch: list[MaskWork] = await masks.lease(connection, now, 30, 10_000)
+                batch: list[MaskWork] = await index_outbox.lease(connection, now, 30, 10_000)
                 for one in batch:
-                    await masks.applied(connection, [one])
+                    await index_outbox.applied(connection, [one])
             return {one.item: one.bound for one in batch}
 
         found: dict[int, bool] = self._run(work)

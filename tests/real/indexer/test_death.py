@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
+from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
 
 MANY = 400
 
@@ -40,7 +40,7 @@ def loader_held(place: Place, wire: Wire, when: Callable[[str, str], bool], *arg
         return None
 
     wire.rule = rule
-    program = "from indexer import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli import main; main()"
+    program = "from indexer import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli.main import main; main()"
     command = [sys.executable, "-c", program, "load", *arguments, "--platform", "730", "--quiet", "--json"]
     environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:

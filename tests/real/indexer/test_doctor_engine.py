@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.examined import codes, findings, snapshot, stays
 from tests.real.indexer.test_claims import Shop
-from tests.real.indexer.wire import Fault, Wire
+from tests.support.indexer.examined import codes, findings, snapshot, stays
+from tests.support.indexer.wire import Fault, Wire
 
 
 @pytest.fixture

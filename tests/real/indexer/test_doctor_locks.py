@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.owner import this_process
+from indexer.locking.owner import this_process
 from mappings.definition import read_definition
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.examined import codes, findings, repaired, snapshot
-from tests.real.indexer.holders import ELSEWHERE, beating, record, records
 from tests.real.indexer.test_claims import Shop
+from tests.support.indexer.examined import codes, findings, repaired, snapshot
+from tests.support.indexer.holders import ELSEWHERE, beating, record, records
 
 
 @pytest.fixture

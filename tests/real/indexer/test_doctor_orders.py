@@ -2,10 +2,10 @@
 
 import pytest
 
-from indexer import agreement, claims
+from indexer.orders import agreement, claims
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.examined import codes, documents, findings, repaired, snapshot
 from tests.real.indexer.test_claims import Shop
+from tests.support.indexer.examined import codes, documents, findings, repaired, snapshot
 
 
 @pytest.fixture

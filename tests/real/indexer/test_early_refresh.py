@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
-from indexer import bulk, early_refresh
+from indexer.engine import bulk
+from indexer.loading import early_refresh
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.wire import CUT, Fault, Wire, is_bulk
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
 
 MANY = 3000
 CHUNK = 100

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
-from indexer.digest import stated
-from indexer.document import ItemRefusedError, index_document, item_from_json
+from indexer.documents.digest import stated
+from indexer.documents.document import ItemRefusedError, index_document, item_from_json
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.fields import DETAILS

@@ -10,11 +10,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.document import LoadedItem
-from indexer.export import Export, moment
-from indexer.failures import CommandError
+from indexer.documents.document import LoadedItem
+from indexer.engine.failures import CommandError
+from indexer.maintenance.export import Export, moment
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.wire import Fault, Wire
+from tests.support.indexer.wire import Fault, Wire
 
 ODD: list[dict[str, Any]] = [
     {"id": 2**63 - 1, "name": '"quoted" \\ ★ ™ 龍王 \U0001f409', "price": None},

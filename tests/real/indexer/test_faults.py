@@ -6,9 +6,10 @@ import threading
 import orjson
 import pytest
 
-from indexer import bulk, load
+from indexer.engine import bulk
+from indexer.loading import load
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
+from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
 MANY = 400
 BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.checked_item import CheckedItem
-from indexer.document import index_document
+from indexer.documents.checked_item import CheckedItem
+from indexer.documents.document import index_document
 from mappings.definition import read_definition
 from mappings.platforms import Platform
 from tests.real.indexer.conftest import Place, items, lines
@@ -81,7 +81,7 @@ def test_what_only_the_engine_refuses_is_a_reject_too(place: Place, monkeypatch:
     def with_a_stranger(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
-    monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)
+    monkeypatch.setattr("indexer.loading.fill.index_document", with_a_stranger)
     report = place.load(items(3), "--max-rejects", "40", "--rejects", "mine.ndjson")
     assert (report["indexed"], report["rejected"], report["rejects"]) == (2, 1, "mine.ndjson")
     row = orjson.loads(Path("mine.ndjson").read_bytes())

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from indexer import bulk
-from indexer.lock import Lock, LockHeldError, LockLostError
-from indexer.lock_record import now_text
-from indexer.owner import this_process
-from indexer.report import LoadReport
+from indexer.engine import bulk
+from indexer.loading.report import LoadReport
+from indexer.locking.lock import Lock, LockHeldError, LockLostError
+from indexer.locking.owner import this_process
+from indexer.locking.record import now_text
 from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.holders import (
+from tests.real.indexer.test_death import loader_half_way
+from tests.support.indexer.holders import (
     ELSEWHERE,
     beating,
     load_with,
@@ -23,9 +24,8 @@ from tests.real.indexer.holders import (
     take_over,
     taken_from_the_living,
 )
-from tests.real.indexer.test_death import loader_half_way
-from tests.real.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
-from tests.wire import TcpProxy
+from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
+from tests.support.wire import TcpProxy
 
 MANY = 400
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from indexer import bulk
-from indexer.pace import LEAST_BYTES
+from indexer.engine import bulk
+from indexer.engine.throttle import LEAST_BYTES
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.wire import Fault, Wire, is_bulk
+from tests.support.indexer.wire import Fault, Wire, is_bulk
 
 BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')
 TOO_LARGE = Fault("answer", 413, b"<html>413 Request Entity Too Large</html>")

@@ -6,12 +6,12 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.checked_item import CheckedItem
-from indexer.digest import stated
-from indexer.document import index_document
+from indexer.documents.checked_item import CheckedItem
+from indexer.documents.digest import stated
+from indexer.documents.document import index_document
 from mappings.platforms import Platform
 from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.wire import Fault, Wire
+from tests.support.indexer.wire import Fault, Wire
 
 
 def _before_the_proof(place: Place, wire: Wire, act: Callable[[str], None]) -> None:
@@ -49,7 +49,7 @@ def test_items_that_the_engine_refused_are_not_expected(place: Place, monkeypatc
     def with_a_stranger(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
-    monkeypatch.setattr("indexer.fill.index_document", with_a_stranger)
+    monkeypatch.setattr("indexer.loading.fill.index_document", with_a_stranger)
     report = place.load(items(3), "--max-rejects", "40")
     assert (report["proof"]["agrees"], report["proof"]["expected"]["items"]) == (True, 2)
     assert sum(report["reasons"].values()) == 1

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from indexer import bulk
-from indexer.checkpoint import Checkpoint, Checkpoints
-from indexer.digest import Sums
-from indexer.failures import CommandError
-from indexer.low_water import Mark
+from indexer.documents.digest import Sums
+from indexer.engine import bulk
+from indexer.engine.failures import CommandError
+from indexer.loading.checkpoint import Checkpoint, Checkpoints
+from indexer.loading.committed_offset import Mark
 from tests.real.indexer.conftest import Place, items, lines
 from tests.real.indexer.test_death import loader_held
-from tests.real.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
-from tests.servers import disposable_node
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
+from tests.support.servers import disposable_node
 
 MANY = 200
 LOAD = ("load", "many.ndjson", "--platform", "730", "--quiet")

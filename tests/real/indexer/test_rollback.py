@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from indexer import comparison
+from indexer.maintenance import comparison
 from tests.real.indexer.conftest import Place, items, lines
 
 
@@ -47,7 +47,7 @@ def test_what_changes_is_told_before_the_rollback(place: Place) -> None:
 def test_on_a_terminal_it_asks_first(place: Place, answer: str, code: int) -> None:
     _two_loads(place)
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "indexer.cli", "rollback", "--platform", "730"]
+    command = [sys.executable, "-m", "indexer.cli.main", "rollback", "--platform", "730"]
     environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdin=theirs, stderr=subprocess.PIPE, cwd=place.folder) as process:
         os.close(theirs)
@@ -87,7 +87,7 @@ def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place, monkeypa
         place.load(items(3))
         return told
 
-    monkeypatch.setattr("indexer.upkeep.compare", and_load)
+    monkeypatch.setattr("indexer.maintenance.upkeep.compare", and_load)
     error = place.json("rollback", "--platform", "730", code=1)["error"]
     assert "look again" in error
     assert place.served() == [1, 2, 3]

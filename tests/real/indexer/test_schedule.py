@@ -61,7 +61,18 @@ class Workers:
 
     def command(self, verb: str, *options: str, stdin: bytes) -> dict[str, Any]:
         """A command's report."""
-        arguments = [sys.executable, "-m", "indexer.cli", verb, *options, "-", "--platform", "730", "--json", "--quiet"]
+        arguments = [
+            sys.executable,
+            "-m",
+            "indexer.cli.main",
+            verb,
+            *options,
+            "-",
+            "--platform",
+            "730",
+            "--json",
+            "--quiet",
+        ]
         environment = {**self._place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run(
             arguments, env=environment, input=stdin, capture_output=True, check=False, cwd=self._place.folder

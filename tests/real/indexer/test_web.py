@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexer.lines import SourceError
-from indexer.read import Source
-from indexer.web import MOST_REDIRECTS, MOST_TRIES, WebFile, shown_address
-from tests.real.indexer.file_server import FileServer
+from indexer.sources.http import MOST_REDIRECTS, MOST_TRIES, WebFile, shown_address
+from indexer.sources.lines import SourceError
+from indexer.sources.read import Source
+from tests.support.indexer.file_server import FileServer
 
 BODY = os.urandom(300_000)
 Talk = list[str]

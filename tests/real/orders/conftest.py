@@ -11,13 +11,13 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from api.settings import Settings
-from bench.databases import postgresql
+from bench.peers.databases import postgresql
 from store import migrate
-from store.drivers import Waits
-from store.engine import Store
-from tests.app import settings_for
-from tests.real.orders.desk import Desk, desk_at
-from tests.real.orders.shop import Shop, load, opened
+from store.connection.drivers import Waits
+from store.connection.engine import Store
+from tests.support.app import settings_for
+from tests.support.orders.desk import Desk, desk_at
+from tests.support.orders.shop import Shop, load, opened
 
 
 class Postgres:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 
 from api.settings import Settings
-from bench.changing import Changed, changing
-from tests.app import serving
-from tests.receiver import Receiver, answers
+from bench.runs.changing import Changed, changing
+from tests.support.app import serving
+from tests.support.receiver import Receiver, answers
 
 
 def until(condition: Callable[[], bool]) -> None:

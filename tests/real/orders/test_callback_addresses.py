@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from api.orders.addresses import Address, url_problem
-from api.orders.callbacks import Message
-from api.orders.resolving import MOST_ADDRESSES, Lookup, system_lookup
-from api.orders.sender import Sender, Sent
-from tests.certificates import certificates
-from tests.receiver import Receiver, answers
+from api.orders.webhooks.addresses import Address, url_problem
+from api.orders.webhooks.payload import Message
+from api.orders.webhooks.resolving import MOST_ADDRESSES, Lookup, system_lookup
+from api.orders.webhooks.sender import Sender, Sent
+from tests.support.certificates import certificates
+from tests.support.receiver import Receiver, answers
 
 NAME = "shop.example.com"
 
@@ -46,7 +46,7 @@ async def sent(
 @pytest.fixture
 def text_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the check of the URL's text had a hole, to see that the ones behind it have none."""
-    monkeypatch.setattr("api.orders.sender.url_problem", lambda *_, **__: None)
+    monkeypatch.setattr("api.orders.webhooks.sender.url_problem", lambda *_, **__: None)
 
 
 @pytest.mark.parametrize(

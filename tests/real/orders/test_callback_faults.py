@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from api.orders import shares
-from api.orders.sender import Sender
-from store import attempts, deliveries
-from store.attempts import Note
-from store.deliveries import Attempt
-from store.engine import Store
-from tests import receiver as behaviours
+from api.orders.webhooks import limits
+from api.orders.webhooks.sender import Sender
+from store.connection.engine import Store
+from store.outbox import attempts, deliveries
+from store.outbox.attempts import Note
+from store.outbox.deliveries import Attempt
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.desk import Desk, desk_at, dispatching
-from tests.real.orders.shop import eventually
-from tests.receiver import Behaviour, Received, Receiver, answers, says
+from tests.support import receiver as behaviours
+from tests.support.orders.desk import Desk, desk_at, dispatching
+from tests.support.orders.shop import eventually
+from tests.support.receiver import Behaviour, Received, Receiver, answers, says
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,20 @@ async def test_nobody_listens_and_then_somebody_does(desk: Desk) -> None:
 
 async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as slow, Receiver() as quick:
-        for _ in range(3 * shares.OF_A_RECEIVER):
+        for _ in range(3 * limits.OF_A_RECEIVER):
             await desk.place(slow.url)
         # its attempts outlast this test, and it was there first
         async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)) as dispatcher:
 
             async def full() -> bool:
-                return slow.connections >= shares.OF_A_RECEIVER
+                return slow.connections >= limits.OF_A_RECEIVER
 
             await eventually(full, "the slow receiver was not tried")
             order = await desk.place(quick.url)
             dispatcher.wake()
             await desk.until(order, "delivered")
-            assert slow.most_at_once == shares.OF_A_RECEIVER
-            assert await desk.backlog() == 2 * shares.OF_A_RECEIVER
+            assert slow.most_at_once == limits.OF_A_RECEIVER
+            assert await desk.backlog() == 2 * limits.OF_A_RECEIVER
             for task in list(dispatcher._running):
                 task.cancel()
 
@@ -90,7 +90,7 @@ async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
 async def test_a_long_queue_of_a_receiver_that_is_away_holds_nobody(desk: Desk) -> None:
     with Receiver() as away, Receiver() as quick:
         away.close_port()
-        queue = [await desk.place(away.url) for _ in range(shares.AT_ONCE + 50)]
+        queue = [await desk.place(away.url) for _ in range(limits.AT_ONCE + 50)]
         order = await desk.place(quick.url)  # behind all of them
         async with dispatching(desk.store, waits=(timedelta(hours=1),)):
             await desk.until(order, "delivered")
@@ -133,7 +133,7 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
-            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, shares.Shares([], shares.Paces()))
+            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, limits.Shares([], limits.Paces()))
         async with dispatching(desk.store):
             await asyncio.sleep(0.1)  # nothing is to come while the lease holds: there is no condition to wait for
             assert datetime.now(UTC) > held.leased_until or receiver.received == []
@@ -148,7 +148,7 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
 
 
 async def test_an_attempt_under_way_at_the_end_is_given_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.orders.deliver.STOP_SECONDS", 0.1)
+    monkeypatch.setattr("api.orders.webhooks.dispatcher.STOP_SECONDS", 0.1)
     with Receiver(behaviours.hangs) as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)):
@@ -169,7 +169,7 @@ async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: time
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
             wrong = datetime.now(UTC) + jump
-            taken = await deliveries.lease(connection, wrong, 30.0, shares.Shares([], shares.Paces()))
+            taken = await deliveries.lease(connection, wrong, 30.0, limits.Shares([], limits.Paces()))
             # with a clock that is behind, even a new callback seems to be long in the future: that is no reason to wait
             assert [work.n for work in taken] == [1]
             failed = Attempt(at=wrong, outcome="rejected", status_code=500, milliseconds=1)
@@ -252,7 +252,7 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.attempts.MOST_ATTEMPTS", 3)
+    monkeypatch.setattr("store.outbox.attempts.MOST_ATTEMPTS", 3)
     async with desk_at(sqlite_url) as desk:
         with Receiver(answers(500)) as receiver:
             order = await desk.place(receiver.url)

@@ -14,13 +14,13 @@ import httpx
 
 from api.settings import Settings
 from store import migrate
-from tests.app import new_token
-from tests.real.orders.desk import Desk
-from tests.real.orders.shop import KNIFE, bearer, opened
-from tests.receiver import Receiver
-from tests.servers import free_port
+from tests.support.app import new_token
+from tests.support.orders.desk import Desk
+from tests.support.orders.shop import KNIFE, bearer, opened
+from tests.support.receiver import Receiver
+from tests.support.servers import free_port
 
-COMMAND = (sys.executable, "-c", "from api.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from api.cli.main import main; main()")
 
 
 def environment(settings: Settings, **more: str) -> dict[str, str]:

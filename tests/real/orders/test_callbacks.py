@@ -7,10 +7,11 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
-from store import orders, webhook_secrets
-from tests.real.orders.desk import Desk, dispatching, new_order
-from tests.real.orders.shop import eventually
-from tests.receiver import Receiver, answers
+from store.auth import webhook_secrets
+from store.orders import orders
+from tests.support.orders.desk import Desk, dispatching, new_order
+from tests.support.orders.shop import eventually
+from tests.support.receiver import Receiver, answers
 
 EVENTS = ["order.created", "order.processing", "order.delivered", "order.completed"]
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from api.settings import Settings
-from tests.real.orders.shop import Shop, bearer, eventually, opened
 from tests.real.orders.test_refusals import error_of
-from tests.receiver import Receiver, answers
+from tests.support.orders.shop import Shop, bearer, eventually, opened
+from tests.support.receiver import Receiver, answers
 
 
 async def listed(shop: Shop, order: dict[str, Any]) -> list[dict[str, Any]]:

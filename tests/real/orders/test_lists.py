@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from store import orders, tokens
-from store.engine import Store
-from store.orders import NewOrder, Order
-from tests.real.orders.shop import FREE, KNIFE, NEGATIVE, Shop
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.orders import NewOrder, Order
 from tests.real.orders.test_refusals import error_of
+from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
 
 BEGAN = datetime(2026, 8, 1, 12, 0, tzinfo=UTC)
 

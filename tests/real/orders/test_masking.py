@@ -6,14 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from api.orders.masking import Masking
+from api.orders.index_sync import Masking
 from api.settings import Settings
 from mappings.connection import connect_async
-from store import masks, migrate, orders
-from store.engine import Store
+from store import migrate
+from store.connection.engine import Store
+from store.orders import orders
+from store.outbox import index_outbox
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
-from tests.wire import TcpProxy
+from tests.support.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
+from tests.support.wire import TcpProxy
 
 NOW = datetime(2026, 8, 9, tzinfo=UTC)
 
@@ -23,7 +25,7 @@ async def until_all_is_told(shop: Shop) -> None:
 
     async def told() -> bool:
         async with shop.store.reading() as connection:
-            return await masks.backlog(connection) == 0
+            return await index_outbox.backlog(connection) == 0
 
     await eventually(told, "the index does not know all yet")
 
@@ -66,7 +68,7 @@ async def test_the_work_of_a_worker_that_died_is_taken_over(sqlite_settings: Set
     await place_past_the_app(sqlite_settings)
     store = Store(sqlite_settings.database_url)
     async with store.transaction() as connection:
-        assert len(await masks.lease(connection, datetime.now(UTC), 1.0, 10)) == 1
+        assert len(await index_outbox.lease(connection, datetime.now(UTC), 1.0, 10)) == 1
     await store.close()
     async with opened(sqlite_settings) as shop:
         await shop.until_hidden()
@@ -160,8 +162,8 @@ async def test_what_was_told_too_late_is_told_again(sqlite_settings: Settings) -
         idle = Masking(shop.app.app.state.services)
         async with shop.store.transaction() as connection:
             # as if this worker had been stopped for a minute between its lease and its answer
-            await masks.touch(connection, 730, [KNIFE], NOW)
-            [work] = await masks.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
+            await index_outbox.touch(connection, 730, [KNIFE], NOW)
+            [work] = await index_outbox.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
             version = work.version
         await idle._note([work], [True])
         async with shop.store.reading() as connection:

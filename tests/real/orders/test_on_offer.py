@@ -9,11 +9,11 @@ import pytest
 from api.settings import Settings
 from mappings.fields import FACETS
 from mappings.platforms import read_platforms
-from tests.app import settings_for
-from tests.real.api.catalogue import put_index
-from tests.real.orders.shop import Shop, eventually, opened
-from tests.real.search import oracle, suggest_oracle
-from tests.real.search.items import make_items
+from tests.support.api.catalogue import put_index
+from tests.support.app import settings_for
+from tests.support.orders.shop import Shop, eventually, opened
+from tests.support.search import oracle, suggest_oracle
+from tests.support.search.items import make_items
 
 TYPED = ("asiimov", "karambit", "sticker", "p")
 ITEMS = make_items(40, seed=6)

@@ -7,9 +7,9 @@ import pytest
 
 from api.settings import Settings
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.shop import Shop, opened
 from tests.real.orders.test_refusals import error_of
-from tests.wire import TcpProxy
+from tests.support.orders.shop import Shop, opened
+from tests.support.wire import TcpProxy
 
 
 @pytest.mark.parametrize("fault", ["refuse", "hang"])

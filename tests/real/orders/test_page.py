@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from tests.real.orders.shop import Shop
+from tests.support.orders.shop import Shop
 
 URLS: dict[str, Any] = {
     "successUrl": "https://shop.example.com/danke?über=1",

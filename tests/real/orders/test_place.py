@@ -9,9 +9,9 @@ import pytest
 
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
-from store import orders
+from store.orders import orders
 from tests.conftest import Golden
-from tests.real.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, opened
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, opened
 
 
 def without_secrets(order: dict[str, Any]) -> dict[str, Any]:

@@ -4,14 +4,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from api.orders.examples import ORDER_BODIES
-from api.orders.upkeep import keep_up
+from api.orders.retention import keep_up
 from api.settings import Settings
-from store import migrate, privacy, tokens
-from store.engine import Store
-from tests.app import new_token
-from tests.real.orders.processes import worker
-from tests.real.orders.shop import Shop, eventually
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders import privacy
 from tests.real.orders.test_transitions import move
+from tests.support.app import new_token
+from tests.support.orders.processes import worker
+from tests.support.orders.shop import Shop, eventually
 
 EVERYTHING = {**ORDER_BODIES["all"], "account": "personal-account", "email": "personal@example.com"}
 

@@ -11,9 +11,9 @@ import pytest
 from api.errors import ERRORS
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
-from store import tokens
-from tests.app import settings_for
-from tests.real.orders.shop import KNIFE, PRICELESS, Shop, bearer, load, opened
+from store.auth import tokens
+from tests.support.app import settings_for
+from tests.support.orders.shop import KNIFE, PRICELESS, Shop, bearer, load, opened
 
 OWNER = "76561198000000001"
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_123"

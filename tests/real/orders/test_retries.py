@@ -12,12 +12,12 @@ import pytest
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store import migrate
-from tests.app import new_token
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.processes import DIE_AFTER_THE_COMMIT, worker
-from tests.real.orders.shop import FREE, KNIFE, Shop, bearer, eventually, opened
 from tests.real.orders.test_refusals import error_of
-from tests.wire import TcpProxy
+from tests.support.app import new_token
+from tests.support.orders.processes import DIE_AFTER_THE_COMMIT, worker
+from tests.support.orders.shop import FREE, KNIFE, Shop, bearer, eventually, opened
+from tests.support.wire import TcpProxy
 
 LEAST = ORDER_BODIES["least"]
 

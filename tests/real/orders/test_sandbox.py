@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from api.orders.sandbox import BY_ITEM, BY_TRADE_LINK, PRICE, SOON, Scenario
-from api.orders.sandboxing import make_moves
+from api.orders.sandbox.scenario import BY_ITEM, BY_TRADE_LINK, PRICE, SOON, Scenario
+from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
-from store import masks
+from store.outbox import index_outbox
 from store.schema import sandbox_moves
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.shop import KNIFE, Shop, eventually, opened
 from tests.real.orders.test_refusals import error_of
 from tests.real.orders.test_transitions import move
-from tests.receiver import Receiver
+from tests.support.orders.shop import KNIFE, Shop, eventually, opened
+from tests.support.receiver import Receiver
 
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token="
 LONG_AFTER = timedelta(hours=1)
@@ -136,7 +136,7 @@ async def test_nothing_real_is_bound_hidden_or_listed(shop: Shop) -> None:
     token = await shop.token("order", "search", "fulfil", sandbox=True)
     tried = (await shop.order("-20", token)).json()["order"]
     async with shop.store.reading() as connection:
-        assert await masks.backlog(connection) == 0
+        assert await index_outbox.backlog(connection) == 0
     await run_all(shop)
     async with shop.store.reading() as connection:
         assert (await connection.exec_driver_sql("SELECT count(*) FROM masks")).scalar_one() == 0

@@ -11,10 +11,10 @@ import pytest
 from api.orders.schemas import State
 from api.orders.transitions import REACHED_FROM
 from api.settings import Settings
-from store import orders
+from store.orders import orders
 from store.schema import RELEASED, STATES
-from tests.real.orders.shop import KNIFE, Shop, bearer, opened
 from tests.real.orders.test_refusals import error_of
+from tests.support.orders.shop import KNIFE, Shop, bearer, opened
 
 # how to get an order into each state, as the contract draws it
 WAYS: dict[str, tuple[str, ...]] = {

@@ -9,10 +9,10 @@ from opensearchpy import AsyncOpenSearch
 
 from api.settings import Settings
 from mappings.connection import connect_async
-from tests.real.orders.shop import KNIFE, Shop, opened
 from tests.real.orders.test_refusals import error_of
 from tests.real.orders.test_retries import count, is_replay_of, send
-from tests.wire import TcpProxy
+from tests.support.orders.shop import KNIFE, Shop, opened
+from tests.support.wire import TcpProxy
 
 
 @asynccontextmanager

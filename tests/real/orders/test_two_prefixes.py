@@ -15,9 +15,9 @@ from sqlalchemy import update
 from api.settings import Settings
 from store.schema import masks
 from tests.conftest import drop_indices
-from tests.load import INDEXER, environment
-from tests.real.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, eventually, load, opened
 from tests.real.orders.test_refusals import error_of
+from tests.support.load import INDEXER, environment
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, eventually, load, opened
 
 SOLD = (KNIFE, FREE, NEGATIVE, LARGEST)
 

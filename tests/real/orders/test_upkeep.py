@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from api.orders import rounds
-from api.orders.rounds import working
-from api.orders.upkeep import BATCH, EVERY_SECONDS, KEYS_ARE_KEPT, keep_up
+from api.orders import worker
+from api.orders.retention import BATCH, EVERY_SECONDS, KEYS_ARE_KEPT, keep_up
+from api.orders.worker import working
 from api.settings import Settings
-from store.errors import StoreUnavailable
+from store.connection.errors import StoreUnavailable
 from tests.real.orders.conftest import Postgres
-from tests.real.orders.shop import Shop, eventually, opened
 from tests.real.orders.test_retries import is_replay_of, send
+from tests.support.orders.shop import Shop, eventually, opened
 
 
 async def test_a_key_is_kept_for_a_day_at_least_and_not_for_ever(shop: Shop) -> None:
@@ -59,7 +59,7 @@ async def test_an_app_erases_what_is_old_when_it_starts(settings: Settings) -> N
 async def test_an_outage_is_told_once_and_waited_out(
     postgres_settings: Settings, postgres: Postgres, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "AFTER_A_FAULT_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "AFTER_A_FAULT_SECONDS", 0.05)
     async with opened(postgres_settings) as shop:
         store = shop.store
 
@@ -82,7 +82,7 @@ async def test_an_outage_is_told_once_and_waited_out(
 
 
 async def test_a_fault_of_ours_is_told_and_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "AFTER_A_FAULT_SECONDS", 0.01)
+    monkeypatch.setattr(worker, "AFTER_A_FAULT_SECONDS", 0.01)
     rounds_of_work = 0
     done = asyncio.Event()
 

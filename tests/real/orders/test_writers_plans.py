@@ -13,14 +13,14 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from api.orders.sandboxing import make_moves
-from api.orders.upkeep import keep_up
+from api.orders.retention import keep_up
+from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
-from store.sqlite import BEGIN_WRITING
-from tests.real.orders.desk import desk_at, dispatching
-from tests.real.orders.shop import opened
+from store.connection.sqlite import BEGIN_WRITING
 from tests.real.orders.test_retries import is_replay_of, send
-from tests.receiver import Receiver
+from tests.support.orders.desk import desk_at, dispatching
+from tests.support.orders.shop import opened
+from tests.support.receiver import Receiver
 
 A_PART = {"masks_behind", "deliveries_pending", "orders_to_forget_at_end", "sandbox_moves_due"}
 """Indices that hold only what is still to be done, from the first on."""

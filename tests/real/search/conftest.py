@@ -9,9 +9,9 @@ import pytest
 from opensearchpy import AsyncTransport
 
 from mappings.fields import DETAILS
-from tests.exact_json import dumps
-from tests.load import serving_items
-from tests.real.search.items import make_items
+from tests.support.exact_json import dumps
+from tests.support.load import serving_items
+from tests.support.search.items import make_items
 
 ITEMS = 400
 

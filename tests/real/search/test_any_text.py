@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.load import serving_items
+from tests.support.load import serving_items
 
 ITEMS: list[dict[str, Any]] = [{"id": 1, "name": "AK-47 | Redline (Field-Tested)", "price": 30}]
 TEXTS = (

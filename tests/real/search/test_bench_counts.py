@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bench.search import OURS, OWN, Peer, check_counts
-from bench.workloads import workloads
+from bench.runs.search import OURS, OWN, Peer, check_counts
+from bench.workloads.bodies import workloads
 from tests.real.search.conftest import SearchedItems
 from tests.real.search.test_bench_walk import headers_of
 

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from bench import matches as matching
-from bench.matches import NEAR, NoRangeError, Ranges, measure
-from bench.search import OURS, OWN, Peer, own_query_of
+from bench.runs import matches as matching
+from bench.runs.matches import NEAR, NoRangeError, Ranges, measure
+from bench.runs.search import OURS, OWN, Peer, own_query_of
 from tests.real.search.conftest import ITEMS, SearchedItems
 from tests.real.search.test_bench_walk import headers_of
 

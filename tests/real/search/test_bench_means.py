@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import load as loading
 from bench import means
-from bench.load import Place
 from bench.means import AS_IT_IS, Asking, questions_of
 from bench.questions import distinct, recorded
+from bench.runs import load as loading
+from bench.runs.load import Place
 
 ITEMS, ROUNDS, BODIES = 3000, 1, 2
 NAMES = (AS_IT_IS, "2 shards", "1 segment", "no query cache")

@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
-from bench.connection import Connection
-from bench.search import own_query_of
-from bench.walk import Walker, run
-from bench.wrk import BrokenRunError
+from bench.peers.connection import Connection
+from bench.runs.search import own_query_of
+from bench.runs.walk import Walker, run
+from bench.runs.wrk import BrokenRunError
 from tests.real.search.conftest import SearchedItems
 
 BODY: dict[str, Any] = {"platform": 730, "filters": {"price": {"min": 0}}, "sort": "price_asc", "cursor": "*"}

@@ -15,7 +15,7 @@ import pytest
 from bench.relevance.judged import GROUPS, SETS, Answered, judge, read
 from bench.relevance.score import OVERALL, by_group, misses
 from bench.relevance.stock import stock
-from tests.load import serving_items
+from tests.support.load import serving_items
 
 ROOT = Path(__file__).parents[3]
 ROWS = 35_911  # of the catalogue: a sample of so many has one listing of each

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from api.json_body import parse
-from api.search.query import Question, count_request, hit_requests, page_request
-from api.search.schemas import SearchBody
-from api.search.understand import understand
+from api.http.json_body import parse
+from api.search.parsing.parse import understand
+from api.search.query.request import Question, count_request, hit_requests, page_request
+from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
 from tests.real.search.conftest import SearchedItems

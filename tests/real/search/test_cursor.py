@@ -12,18 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.search import cursors
+from api.search.pagination import point_in_time
 from mappings.connection import connect
 from mappings.fields import SORTS
-from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
-from tests.load import load_items
-from tests.real.api.envelope import error_of, fields_of
-from tests.real.api.waiting import until
-from tests.real.search import oracle
 from tests.real.search.conftest import SearchedItems
-from tests.real.search.items import make_items
-from tests.real.search.walking import ids, keep_for, pages, started, views_of
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.waiting import until
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.load import load_items
+from tests.support.search import oracle
+from tests.support.search.items import make_items
+from tests.support.search.walking import ids, keep_for, pages, started, views_of
 
 ITEMS = make_items(300, seed=11)
 ANY_ORDER = ("relevance",)
@@ -168,17 +168,17 @@ async def test_an_unused_cursor_expires(app: RunningApp) -> None:
         await until(has_expired)
         error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
     finally:
-        keep_for(app.app, cursors.KEEP_SECONDS)
-    assert cursors.KEEP_SECONDS == 300
+        keep_for(app.app, point_in_time.KEEP_SECONDS)
+    assert point_in_time.KEEP_SECONDS == 300
 
 
 async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     """The engine takes 300 views: a crowd of starts that nobody continues must not use them up."""
-    keep_for(app.app, cursors.KEEP_SECONDS)
+    keep_for(app.app, point_in_time.KEEP_SECONDS)
     body = {"limit": 50}
-    crowd = await asyncio.gather(*(started(app, body) for _ in range(3 * cursors.OWN_VIEWS)))
+    crowd = await asyncio.gather(*(started(app, body) for _ in range(3 * point_in_time.OWN_VIEWS)))
     views = await views_of(app.app, crowd)
-    assert cursors.OWN_VIEWS < len(views) <= cursors.OWN_VIEWS + 10
+    assert point_in_time.OWN_VIEWS < len(views) <= point_in_time.OWN_VIEWS + 10
     found, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
     assert found == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
     # a walk that came to its end left the view that it shared to the others
@@ -191,12 +191,12 @@ async def test_many_cursors_share_few_views(app: RunningApp) -> None:
         client.close()
     for cursor in crowd:
         error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
-    keep_for(app.app, cursors.KEEP_SECONDS)
+    keep_for(app.app, point_in_time.KEEP_SECONDS)
 
 
 async def test_a_walk_at_its_end_lets_go_of_its_view(app: RunningApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cursors, "GRACE_SECONDS", 0.0)
-    keep_for(app.app, cursors.KEEP_SECONDS)
+    monkeypatch.setattr(point_in_time, "GRACE_SECONDS", 0.0)
+    keep_for(app.app, point_in_time.KEEP_SECONDS)
     body = {"limit": 100}
     cursor = await started(app, body)
     assert [len(page["gear"]) async for page in pages(app.search, body, cursor)] == [100, 100]

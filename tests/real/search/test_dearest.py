@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.search import dearest
-from api.search.dearest import Dearest, Prices
+from api.search import price_desc
+from api.search.price_desc import Dearest, Prices
 from mappings.money import MOST_MINOR
-from tests.real.search import oracle
 from tests.real.search.conftest import SearchedItems
 from tests.real.search.test_oracle import bodies
+from tests.support.search import oracle
 
 EVERYTHING = {"platform": 730, "sort": "price_desc", "limit": 3}
 
@@ -23,8 +23,8 @@ EVERYTHING = {"platform": 730, "sort": "price_desc", "limit": 3}
 @pytest.fixture(autouse=True)
 def little_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guesses as for millions of items, where there are 400."""
-    monkeypatch.setattr(dearest, "REACH", 4)
-    monkeypatch.setattr(dearest, "WIDENED", 4)
+    monkeypatch.setattr(price_desc, "REACH", 4)
+    monkeypatch.setattr(price_desc, "WIDENED", 4)
 
 
 def counts() -> st.SearchStrategy[Prices]:

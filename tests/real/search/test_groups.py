@@ -9,24 +9,24 @@ import orjson
 import pytest
 
 from api.errors import ApiError
-from api.search import groups
-from api.search.engine import Engine
-from api.search.engine_answers import Answer
-from api.search.grouping import ATTEMPTS, cards
-from api.search.query import Question
-from api.search.schemas import SearchBody
-from api.search.understand import understand
+from api.search.engine.answers import Answer
+from api.search.engine.client import Engine
+from api.search.groups import groups
+from api.search.groups.execution import ATTEMPTS, cards
+from api.search.parsing.parse import understand
+from api.search.query.request import Question
+from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.fields import SORTS
 from mappings.platforms import Platform, read_platforms
-from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import error_of, fields_of
 from tests.real.api.test_many_platforms import platform_folder
-from tests.real.search import oracle
 from tests.real.search.conftest import SearchedItems
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.search import oracle
 
 every_sort = pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from opensearchpy import AsyncTransport, OpenSearch
 
-from api.search import kept
+from api.search import response_cache
 from mappings.connection import connect
 from mappings.platforms import read_platforms
-from tests.app import RunningApp, running, settings_for
-from tests.real.api.catalogue import put_index, simple_item
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.app import RunningApp, running, settings_for
 
 (PLATFORM,) = read_platforms()
 ITEMS = range(40)
@@ -46,7 +46,7 @@ def client(app: RunningApp) -> Iterator[OpenSearch]:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of all that the app asks of the engine, in order; however long a busy one takes to tell its state."""
-    monkeypatch.setattr(kept, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(response_cache, "PATIENCE_SECONDS", 30.0)
     paths: list[str] = []
     perform = AsyncTransport.perform_request
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from api.search.facets import MOST_BUCKETS
+from api.search.facets.facets import MOST_BUCKETS
 from mappings.connection import connect
 from mappings.platforms import read_platforms
-from tests.app import RunningApp, running, settings_for
 from tests.conftest import drop_indices
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import error_of, fields_of
 from tests.real.api.test_many_platforms import platform_folder
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import RunningApp, running, settings_for
 
 MANY = MOST_BUCKETS + 50
 LAST = f"Colour {MANY:05}"

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mappings.fields import FILTERS, SORTS, Kind
-from tests.real.search import oracle
 from tests.real.search.conftest import SearchedItems
+from tests.support.search import oracle
 
 _TEXTS = (
     "",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.app import serving, settings_for
-from tests.exact_json import dumps, loads
-from tests.load import load_items
 from tests.real.search.conftest import SearchedItems
+from tests.support.app import serving, settings_for
+from tests.support.exact_json import dumps, loads
+from tests.support.load import load_items
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.json"))
 

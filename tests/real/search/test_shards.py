@@ -15,10 +15,10 @@ import pytest
 from api.settings import Settings
 from mappings.connection import connect
 from mappings.platforms import PLATFORM_FILES
-from tests.app import serving, settings_for
 from tests.conftest import drop_indices
-from tests.load import INDEXER, environment
-from tests.real.search.items import make_items
+from tests.support.app import serving, settings_for
+from tests.support.load import INDEXER, environment
+from tests.support.search.items import make_items
 
 SHARDS = 3
 FACETS = ["price", "weapon", "exterior", "quality", "float"]

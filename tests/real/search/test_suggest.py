@@ -13,20 +13,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexer.document import index_document, item_from_values
+from indexer.documents.document import index_document, item_from_values
 from mappings.connection import connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import read_platforms
-from tests.app import running, serving, settings_for
 from tests.conftest import drop_indices
-from tests.load import load_items
-from tests.real.api.catalogue import put_index, simple_item
-from tests.real.api.envelope import fields_of
-from tests.real.api.waiting import until
-from tests.real.orders.shop import place_past_the_app
-from tests.real.search.items import make_items
-from tests.real.search.suggest_oracle import expected, told
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import fields_of
+from tests.support.api.waiting import until
+from tests.support.app import running, serving, settings_for
+from tests.support.load import load_items
+from tests.support.orders.shop import place_past_the_app
+from tests.support.search.items import make_items
+from tests.support.search.suggest_oracle import expected, told
 
 _STICKERS = (
     {"name": "Sticker | Crown (Foil)", "type": "sticker", "wear": 0.1},

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from api.search import dearest
-from api.search.dearest import Prices
-from api.search.engine import Engine
-from api.search.engine_answers import Answer
+from api.search import price_desc
+from api.search.engine.answers import Answer
+from api.search.engine.client import Engine
+from api.search.price_desc import Prices
 from mappings.connection import SearchSettings, connect
-from tests.app import running, settings_for
 from tests.conftest import drop_indices
-from tests.real.api.catalogue import put_index, simple_item
 from tests.real.api.test_many_platforms import platform_folder
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.app import running, settings_for
 
 
 class ChangingEngine(Engine):
@@ -52,8 +52,8 @@ async def test_what_was_found_under_a_guess_is_no_page_though_the_number_would_f
     async def guess(*_: Any) -> Prices:
         return Prices((0,) * 7 + (20,))  # from 128 minor units on: two of the three
 
-    monkeypatch.setattr(dearest, "REACH", 4)
-    monkeypatch.setattr(dearest.Dearest, "_prices", guess)
+    monkeypatch.setattr(price_desc, "REACH", 4)
+    monkeypatch.setattr(price_desc.Dearest, "_prices", guess)
     found = await _found_while_one(opensearch_url, tmp_path, {"sort": "price_desc", "limit": 4}, "goes", 3)
     assert ([item["id"] for item in found["gear"]], found["total"]) == ([2, 1], 2)
 

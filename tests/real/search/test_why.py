@@ -10,20 +10,20 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.json_body import checked, parse
-from api.search.engine import Engine
-from api.search.schemas import SearchBody
-from api.search.why import Asker, Why
+from api.cli.explain import why
+from api.http.json_body import checked, parse
+from api.search.engine.client import Engine
+from api.search.explain.explain import Asker, Why
+from api.search.schemas.search import SearchBody
 from api.settings import Settings
-from api.why_cli import why
 from mappings.connection import connect_async
 from mappings.platforms import read_platforms
-from tests.app import settings_for
-from tests.exact_json import dumps
-from tests.load import load_items
-from tests.real.search import oracle
 from tests.real.search.conftest import SearchedItems
 from tests.real.search.test_oracle import bodies
+from tests.support.app import settings_for
+from tests.support.exact_json import dumps
+from tests.support.load import load_items
+from tests.support.search import oracle
 
 ITEMS: list[dict[str, Any]] = [
     {

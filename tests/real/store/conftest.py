@@ -13,9 +13,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store import migrate, tokens
-from store.engine import Store
-from store.orders import NewOrder
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders.orders import NewOrder
 from store.schema import metadata
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)

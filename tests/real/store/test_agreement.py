@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 
-from store import masks, orders
-from store.agreement import LateMasks, changed_among, held_among, late_masks
-from store.engine import Store
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.agreement import LateMasks, changed_among, held_among, late_masks
+from store.outbox import index_outbox
 from tests.real.store.conftest import NOW, NewOrders
 
 LARGEST = 2**63 - 1
@@ -26,8 +27,8 @@ async def test_only_items_of_active_orders_are_held(store: Store, new_order: New
 
 async def test_changes_are_found_from_a_moment_on(store: Store) -> None:
     async with store.transaction() as connection:
-        await masks.touch(connection, 730, [1, 2], NOW - timedelta(minutes=5))
-        await masks.touch(connection, 730, [2, 3], NOW)
+        await index_outbox.touch(connection, 730, [1, 2], NOW - timedelta(minutes=5))
+        await index_outbox.touch(connection, 730, [2, 3], NOW)
     async with store.reading() as connection:
         assert await changed_among(connection, 730, [1, 2, 3, 4], NOW) == {2, 3}
         assert await changed_among(connection, 730, [1], NOW - timedelta(minutes=5)) == {1}
@@ -37,10 +38,10 @@ async def test_changes_are_found_from_a_moment_on(store: Store) -> None:
 async def test_late_are_only_the_old_ones_that_the_index_does_not_know(store: Store) -> None:
     old = NOW - timedelta(minutes=5)
     async with store.transaction() as connection:
-        await masks.touch(connection, 730, [1, 2, 3], old)
-        for work in await masks.lease(connection, NOW, 30, 1):
-            await masks.applied(connection, [work])
-        await masks.touch(connection, 730, [9], NOW)
+        await index_outbox.touch(connection, 730, [1, 2, 3], old)
+        for work in await index_outbox.lease(connection, NOW, 30, 1):
+            await index_outbox.applied(connection, [work])
+        await index_outbox.touch(connection, 730, [9], NOW)
     async with store.reading() as connection:
         assert await late_masks(connection, 730, NOW) == LateMasks(items=2, since=old)
         assert await late_masks(connection, 730, old) == LateMasks(items=0, since=None)

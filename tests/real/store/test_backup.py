@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from store import idempotency, migrate, orders, redelivery
-from store.engine import Store
-from store.tokens import CreatedToken
+from store import migrate
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.orders import idempotency, orders
+from store.outbox import redelivery
 from tests.real.store.conftest import NOW, NewOrders, PostgresServer
 
 BEFORE = 40

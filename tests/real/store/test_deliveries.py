@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import attempts, deliveries, orders, redelivery
-from store.attempts import Note
-from store.deliveries import Attempt, Crowded, DeliveryWork
-from store.engine import Store
-from store.orders import NewOrder, Order
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.orders import NewOrder, Order
+from store.outbox import attempts, deliveries, redelivery
+from store.outbox.attempts import Note
+from store.outbox.deliveries import Attempt, Crowded, DeliveryWork
 from tests.real.store.conftest import NOW, NewOrders
 
 SECOND = timedelta(seconds=1)

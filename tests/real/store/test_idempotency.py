@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from store import idempotency, orders
-from store.engine import Store
-from store.errors import Overtaken
-from store.idempotency import Kept, Known
-from store.orders import Order
-from store.tokens import CreatedToken
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.connection.errors import Overtaken
+from store.orders import idempotency, orders
+from store.orders.idempotency import Kept, Known
+from store.orders.orders import Order
 from tests.real.store.conftest import NOW, NewOrders
 
 NOTHING = Known(kept=None, refusals=0)

@@ -16,11 +16,14 @@ from sqlalchemy import inspect, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store import migrate, orders, redelivery, schema, tokens
-from store.address import database_address
-from store.engine import Store
-from store.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
-from store.orders import NewOrder
+from store import migrate, schema
+from store.auth import tokens
+from store.connection.address import database_address
+from store.connection.engine import Store
+from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
+from store.orders import orders
+from store.orders.orders import NewOrder
+from store.outbox import redelivery
 from tests.real.store.conftest import NOW
 
 

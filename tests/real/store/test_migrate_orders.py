@@ -7,13 +7,14 @@ import pytest
 from sqlalchemy import bindparam, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store import idempotency, migrate, orders, privacy, sandbox
-from store.address import database_address
-from store.engine import Store
-from store.errors import ItemTaken
-from store.orders import NewOrder
-from store.privacy import Forgotten
-from store.sandbox import PlannedMove
+from store import migrate
+from store.connection.address import database_address
+from store.connection.engine import Store
+from store.connection.errors import ItemTaken
+from store.orders import idempotency, orders, privacy, sandbox
+from store.orders.orders import NewOrder
+from store.orders.privacy import Forgotten
+from store.orders.sandbox import PlannedMove
 from tests.real.store.conftest import NOW
 
 Statement = tuple[str, dict[str, Any]]

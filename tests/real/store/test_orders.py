@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from store import orders
-from store.engine import Store
-from store.errors import ConstraintBroken, ItemTaken
-from store.orders import NewOrder, Order
+from store.connection.engine import Store
+from store.connection.errors import ConstraintBroken, ItemTaken
+from store.orders import orders
+from store.orders.orders import NewOrder, Order
 from store.schema import RELEASED, masks
 from store.schema import orders as orders_table
 from tests.real.store.conftest import NOW, NewOrders

@@ -9,11 +9,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store import migrate, tokens
-from store.engine import Store
-from store.errors import StoreUnavailable
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
 from tests.real.store.conftest import NOW, PostgresServer, start_postgres
-from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
+from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
 @pytest.fixture(scope="module")

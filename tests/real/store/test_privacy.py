@@ -6,11 +6,12 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from store import idempotency, orders, privacy, tokens
-from store.engine import Store
-from store.orders import NewOrder, Order
+from store.auth import tokens
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.orders import idempotency, orders, privacy
+from store.orders.orders import NewOrder, Order
 from store.schema import ENDED, STATES, deliveries
-from store.tokens import CreatedToken
 from tests.real.store.conftest import NOW, NewOrders
 
 LATER = NOW + timedelta(days=30)

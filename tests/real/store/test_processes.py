@@ -7,17 +7,18 @@ import sys
 from asyncio.subprocess import Process
 from pathlib import Path
 
-from store import masks, orders
-from store.engine import Store
-from store.errors import ItemTaken, StoreUnavailable
-from store.orders import Order
-from store.tokens import CreatedToken
-from tests.real.store.buyer import an_order
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.connection.errors import ItemTaken, StoreUnavailable
+from store.orders import orders
+from store.orders.orders import Order
+from store.outbox import index_outbox
 from tests.real.store.conftest import NOW
+from tests.support.store.buyer import an_order
 
 
 async def buyer(url: str, token: CreatedToken, *arguments: str) -> Process:
-    command = (sys.executable, "-W", "error", "-m", "tests.real.store.buyer", url, token.token.id, *arguments)
+    command = (sys.executable, "-W", "error", "-m", "tests.support.store.buyer", url, token.token.id, *arguments)
     root = Path(__file__).parents[3]
     return await asyncio.create_subprocess_exec(*command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -51,7 +52,7 @@ async def test_a_worker_killed_before_its_commit_leaves_nothing(url: str, store:
     await worker.communicate()
     async with store.reading() as connection:
         assert not await orders.is_bound(connection, 730, 5)
-        assert await masks.backlog(connection) == 0
+        assert await index_outbox.backlog(connection) == 0
     assert (await place(store, token, 5)).active
 
 
@@ -60,7 +61,7 @@ async def test_a_worker_killed_after_its_commit_has_sold_the_item(url: str, stor
     await worker.communicate()
     async with store.reading() as connection:
         assert await orders.is_bound(connection, 730, 5)
-        assert await masks.backlog(connection) == 1
+        assert await index_outbox.backlog(connection) == 1
     try:
         await place(store, token, 5)
     except ItemTaken:

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from store import signing_keys
-from store.engine import Store
+from store.auth import signing_keys
+from store.connection.engine import Store
 from tests.real.store.conftest import NOW
 
 

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager, closing
 import pytest
 from sqlalchemy import text
 
-from store import tokens
-from store.engine import Store
+from store.auth import tokens
+from store.connection.engine import Store
 from tests.real.store.conftest import NOW, sqlite_file
-from tests.real.store.small_requests import BOUND, read, write
+from tests.support.store.small_requests import BOUND, read, write
 
 SLOW = text("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) FROM n")
 

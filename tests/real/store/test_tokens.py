@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from store import tokens
-from store.engine import Store
-from store.errors import AmbiguousName, ConstraintBroken
+from store.auth import tokens
+from store.connection.engine import Store
+from store.connection.errors import AmbiguousName, ConstraintBroken
 from store.schema import tokens as tokens_table
 from tests.real.store.conftest import NOW
 

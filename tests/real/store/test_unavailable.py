@@ -12,11 +12,13 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import Pool
 
-from store import migrate, orders, tokens
-from store.engine import Store
-from store.errors import ConstraintBroken, StoreUnavailable
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.connection.errors import ConstraintBroken, StoreUnavailable
+from store.orders import orders
 from tests.real.store.conftest import NOW, NewOrders, PostgresServer, sqlite_file
-from tests.real.store.small_requests import BOUND, SHORT, becomes_usable, read, write
+from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from fastapi import FastAPI, Query, Request
 from starlette.exceptions import HTTPException
 
 from api.errors import ERRORS, ApiError, Detail, from_validation, install, invalid, response_of
-from api.request_id import RequestIdMiddleware
-from store.errors import StoreUnavailable
+from api.http.request_id import RequestIdMiddleware
+from store.connection.errors import StoreUnavailable
 
 # as the contract names them, and `bad_request` (docs/decisions/0013-faults-below-http.md)
 CONTRACT = {

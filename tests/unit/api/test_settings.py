@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from pydantic import ValidationError
 
-from api.cli import main
+from api.cli.main import main
 from api.settings import Settings
 
 

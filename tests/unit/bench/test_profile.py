@@ -9,7 +9,7 @@ import fastapi
 import opensearchpy
 import pytest
 
-import api.search.query
+import api.search.query.request
 from bench.profile import last_request, time_by_owner
 from bench.profiled import owner
 from bench.recorded import recording
@@ -18,7 +18,7 @@ from bench.recorded import recording
 def test_a_tick_is_of_the_library_or_the_module_whose_file_runs() -> None:
     assert owner(str(fastapi.__file__)) == "fastapi"
     assert owner(str(opensearchpy.__file__)) == "opensearchpy"
-    assert owner(str(api.search.query.__file__)) == "api.search.query"
+    assert owner(str(api.search.query.request.__file__)) == "api.search.query.request"
     assert owner(str(http.client.__file__)) == ""
 
 

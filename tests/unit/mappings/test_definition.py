@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from api.search.query import sort_clauses
+from api.search.query.request import sort_clauses
 from mappings.attachments import ENCODING
 from mappings.definition import FINGERPRINT_LENGTH, Definition, read_definition
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 
+from store.auth.tokens import Token
 from store.schema import Instant
-from store.tokens import Token
 
 DIALECT = sqlite.dialect()
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,9 +10,9 @@ import pytest
 
 from api.orders import page
 from api.orders.answers import history_entries, order_entry, rfc3339
-from api.orders.masking import MOST_RETRY_SECONDS, retry_seconds
+from api.orders.index_sync import MOST_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
-from store.orders import Order, OrderEvent
+from store.orders.orders import Order, OrderEvent
 from store.schema import STATES
 from tests.conftest import Golden
 

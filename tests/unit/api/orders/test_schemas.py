@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from api.errors import from_validation
-from api.json_body import parse
+from api.http.json_body import parse
 from api.orders.examples import ORDER_BODIES
 from api.orders.schemas import OrderBody
 

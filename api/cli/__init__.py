@@ -1,0 +1,1 @@
+"""The `gear-api` commands. A new command goes here."""

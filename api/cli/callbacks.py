@@ -1,0 +1,196 @@
+"""Commands about callbacks: a dispatcher of its own, and secrets, replays and checks for who receives them."""
+
+import asyncio
+import json
+import signal
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+import click
+
+from api.cli.context import checked, duration, opened_store, run_now
+
+if TYPE_CHECKING:
+    from api.settings import Settings
+    from mappings.platforms import Platforms
+
+ORDERS_AT_ONCE = 200  # of one transaction, which lasts 30 seconds at most
+
+
+@click.command()
+def deliver() -> None:
+    """Make callbacks until it is told to stop (SIGTERM, SIGINT), beside or in the place of the serving processes.
+
+    Any number may run: they share the work. Callbacks name the order's page, so GEAR_PUBLIC_URL must be set.
+    With GEAR_DELIVER_CALLBACKS=false the serving processes make none.
+
+    Example: gear-api deliver
+    """
+    from api import logs
+    from api.settings import Settings
+    from mappings.platforms import read_platforms
+
+    settings = checked(Settings)
+    platforms = checked(lambda: read_platforms(settings.platform_files))
+    if not settings.public_url_given:
+        message = "GEAR_PUBLIC_URL is not set: callbacks name the order's page below it"
+        raise click.ClickException(message)
+    logs.configure()
+    click.echo("making callbacks until told to stop", err=True)
+    asyncio.run(_deliver(settings, platforms))
+
+
+async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
+    from api.orders.webhooks.dispatcher import delivering
+    from store.connection.engine import Store
+
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    store = Store(settings.database_url)
+    try:
+        async with delivering(store, platforms, settings):
+            await told.wait()
+    finally:
+        await store.close()
+
+
+@click.group()
+def webhook() -> None:
+    """Rotate secrets, have callbacks made again, and check received ones.
+
+    Example: gear-api webhook recover --token shop --since 36h
+    """
+
+
+@webhook.command()
+@click.argument("token_id_or_name")
+@click.option("--keep", default="24h", show_default=True, callback=duration, help="How long the old secret signs too.")
+@click.option("--at-once", is_flag=True, help="The old secret signs no more: it has leaked.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool) -> None:
+    """Give a token a new webhook secret and print it, the only time that it is shown.
+
+    Example: gear-api webhook rotate shop --keep 24h
+    """
+    from store.auth import webhook_secrets
+
+    until = None if at_once else datetime.now(UTC) + keep
+
+    async def change() -> tuple[str, str] | None:
+        async with opened_store() as store, store.transaction() as connection:
+            return await webhook_secrets.rotate(connection, token_id_or_name, until)
+
+    changed = run_now(change())
+    if changed is None:
+        message = f"no token has the id or name {token_id_or_name!r}; see gear-api token list"
+        raise click.ClickException(message)
+    shown = {
+        "id": changed[0],
+        "webhookSecret": changed[1],
+        "previousValidUntil": until.isoformat() if until else None,
+    }
+    click.echo(json.dumps(shown) if as_json else "\n".join(f"{key}: {value}" for key, value in shown.items()))
+    click.echo("keep the secret: it is not shown again", err=True)
+
+
+def _since(context: click.Context, parameter: click.Parameter, value: str) -> datetime:
+    now = datetime.now(UTC)
+    if value[-1:] in "smhd" and value[:-1].isdigit():
+        return now - (duration(context, parameter, value) or timedelta(0))
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
+        raise click.BadParameter(message) from None
+    if at.tzinfo is None:
+        message = f"{value!r} has no time zone: add Z or +01:00"
+        raise click.BadParameter(message)
+    return at
+
+
+@webhook.command()
+@click.option("--token", "token_id_or_name", required=True, help="Whose callbacks, by the token's id or name.")
+@click.option("--since", required=True, callback=_since, help="A time with its zone, or a duration such as 36h.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
+    """Send everything again at once that was tried since a time and has not been delivered.
+
+    Example: gear-api webhook recover --token shop --since 2026-03-01T12:00:00Z
+    """
+    count = run_now(_recover(token_id_or_name, since))
+    click.echo(f"{count} callbacks are made again", err=True)
+    if as_json:
+        click.echo(json.dumps({"recovered": count, "since": since.isoformat()}))
+
+
+async def _recover(token_id_or_name: str, since: datetime) -> int:
+    from store.auth import tokens
+    from store.outbox import redelivery
+
+    async with opened_store() as store:
+        async with store.reading() as connection:
+            ids = [one.id for one in await tokens.list_all(connection) if token_id_or_name in (one.id, one.name)]
+        if len(ids) != 1:
+            found = ", ".join(ids) or "none"
+            message = f"{token_id_or_name!r} must name one token, found {found}; see gear-api token list"
+            raise click.ClickException(message)
+        total, after = 0, ""
+        while True:
+            async with store.transaction() as connection:
+                count, following = await redelivery.recover(
+                    connection, ids[0], since, after, ORDERS_AT_ONCE, datetime.now(UTC)
+                )
+            total += count
+            if following is None:
+                return total
+            after = following
+
+
+@webhook.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def backlog(as_json: bool) -> None:
+    """Tell how many callbacks are overdue; those that wait for a retry are not.
+
+    Example: gear-api webhook backlog
+    """
+    from store.outbox import deliveries
+
+    async def count() -> tuple[int, datetime | None]:
+        async with opened_store() as store, store.reading() as connection:
+            return await deliveries.backlog(connection, datetime.now(UTC))
+
+    overdue, oldest = run_now(count())
+    shown = {"overdue": overdue, "oldestSince": oldest.isoformat() if oldest else None}
+    click.echo(
+        json.dumps(shown) if as_json else f"{overdue} overdue, the oldest since {shown['oldestSince'] or 'never'}"
+    )
+
+
+@webhook.command()
+@click.argument("body", type=click.File("rb"))
+@click.option("--secret-file", required=True, type=click.Path(path_type=Path, exists=True), help="Holds whsec_….")
+@click.option("--header", "-H", "given", multiple=True, help="One header as 'name: value'; as often as needed.")
+@click.option("--headers", type=click.File("r"), help="File of headers, one 'name: value' a line.")
+@click.option("--any-age", is_flag=True, help="Accept a callback that was sent long ago.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def verify(
+    body: BinaryIO, secret_file: Path, given: tuple[str, ...], headers: TextIO | None, any_age: bool, as_json: bool
+) -> None:
+    """Check a received callback, BODY as it came byte for byte, and say what is wrong with it.
+
+    Example: gear-api webhook verify body.json --headers headers.txt --secret-file secret.txt
+    """
+    from api.orders.webhooks.verifying import TOLERANCE, problem
+
+    lines = [*given, *(headers.read().splitlines() if headers is not None else [])]
+    named = {name: value for name, _, value in (line.partition(":") for line in lines)}
+    secret = secret_file.read_text(encoding="utf-8").strip()
+    wrong = problem(secret, named, body.read(), datetime.now(UTC), None if any_age else TOLERANCE)
+    if as_json:
+        click.echo(json.dumps({"verified": wrong is None, "problem": wrong}))
+    if wrong is not None:
+        raise click.ClickException(wrong)
+    click.echo("verified: it was sent by this service and not altered", err=True)

@@ -1,0 +1,1 @@
+"""What every route shares: bodies, parameters, request ids, error handlers, OpenAPI, pages."""

@@ -1,0 +1,162 @@
+"""OpenAPI: the routes in, a description with an example for every operation and every error out."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import models_json_schema
+
+from api.errors import ERRORS
+from api.http.request_id import REQUEST_ID_HEADER
+
+EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
+# The framework drops nulls from examples on their way into the description; this stands for one until then.
+_NULL = "\0null"
+_HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
+
+
+class ErrorDetail(BaseModel):
+    """What is wrong with one field."""
+
+    field: str = Field(description="dotted path, such as `filters.weapon.3`")
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """The error: `code` is the stable part, `message` is for people."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    code: str = Field(json_schema_extra={"enum": list(ERRORS)})
+    message: str
+    details: list[ErrorDetail]
+    request_id: str = Field(description=f"equals the header {REQUEST_ID_HEADER}")
+    price: float | None = Field(default=None, description="only with `price_changed`: the present price")
+
+
+class ErrorAnswer(BaseModel):
+    """The one shape of every error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Literal["error"]
+    error: ErrorBody
+
+
+@dataclass(frozen=True)
+class Named:
+    """Several examples of one answer: to each name its value, and in a line what it is the answer to."""
+
+    examples: dict[str, tuple[str, Any]]
+
+
+def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation: its answer with an example or several, and each error that it can give."""
+    found: dict[int | str, dict[str, Any]] = {
+        status: {
+            "model": model,
+            "content": {"application/json": _replaced(_shown(example), None, _NULL)},
+            "headers": _headers(status),
+        }
+    }
+    return found | _errors(codes)
+
+
+def _shown(example: Any) -> dict[str, Any]:
+    if not isinstance(example, Named):
+        return {"example": example}
+    return {"examples": {name: {"summary": told, "value": value} for name, (told, value) in example.examples.items()}}
+
+
+def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of an operation that answers plain text, and each error that it can give."""
+    content = {"schema": {"type": "string"}, "example": example}
+    whole = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
+    return {200: whole, **_errors(codes)}
+
+
+def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
+    found: dict[int | str, dict[str, Any]] = {}
+    for code in (*codes, "internal"):
+        number, text = ERRORS[code]
+        entry = found.setdefault(
+            number,
+            {
+                "model": ErrorAnswer,
+                "description": "",
+                "headers": _headers(number),
+                "content": {"application/json": {"examples": {}}},
+            },
+        )
+        entry["description"] = ", ".join(part for part in (entry["description"], f"`{code}`") if part)
+        entry["content"]["application/json"]["examples"][code] = {"summary": text, "value": error_example(code)}
+    return found
+
+
+def error_example(code: str) -> dict[str, Any]:
+    """An envelope as an answer with this code shows it."""
+    error: dict[str, Any] = {
+        "code": code,
+        "message": ERRORS[code][1],
+        "details": [],
+        "requestId": EXAMPLE_REQUEST_ID,
+    }
+    if code == "validation_failed":
+        message = "Input should be less than or equal to 100"
+        error |= {"message": f"limit: {message}", "details": [{"field": "limit", "message": message}]}
+    if code == "price_changed":
+        error["price"] = 21.4
+    return {"status": "error", "error": error}
+
+
+def _replaced(value: Any, old: str | None, new: str | None) -> Any:
+    """The same JSON with one leaf instead of another."""
+    if isinstance(value, dict):
+        return {key: _replaced(held, old, new) for key, held in value.items()}
+    if isinstance(value, list):
+        return [_replaced(held, old, new) for held in value]
+    return new if value == old else value
+
+
+def _headers(status: int) -> dict[str, Any]:
+    names = [REQUEST_ID_HEADER, *([_HEADERS_OF[status]] if status in _HEADERS_OF else [])]
+    return {name: {"schema": {"type": "string"}} for name in names}
+
+
+def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
+    """Makes the app's description complete: the request bodies' schemas, and no schema of the framework's errors."""
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = get_openapi(
+                title=app.title,
+                version=app.version,
+                summary=app.summary,
+                description=app.description,
+                routes=app.routes,
+                tags=app.openapi_tags,
+            )
+            _, definitions = models_json_schema(
+                [(body, "validation") for body in bodies], ref_template="#/components/schemas/{model}"
+            )
+            schemas = schema["components"]["schemas"]
+            schemas |= definitions.get("$defs", {})
+            for name in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(name, None)
+            _drop_framework_errors(schema)
+            app.openapi_schema = _replaced(schema, _NULL, None)
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]  # the documented way to extend the description
+
+
+def _drop_framework_errors(schema: dict[str, Any]) -> None:
+    """The framework adds its own 422 to every operation with parameters; ours are declared by `answers`."""
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            held = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
+            if held.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
+                del operation["responses"]["422"]

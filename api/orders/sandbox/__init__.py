@@ -1,0 +1,1 @@
+"""Sandbox orders: they move by themselves."""

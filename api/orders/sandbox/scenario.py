@@ -1,0 +1,112 @@
+"""The sandbox: an item's id and a trade link in, what the order of it will go through out. Pure.
+
+`docs/sandbox.md` shows these tables; a test compares them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from store.orders.sandbox import PlannedMove
+
+PRICE: Final = Decimal("10.00")
+MOVED_PRICE: Final = Decimal("10.50")
+SOON: Final = 1
+LATER: Final = 5
+SLOWLY: Final = 60
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move to `to`, so many seconds after the one before."""
+
+    to: str
+    seconds: int = SOON
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What becomes of an order. `refused` is the error that it is refused with; `lost` has its first answer lost."""
+
+    meaning: str
+    steps: tuple[Step, ...] = ()
+    price: Decimal = PRICE
+    refused: str | None = None
+    lost: bool = False
+
+
+_DELIVERED: Final = (Step("processing"), Step("delivered"))
+_COMPLETED: Final = (*_DELIVERED, Step("completed"))
+
+# how an item's id begins: what its order goes through. They are negative, so that none is taken for a real one.
+BY_ITEM: Final[dict[str, Scenario]] = {
+    "-10": Scenario("is completed", _COMPLETED),
+    "-11": Scenario("stays `created`: cancel it yourself"),
+    "-12": Scenario(
+        "is completed slowly, and so are its callbacks",
+        (Step("processing", SLOWLY), Step("delivered", SLOWLY), Step("completed", SLOWLY)),
+    ),
+    "-20": Scenario("fails at once", (Step("failed", reason="the seller does not answer"),)),
+    "-21": Scenario("fails on its way", (Step("processing"), Step("failed", reason="the trade was declined"))),
+    "-22": Scenario("is cancelled at once", (Step("cancelled", reason="cancelled by fulfilment"),)),
+    "-23": Scenario(
+        "is cancelled on its way", (Step("processing"), Step("cancelled", reason="cancelled by fulfilment"))
+    ),
+    "-30": Scenario(
+        "is taken back while the trade is held",
+        (*_DELIVERED, Step("reverted", LATER, "the trade was taken back under protection")),
+    ),
+    "-31": Scenario(
+        "is taken back after it was completed",
+        (*_COMPLETED, Step("reverted", LATER, "the trade was taken back under protection")),
+    ),
+    "-40": Scenario("has been sold meanwhile", refused="item_unavailable"),
+    "-41": Scenario("costs more than a search showed, and is completed at that price", _COMPLETED, MOVED_PRICE),
+    "-50": Scenario("is placed, but the answer is lost: a 503, and the retry gets the 201", _COMPLETED, lost=True),
+    "-51": Scenario("cannot be checked: a 503, nothing is ordered", refused="search_unavailable"),
+}
+
+# the `token` of a trade link: what any order with it goes through, unless the item is refused
+BY_TRADE_LINK: Final[dict[str, Scenario]] = {
+    "SBX-FAIL": Scenario(
+        "fails on its way: the link does not work any more",
+        (Step("processing"), Step("failed", reason="the trade link does not work any more")),
+    ),
+    "SBX-HOLD": Scenario(
+        "is held by the platform before it is completed",
+        (*_DELIVERED, Step("completed", SLOWLY, "the hold of the trade has ended")),
+    ),
+    "SBX-BACK": Scenario(
+        "is taken back by the buyer while it is held",
+        (*_DELIVERED, Step("reverted", LATER, "the buyer took the trade back")),
+    ),
+}
+
+_ITEM: Final = re.compile(r"(-[1-9][0-9])[0-9]{0,14}")
+
+
+def scenario_of(item: str, trade_link: str | None) -> Scenario | None:
+    """What an order of this item with this trade link goes through; None for an item that the sandbox does not have."""
+    found = _ITEM.fullmatch(item)
+    by_item = BY_ITEM.get(found[1]) if found else None
+    if by_item is None or by_item.refused or trade_link is None:
+        return by_item
+    tokens = [value for name, value in parse_qsl(urlsplit(trade_link).query) if name == "token"]
+    by_link = BY_TRADE_LINK.get(tokens[0]) if tokens else None
+    return by_item if by_link is None else by_link
+
+
+def moves(steps: Sequence[Step], placed_at: datetime) -> list[PlannedMove]:
+    """The steps of an order that was placed then, as moves with their times."""
+    planned = []
+    state, at = "created", placed_at
+    for step in steps:
+        at += timedelta(seconds=step.seconds)
+        planned.append(PlannedMove(from_state=state, to_state=step.to, reason=step.reason, due_at=at))
+        state = step.to
+    return planned

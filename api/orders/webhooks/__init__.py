@@ -1,0 +1,1 @@
+"""Callbacks: payload, signing, schedule, delivery, and what protects both sides."""

@@ -1,0 +1,119 @@
+"""Delivery routes: an order in, the log of its callbacks out, or one of them on its way again."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Request, Response
+
+from api.auth import OrderOrFulfilToken
+from api.errors import ApiError
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.orders.answers import rfc3339
+from api.orders.transitions import visible
+from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
+from api.services import Services, services_of
+from store.outbox import redelivery
+from store.outbox.deliveries import Attempt
+from store.outbox.redelivery import Delivery
+
+router = APIRouter(tags=["orders"])
+Held = Annotated[Services, Depends(services_of)]
+MOST_DIGITS = 9  # of a delivery's number, so that both databases can compare it
+
+
+async def wake_of(request: Request) -> Callable[[], None]:
+    """A dependency: has the running app look for work at once."""
+    wake: Callable[[], None] = request.app.state.masking.wake
+    return wake
+
+
+@router.get(
+    "/v1/orders/{id}/deliveries",
+    summary="An order's callbacks",
+    responses=answers(
+        DeliveriesAnswer,
+        DELIVERIES_EXAMPLE,
+        "unauthorized",
+        "forbidden",
+        "order_not_found",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+)
+async def get_deliveries(
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    token: OrderOrFulfilToken,
+    _: Annotated[None, Depends(only_query())],
+    services: Held,
+) -> Response:
+    """Each event that was or is to be told to the order's callback address, with every attempt."""
+    async with services.store.reading() as connection:
+        order = await visible(connection, token, order_id)
+        found = await redelivery.of_order(connection, order.id)
+    return _json({"status": "success", "deliveries": [delivery_entry(one) for one in found]})
+
+
+@router.post(
+    "/v1/orders/{id}/deliveries/{n}/replay",
+    summary="Send a callback again",
+    status_code=202,
+    responses=answers(
+        DeliveryAnswer,
+        DELIVERY_EXAMPLE,
+        "bad_request",
+        "unauthorized",
+        "forbidden",
+        "order_not_found",
+        "delivery_not_found",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+        status=202,
+    ),
+)
+async def replay_delivery(
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
+    token: OrderOrFulfilToken,
+    _: Annotated[None, Depends(only_query())],
+    services: Held,
+    wake: Annotated[Callable[[], None], Depends(wake_of)],
+) -> Response:
+    """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
+    counts = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
+    async with services.store.transaction() as connection:
+        order = await visible(connection, token, order_id)
+        found = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if counts else None
+    if found is None:
+        raise ApiError("delivery_not_found")
+    wake()
+    return _json({"status": "success", "delivery": delivery_entry(found)}, 202)
+
+
+def delivery_entry(delivery: Delivery) -> dict[str, Any]:
+    """A delivery as the contract shapes it."""
+    again = delivery.next_attempt_at
+    return {
+        "n": delivery.n,
+        "event": delivery.event,
+        "state": delivery.state,
+        "attempts": [_attempt_entry(attempt) for attempt in delivery.attempts],
+        "nextAttemptAt": None if again is None else rfc3339(again),
+    }
+
+
+def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "at": rfc3339(attempt.at),
+        "outcome": attempt.outcome,
+        "statusCode": attempt.status_code,
+        "milliseconds": attempt.milliseconds,
+    }
+
+
+def _json(content: dict[str, Any], status: int = 200) -> Response:
+    return Response(orjson.dumps(content), status, media_type="application/json")

@@ -1,0 +1,67 @@
+"""Deliveries as they are answered: the shape of a callback's log, with an example."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.orders.webhooks.schedule import Outcome
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+class AttemptEntry(_Shape):
+    """One attempt; nothing that the receiver said is kept but its status."""
+
+    at: str = Field(description="RFC 3339, UTC")
+    outcome: Outcome = Field(
+        description="`delivered`: 2xx; `rejected`: any other status; `timeout`; `unreachable`: no address, connection, "
+        "TLS or HTTP; `refused`: an address that nothing is sent to"
+    )
+    status_code: int | None
+    milliseconds: int
+
+
+class DeliveryEntry(_Shape):
+    """One callback and its newest 100 attempts, oldest first."""
+
+    n: int = Field(description="counts from 1 within the order")
+    event: str = Field(description="the callback's `type`")
+    state: Literal["pending", "delivered", "failed"]
+    attempts: list[AttemptEntry]
+    next_attempt_at: str | None = Field(
+        description="null where it has ended, and where it waits for the callback before it"
+    )
+
+
+class DeliveriesAnswer(_Shape):
+    """The callbacks of one order, oldest first."""
+
+    status: Literal["success"]
+    deliveries: list[DeliveryEntry]
+
+
+class DeliveryAnswer(_Shape):
+    """One callback."""
+
+    status: Literal["success"]
+    delivery: DeliveryEntry
+
+
+_ATTEMPT: dict[str, Any] = {
+    "at": "2026-08-09T04:00:00.250Z",
+    "outcome": "rejected",
+    "statusCode": 503,
+    "milliseconds": 41,
+}
+_DELIVERY: dict[str, Any] = {
+    "n": 1,
+    "event": "order.created",
+    "state": "pending",
+    "attempts": [_ATTEMPT],
+    "nextAttemptAt": "2026-08-09T04:00:05.700Z",
+}
+DELIVERIES_EXAMPLE: dict[str, Any] = {"status": "success", "deliveries": [_DELIVERY]}
+DELIVERY_EXAMPLE: dict[str, Any] = {"status": "success", "delivery": _DELIVERY}

@@ -1,0 +1,120 @@
+"""Sending: one signed message in, how the receiver answered out; nothing that it says is believed, kept or followed."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from ssl import SSLContext
+from time import monotonic
+from typing import Final, Self
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from yarl import URL
+
+from api.orders.webhooks.addresses import url_problem
+from api.orders.webhooks.payload import Message
+from api.orders.webhooks.resolving import CheckingResolver, Lookup, ReceiverRefusedError, socket_to, system_lookup
+from api.orders.webhooks.schedule import Outcome, outcome_of
+
+ATTEMPT_SECONDS: Final = 15.0
+"""For all of an attempt, from the name to the answer's head; Standard Webhooks asks for 15 to 30."""
+BODY_BYTES: Final = 4096
+BODY_SECONDS: Final = 1.0
+"""So much of an answer's body is taken before the connection is closed, so that its writer sees no error."""
+HEAD_BYTES: Final = 8190
+HEADERS: Final = 100
+
+
+@dataclass(frozen=True)
+class Sent:
+    """How an attempt ended. `retry_after` is the header as it came."""
+
+    outcome: Outcome
+    status_code: int | None
+    retry_after: str | None
+    milliseconds: int
+
+
+class Sender:
+    """Sends callbacks; to be used within `async with`. Each attempt has a connection of its own."""
+
+    def __init__(
+        self,
+        allow_insecure: bool,
+        *,
+        lookup: Lookup = system_lookup,
+        seconds: float = ATTEMPT_SECONDS,
+        certificates: SSLContext | None = None,
+    ) -> None:
+        self._allow_insecure = allow_insecure
+        self._lookup = lookup
+        self.seconds = seconds
+        self._certificates = certificates
+        self._session: ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        connector = TCPConnector(
+            resolver=CheckingResolver(self._lookup, self._allow_insecure),
+            socket_factory=partial(socket_to, allow_insecure=self._allow_insecure),
+            use_dns_cache=False,
+            force_close=True,
+            limit=0,  # the dispatcher bounds them
+            ssl=self._certificates or True,
+        )
+        self._session = ClientSession(
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            timeout=ClientTimeout(total=None),  # one deadline for all: the one in `send`
+            skip_auto_headers=("Accept-Encoding",),
+            auto_decompress=False,
+            trust_env=False,
+            read_bufsize=BODY_BYTES,
+            max_line_size=HEAD_BYTES,
+            max_field_size=HEAD_BYTES,
+            max_headers=HEADERS,
+        )
+        return self
+
+    async def __aexit__(self, *_details: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def send(self, message: Message) -> Sent:
+        """Makes one attempt, in `seconds` at most."""
+        began = monotonic()
+        outcome, status, retry_after = await self._attempt(message)
+        return Sent(outcome, status, retry_after, round((monotonic() - began) * 1000))
+
+    async def _attempt(self, message: Message) -> tuple[Outcome, int | None, str | None]:
+        if url_problem(message.url, allow_insecure=self._allow_insecure):
+            return "refused", None, None
+        if self._session is None:
+            msg = "a sender sends within `async with` only"
+            raise RuntimeError(msg)
+        try:
+            async with asyncio.timeout(self.seconds):
+                response = await self._session.post(
+                    URL(message.url), data=message.body, headers=message.headers, allow_redirects=False
+                )
+        except TimeoutError:
+            return "timeout", None, None
+        except (ClientError, OSError, ValueError) as error:
+            return ("refused" if _refused(error) else "unreachable"), None, None
+        await _discard(response)
+        return outcome_of(response.status), response.status, response.headers.get("Retry-After")
+
+
+async def _discard(response: ClientResponse) -> None:
+    """Takes a little of the body, for a moment, and ends the connection: the head has said it all."""
+    left = BODY_BYTES
+    with suppress(ClientError, OSError, TimeoutError):
+        async with asyncio.timeout(BODY_SECONDS):
+            while left > 0 and (chunk := await response.content.read(left)):
+                left -= len(chunk)
+    response.close()
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether the cause is our own refusal, however the client wraps it."""
+    causes: list[BaseException | None] = [error, getattr(error, "os_error", None), error.__cause__]
+    return any(isinstance(cause, ReceiverRefusedError) for cause in causes)

@@ -1,0 +1,1 @@
+"""`GET /v1/platforms`: what each platform offers, and the limits of requests."""

@@ -1,0 +1,1 @@
+"""Why a search finds an item or does not."""

@@ -1,0 +1,1 @@
+"""Facets: their requests, their counts, their histograms. A new kind of facet goes here."""

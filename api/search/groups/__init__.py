@@ -1,0 +1,1 @@
+"""Groups: one hit for each name, with its offers."""

@@ -1,0 +1,1 @@
+"""Cursor pagination over a point in time."""

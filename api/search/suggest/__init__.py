@@ -1,0 +1,1 @@
+"""Suggestions while typing."""

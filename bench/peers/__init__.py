@@ -1,0 +1,1 @@
+"""The services and stores that are measured side by side. A new peer goes here."""

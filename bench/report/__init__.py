@@ -1,0 +1,1 @@
+"""Results as tables, curves and the page of the benchmarks."""

@@ -1,0 +1,1 @@
+"""What is measured. A new run goes here."""

@@ -1,0 +1,1 @@
+"""The search bodies of each workload."""

@@ -1,0 +1,1 @@
+"""The `gear-indexer` commands. A new command or option goes here."""

@@ -1,0 +1,73 @@
+"""A command: its answer so far in; the answer printed, errors explained and an exit code out, whatever happens."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import orjson
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
+from pydantic import ValidationError
+
+from indexer.engine.failures import CommandError
+from indexer.engine.retry import Patience
+from indexer.orders.claims import Claims
+from indexer.sources.lines import SourceError
+from mappings.connection import SearchSettings, connect
+from mappings.engine_errors import address_of, explained
+from mappings.platforms import Platform, PlatformFileError, Platforms
+from mappings.setting_faults import setting_faults
+
+INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
+
+
+@contextmanager
+def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
+    """Runs a command: prints `answer` as JSON, with its `error` where it failed, and sets the exit code."""
+    code = 0
+    # The client logs every failed try with its traceback; what matters is said once, by us.
+    logging.getLogger("opensearch").setLevel(logging.CRITICAL)
+    try:
+        yield
+    except (CommandError, SourceError, PlatformFileError) as error:
+        answer["error"] = str(error)
+    except ValidationError as error:
+        answer["error"] = setting_faults(error)
+    except OpenSearchException as error:
+        answer["error"] = explained(error, address_of(SearchSettings()))
+    except KeyboardInterrupt:
+        answer["error"] = "interrupted"
+        code = INTERRUPTED
+    if answer.get("error") is not None:
+        click.echo(f"Error: {answer['error']}", err=True)
+        code = code or 1
+    if as_json:
+        click.echo(orjson.dumps(answer))
+    if code:
+        sys.exit(code)
+
+
+def platform_of(platforms: Platforms, reference: str) -> Platform:
+    platform = platforms.by_reference(reference)
+    if platform is None:
+        message = f"{reference} is no known platform; known are {platforms.known()}"
+        raise CommandError(message)
+    return platform
+
+
+def connected(settings: SearchSettings, senders: int = 1) -> OpenSearch:
+    """A client that has reached the engine once; trying again is for the callers, who know how long."""
+    client = connect(settings, retries=0, connections=senders + 1)
+    client.info()
+    return client
+
+
+def claims_of(platform: Platform, seconds: float, *, without_orders: bool) -> Claims | None:
+    if without_orders:
+        return None
+    from store.connection.settings import StoreSettings
+
+    return Claims(platform.id, StoreSettings().database_url, Patience(seconds))

@@ -1,0 +1,224 @@
+"""The commands: checked arguments in, the work done, its result printed for people or machines, an exit code out."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from opensearchpy import OpenSearch
+
+from indexer.cli.context import answered, claims_of, connected, platform_of
+from indexer.cli.interruption import Interruption
+from indexer.cli.progress import LoadProgress
+from indexer.cli.status_text import readable_state
+from indexer.engine.failures import CommandError
+from indexer.loading.dry_run import DryRun, DryRunReport
+from indexer.loading.job import LoadJob
+from indexer.loading.load import SHORT_PATIENCE, Load
+from indexer.loading.report import LoadReport
+from indexer.maintenance.export import Export
+from indexer.maintenance.upkeep import Upkeep
+from indexer.sources.http import silent
+from indexer.sources.item_map import read_item_map
+from indexer.sources.mapping import Mapper
+from indexer.sources.read import expanded, total_size
+from mappings.connection import SearchSettings
+from mappings.definition import read_definition
+from mappings.platforms import Platform, read_platforms
+
+ROLLBACK_PATIENCE = 3.0  # seconds: somebody waits for it
+
+
+def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
+    return Upkeep(client, platform, settings.alias(platform.id), read_definition().with_shards(platform.shards))
+
+
+def run_load(
+    files: tuple[str, ...],
+    *,
+    platform: str,
+    without_orders: bool,
+    quiet: bool,
+    as_json: bool,
+    map_file: Path | None,
+    **options: Any,
+) -> None:
+    """`gear-indexer load`."""
+    answer: dict[str, Any] = {"platform": platform, "swapped": False}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
+        report = LoadReport(found.id, settings.alias(found.id))
+        answer.update(report.as_json())
+        began = time.monotonic()
+        interruption = Interruption()
+        try:
+            job = _job(files, found, map_file, options, quiet=quiet)
+            with interruption.watched(), LoadProgress(job.size, quiet=quiet) as progress:
+                claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
+                client = connected(settings, job.senders)
+                Load(job, client, read_definition().with_shards(found.shards), claims, report).run(
+                    progress, interruption
+                )
+                _tell_never_found(job, progress)
+                progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
+        finally:
+            report.seconds = time.monotonic() - began
+            if report.phases and not quiet:
+                click.echo(report.table(), err=True)
+            answer.update(report.as_json())
+
+
+def _job(
+    files: tuple[str, ...], platform: Platform, map_file: Path | None, options: dict[str, Any], *, quiet: bool
+) -> LoadJob:
+    mapper = None if map_file is None else Mapper(read_item_map(map_file))
+    names = expanded(files)
+    size = total_size(names, silent if quiet else _say)
+    return LoadJob(files=names, platform=platform, mapper=mapper, size=size, **options)
+
+
+def _tell_never_found(job: LoadJob, progress: LoadProgress) -> None:
+    if job.mapper is not None and (missing := job.mapper.never_found()):
+        progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def run_dry_load(
+    files: tuple[str, ...], *, platform: str, quiet: bool, as_json: bool, map_file: Path | None, **options: Any
+) -> None:
+    """`gear-indexer load --dry-run`."""
+    answer: dict[str, Any] = {"platform": platform, "dryRun": True, "wouldSwap": False}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
+        report = DryRunReport(found.id, settings.alias(found.id))
+        answer.update(report.as_json())
+        began = time.monotonic()
+        try:
+            job = _job(files, found, map_file, options, quiet=quiet)
+            with LoadProgress(job.size, quiet=quiet) as progress:
+                definition = read_definition().with_shards(found.shards)
+                DryRun(job, connected(settings), definition, report).run(progress, _say)
+                _tell_never_found(job, progress)
+        finally:
+            answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
+        if not as_json:
+            click.echo("\n".join(report.sentences()))
+        if report.refusals:
+            raise CommandError("a load would be refused: " + "; ".join(report.refusals))
+
+
+def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+    """`gear-indexer export`."""
+    from indexer.sample.catalogue import written
+
+    answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
+        answer.update({"platform": found.id, "alias": settings.alias(found.id), "complete": False})
+        export = Export(connected(settings), settings.alias(found.id))
+        began = time.monotonic()
+        try:
+            answer["bytes"] = written(export.pieces(), output)
+            answer["complete"] = True
+        finally:
+            seconds = round(time.monotonic() - began, 3)
+            answer.update({"items": export.items, "expected": export.expected, "seconds": seconds})
+        if not quiet:
+            _say(f"{export.items:,} items of {answer['alias']} in {seconds:,.1f} s")
+
+
+def run_status(platform: str | None, *, as_json: bool) -> None:
+    """`gear-indexer status`."""
+    answer: dict[str, Any] = {}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        platforms = read_platforms(settings.platform_files)
+        client = connected(settings)
+        asked = list(platforms) if platform is None else [platform_of(platforms, platform)]
+        states = [_upkeep(one, settings, client).status() for one in asked]
+        answer.update({"platforms": states} if platform is None else states[0])
+        if not as_json:
+            for state in states:
+                click.echo(readable_state(state))
+
+
+def run_rollback(
+    platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool
+) -> None:
+    """`gear-indexer rollback`."""
+    answer: dict[str, Any] = {"platform": platform, "swapped": False}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
+        answer["platform"] = found.id
+        claims = claims_of(found, ROLLBACK_PATIENCE, without_orders=without_orders)
+        upkeep = _upkeep(found, settings, connected(settings))
+        told = upkeep.compared(to)
+        answer["changes"] = told.as_json()
+        for sentence in told.sentences():
+            _say(sentence)
+        if dry_run:
+            return
+        if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
+            message = "nothing was done"
+            raise CommandError(message)
+        answer.update(upkeep.rollback(to, claims, _say, told=told))
+        _say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
+
+
+def _way_back(answer: dict[str, Any]) -> str:
+    if answer["previous"] is None:
+        return ""
+    return f"; to take it back: gear-indexer rollback --platform {answer['platform']} --to {answer['previous']}"
+
+
+def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
+    """`gear-indexer prune`."""
+    answer: dict[str, Any] = {"platform": platform}
+    with answered(answer, as_json=as_json):
+        settings = SearchSettings()
+        found = platform_of(read_platforms(settings.platform_files), platform)
+        answer["platform"] = found.id
+        answer.update(_upkeep(found, settings, connected(settings)).prune(keep, _say))
+        removed = ", ".join(answer["removed"]) or "nothing"
+        click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
+
+
+def run_doctor(
+    platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
+) -> None:
+    """`gear-indexer doctor`."""
+    from indexer.doctor.diagnosis import diagnosed, readable_findings
+
+    answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
+    with answered(answer, as_json=as_json):
+        platforms = read_platforms(SearchSettings().platform_files)
+        asked = list(platforms) if platform is None else [platform_of(platforms, platform)]
+        answer["platforms"] = [one.id for one in asked]
+        answer.update(diagnosed(asked, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
+        if not as_json:
+            click.echo(readable_findings(answer))
+    if answer["errors"]:
+        sys.exit(1)
+
+
+def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+    """`gear-indexer sample`."""
+    from indexer.sample.catalogue import read_catalogue, written
+    from indexer.sample.generator import Sampler
+
+    answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
+    with answered(answer, as_json=as_json):
+        began = time.monotonic()
+        sampler = Sampler(
+            read_catalogue(catalogue), platform_of(read_platforms(SearchSettings().platform_files), platform), seed
+        )
+        answer["bytes"] = written(sampler.batches(count), output)
+        answer["seconds"] = round(time.monotonic() - began, 3)

@@ -1,0 +1,1 @@
+"""The doctor: facts to findings, findings to repairs. A new finding goes here."""

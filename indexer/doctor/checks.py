@@ -1,0 +1,186 @@
+"""Checks of a platform's indices: what the engine has and the definition in, findings with their repairs out; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from indexer.doctor import indices
+from indexer.doctor.disks import readable
+from indexer.doctor.findings import (
+    Code,
+    Finding,
+    RemoveEmptyIndex,
+    Serve,
+    Severity,
+    curl,
+    fix_command,
+    load_command,
+)
+from indexer.doctor.locks import LockFacts, check_lock, check_stray_deletes, check_unfinished
+from indexer.engine.facts import IndexFacts
+from indexer.engine.generations import loading_alias
+from mappings.definition import Definition
+
+
+@dataclass(frozen=True)
+class PlatformFacts:
+    """One platform's indices, and what they are measured by."""
+
+    platform: int
+    alias: str
+    definition: Definition
+    indices: tuple[IndexFacts, ...]
+    data_nodes: int = 1
+    locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
+    stray_deletes: tuple[str, ...] = ()  # generations that are not being filled, and yet have deletes beside them
+    room: bool = False  # every disk is known to be below the low watermark
+
+    @property
+    def serving(self) -> list[IndexFacts]:
+        """The indices behind the alias."""
+        return [one for one in self.indices if self.alias in one.aliases]
+
+    @property
+    def unfinished(self) -> list[IndexFacts]:
+        """Generations of loads that run or have died: named so by their alias, or left set up for filling."""
+        return [one for one in self.indices if one.generation and one not in self.serving and _is_unfinished(one)]
+
+    @property
+    def finished(self) -> list[IndexFacts]:
+        """Generations that may serve, oldest first."""
+        return [one for one in self.indices if one.generation and not one.closed and one not in self.unfinished]
+
+    @property
+    def comparable(self) -> IndexFacts | None:
+        """The one index that can be compared with the orders."""
+        ours = [one for one in self.serving if one.generation is not None and not one.closed]
+        return ours[0] if len(ours) == len(self.serving) == 1 else None
+
+
+def _is_unfinished(one: IndexFacts) -> bool:
+    return loading_alias(one.name) in one.aliases or one.settings.get("refresh_interval") == "-1"
+
+
+def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> list[Finding]:
+    """All that can be said without the orders; what a later repair needs is first."""
+    found = [*_alias(facts), *_foreign(facts)]
+    for one in facts.serving:
+        if one.closed:
+            found.append(_closed(facts, one))
+        elif one.generation is not None:
+            found += indices.check_index(
+                facts.platform, one, facts.definition, data_nodes=facts.data_nodes, room=facts.room
+            )
+    platform, locks = facts.platform, facts.locks
+    return [
+        *found,
+        *check_lock(platform, facts.alias, locks, older_than),
+        *check_unfinished(platform, facts.unfinished, locks, older_than),
+        *check_stray_deletes(platform, facts.stray_deletes, locks, older_than),
+        *_too_many(facts, keep),
+    ]
+
+
+def _alias(facts: PlatformFacts) -> list[Finding]:
+    named = [one for one in facts.indices if one.name == facts.alias]
+    if named:
+        return [_alias_is_index(facts, named[0])]
+    ours = [one for one in facts.serving if one.generation is not None]
+    if len(ours) > 1:
+        return [_alias_several(facts, ours)]
+    return [] if facts.serving or not facts.finished else [_alias_missing(facts)]
+
+
+def _alias_is_index(facts: PlatformFacts, index: IndexFacts) -> Finding:
+    empty = index.items == 0
+    remove = curl("DELETE", facts.alias)
+    return Finding(
+        code=Code.ALIAS_IS_INDEX,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"an index is named {facts.alias}, which must be an alias: something wrote before the first load "
+        f"({index.items:,} documents are in it), and no load can be swapped in",
+        remedy=fix_command(facts.platform) if empty else f"{remove}, then {load_command(facts.platform)}",
+        repair=RemoveEmptyIndex(facts.alias) if empty else None,
+    )
+
+
+def _alias_several(facts: PlatformFacts, ours: list[IndexFacts]) -> Finding:
+    best, why = preferred(facts.definition, ours)
+    return Finding(
+        code=Code.ALIAS_SEVERAL,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"the alias {facts.alias} points to {len(ours)} indices ({', '.join(one.name for one in ours)}): items "
+        f"are found twice and sold ones are not hidden; {best.name} should serve alone: {why}",
+        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
+        repair=Serve(best.name),
+    )
+
+
+def _alias_missing(facts: PlatformFacts) -> Finding:
+    best, why = preferred(facts.definition, facts.finished)
+    return Finding(
+        code=Code.ALIAS_MISSING,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=facts.alias,
+        message=f"nothing serves behind {facts.alias} although {len(facts.finished)} finished generations exist; "
+        f"{best.name} should: {why}",
+        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
+        repair=Serve(best.name),
+    )
+
+
+def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:
+    """Which of these, oldest first, should serve, and why."""
+    equal = [one for one in candidates if one.mappings.get("_meta", {}).get("fingerprint") == definition.fingerprint]
+    if equal:
+        return equal[-1], f"it is the newest with this version's definition ({definition.fingerprint})"
+    return candidates[-1], "it is the newest, and none has this version's definition"
+
+
+def _closed(facts: PlatformFacts, index: IndexFacts) -> Finding:
+    return Finding(
+        code=Code.CLOSED,
+        severity=Severity.ERROR,
+        platform=facts.platform,
+        subject=index.name,
+        message=f"{index.name} serves behind {facts.alias} and is closed, so that every search fails",
+        remedy=curl("POST", f"{index.name}/_open"),
+    )
+
+
+def _foreign(facts: PlatformFacts) -> list[Finding]:
+    return [
+        Finding(
+            code=Code.ALIAS_FOREIGN,
+            severity=Severity.ERROR,
+            platform=facts.platform,
+            subject=one.name,
+            message=f"the alias {facts.alias} points to {one.name}, which no load has made",
+            remedy=curl("DELETE", f"{one.name}/_alias/{facts.alias}"),
+        )
+        for one in facts.serving
+        if one.generation is None and one.name != facts.alias
+    ]
+
+
+def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
+    finished = facts.finished
+    if len(finished) <= keep:
+        return []
+    others = [one for one in reversed(finished) if one not in facts.serving]  # newest first, as prune keeps them
+    spare = others[max(keep - (len(finished) - len(others)), 0) :]
+    return [
+        Finding(
+            code=Code.TOO_MANY_GENERATIONS,
+            severity=Severity.WARNING,
+            platform=facts.platform,
+            subject=facts.alias,
+            message=f"{len(finished)} finished generations are kept, {keep} are meant to be; "
+            f"the others take {readable(sum(one.bytes for one in spare))}",
+            remedy=f"gear-indexer prune --platform {facts.platform} --keep {keep}",
+        )
+    ]

@@ -1,0 +1,61 @@
+"""A diagnosis: what was asked for in, the doctor's findings for machines and for people out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from indexer.doctor.doctor import Doctor
+from indexer.doctor.findings import Finding, Severity
+from indexer.doctor.orders import Orders
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.engine_errors import address_of
+from mappings.platforms import Platform
+from store.connection.settings import StoreSettings
+
+CALL_SECONDS = 30.0
+
+
+def diagnosed(
+    platforms: Sequence[Platform], *, fix: bool, older_than: float, keep: int, without_orders: bool
+) -> dict[str, Any]:
+    """Looks, with `fix` repairs, and counts what is left; `older_than` in seconds."""
+    settings = SearchSettings()
+    client = connect(settings, timeout=CALL_SECONDS, retries=1)
+    doctor = Doctor(
+        client=client,
+        address=address_of(settings),
+        prefix_alias=settings.alias,
+        definition=read_definition(),
+        platforms=platforms,
+        orders=None if without_orders else Orders(StoreSettings().database_url),
+        older_than=older_than,
+        keep=keep,
+    )
+    try:
+        found = doctor.run(fix=fix, say=lambda text: click.echo(text, err=True))
+    finally:
+        client.close()
+    return {
+        "errors": _left(found, Severity.ERROR),
+        "warnings": _left(found, Severity.WARNING),
+        "findings": [one.as_json() for one in found],
+    }
+
+
+def _left(found: Sequence[Finding], severity: Severity) -> int:
+    return sum(one.severity is severity and not one.fixed for one in found)
+
+
+def readable_findings(answer: dict[str, Any]) -> str:
+    """The same for people: a sentence and a remedy each, and the sum."""
+    lines = []
+    for one in answer["findings"]:
+        if one["fixed"]:
+            lines.append(f"repaired  {one['code']}: {one['message']}")
+        else:
+            lines += [f"{one['severity']}  {one['code']}: {one['message']}", f"    do: {one['remedy']}"]
+    repaired = sum(one["fixed"] for one in answer["findings"])
+    sums = f"{answer['errors']} errors, {answer['warnings']} warnings, {repaired} repaired"
+    return "\n".join([*lines, sums if lines else "nothing is wrong"])

@@ -1,0 +1,216 @@
+"""The doctor: the engine, the orders and the definition in; every finding, those that were repaired marked so, out."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from http import HTTPStatus
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import ConnectionError as EngineUnreachable
+from opensearchpy.exceptions import OpenSearchException, TransportError
+
+from indexer.doctor import checks, cluster
+from indexer.doctor.checks import PlatformFacts
+from indexer.doctor.findings import Code, Finding, Severity
+from indexer.doctor.locks import LockFacts
+from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
+from indexer.doctor.repairs import Repairs
+from indexer.engine.facts import EngineFacts, engine_facts, index_facts, lost_shards
+from indexer.engine.failures import CommandError
+from indexer.engine.generations import Generations
+from indexer.engine.retry import Patience
+from indexer.locking.lock import known_to_live
+from indexer.locking.record import LockRecords
+from indexer.orders.claims import Claims
+from mappings.definition import Definition
+from mappings.engine_errors import explained
+from mappings.platforms import Platform
+from store.connection.errors import StoreError, StoreUnavailable
+
+# A repair may uncover what could not be seen before it: an index in the alias's place hides that nothing serves.
+ROUNDS = 3
+PATIENCE_SECONDS = 3.0  # somebody waits for it
+LOCK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doctor:
+    """What is to be looked at; `orders` is None where they are left out."""
+
+    client: OpenSearch
+    address: str  # the engine's, for messages
+    prefix_alias: Callable[[int], str]
+    definition: Definition
+    platforms: Sequence[Platform]
+    orders: Orders | None
+    older_than: float = 3600.0  # seconds without a change, after which an unfinished load counts as dead
+    keep: int = 2
+
+    def run(self, *, fix: bool, say: Callable[[str], None]) -> list[Finding]:
+        """Looks; with `fix` also repairs what is safe and looks again. What was repaired comes first."""
+        found = self.look()
+        fixed: list[Finding] = []
+        failures: dict[tuple[str, int | None, str], str] = {}
+        for _ in range(ROUNDS if fix else 0):
+            due = [one for one in found if one.repair is not None]
+            if not due:
+                break
+            for one in due:
+                failure = self._repaired(one, say)
+                if failure is not None:
+                    failures[one.key] = failure
+            found = self.look()
+            left = {one.key for one in found}
+            gone = [replace(one, fixed=True) for one in due if one.key not in left and one.key not in failures]
+            fixed += gone
+            if not gone:
+                break
+        return [*fixed, *(_with_failure(one, failures.get(one.key)) for one in found)]
+
+    def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
+        """Makes one repair; why it could not be made, if so."""
+        platform = next(one for one in self.platforms if one.id == finding.platform)
+        alias, definition = self.prefix_alias(platform.id), self.definition.with_shards(platform.shards)
+        repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
+        try:
+            repairs.make(finding.repair, say)
+        except OpenSearchException as error:
+            return explained(error, self.address)
+        except (CommandError, StoreError) as error:
+            return str(error)
+        say(f"repaired {finding.code} of {finding.subject}")
+        return None
+
+    def _claims(self, platform: Platform) -> Claims | None:
+        return None if self.orders is None else Claims(platform.id, self.orders.url, Patience(PATIENCE_SECONDS))
+
+    def look(self) -> list[Finding]:
+        """Every finding of now."""
+        found: list[Finding] = []
+        orders = self._readable_orders(found)
+        engine = self._engine(found)
+        if any(one.code == Code.ENGINE_UNREACHABLE for one in found):
+            return [*found, *self._late(orders)]
+        seen: list[PlatformFacts] = []
+        for platform in self.platforms:
+            self._tried(found, platform.id, "indices", partial(self._platform, platform, engine, seen))
+        if engine is not None:
+            found += self._cluster(engine, seen, found)
+        for facts in seen:
+            if orders is not None and facts.comparable is not None:
+                self._tried(found, facts.platform, "orders", partial(self._agreement, orders, facts))
+        return [*found, *self._late(orders)]
+
+    def _tried(self, found: list[Finding], platform: int | None, part: str, look: Callable[[], list[Finding]]) -> None:
+        """Adds what a look finds, or that it could not be made."""
+        try:
+            found += look()
+        except OpenSearchException as error:
+            found.append(_not_checked(platform, part, explained(error, self.address), refused=_refused(error)))
+        except CommandError as error:
+            found.append(_not_checked(platform, part, str(error), refused=False))
+        except StoreUnavailable as error:
+            fault = database_fault(error.cause)
+            found += [fault] if fault.key not in {one.key for one in found} else []
+
+    def _readable_orders(self, found: list[Finding]) -> Orders | None:
+        fault = None if self.orders is None else asyncio.run(self.orders.fault())
+        if fault is None:
+            return self.orders
+        found.append(fault)
+        return None
+
+    def _late(self, orders: Orders | None) -> list[Finding]:
+        found: list[Finding] = []
+        if orders is not None:
+            for platform in self.platforms:
+                self._tried(found, platform.id, "orders", partial(_late, orders, platform.id))
+        return found
+
+    def _engine(self, found: list[Finding]) -> EngineFacts | None:
+        try:
+            return engine_facts(self.client)
+        except EngineUnreachable as error:
+            found.append(_unreachable(explained(error, self.address)))
+        except OpenSearchException as error:
+            found.append(_not_checked(None, "cluster", explained(error, self.address), refused=_refused(error)))
+        return None
+
+    def _platform(self, platform: Platform, engine: EngineFacts | None, seen: list[PlatformFacts]) -> list[Finding]:
+        alias = self.prefix_alias(platform.id)
+        before = self._lock(alias)
+        indices = index_facts(self.client, alias)
+        stray = Generations(self.client, alias, self.definition, Patience(PATIENCE_SECONDS)).stray_deletes()
+        facts = PlatformFacts(
+            platform=platform.id,
+            alias=alias,
+            definition=self.definition.with_shards(platform.shards),
+            indices=indices,
+            locks=(*before, *self._lock(alias)),
+            stray_deletes=tuple(stray),
+            data_nodes=1 if engine is None else engine.data_nodes,
+            room=cluster.disks_have_room(engine),
+        )
+        seen.append(facts)
+        found = checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
+        if engine is not None:
+            found += cluster.check_auto_create(platform.id, alias, engine, facts.indices)
+            found += cluster.check_templates(platform.id, alias, engine)
+        lost = lost_shards(self.client, facts.indices)
+        return found + cluster.check_shards(platform.id, lost)
+
+    def _lock(self, alias: str) -> tuple[LockFacts, ...]:
+        record = LockRecords(self.client, alias, LOCK_SECONDS).read()
+        return () if record is None else (LockFacts(record, known_to_live(record.owner)),)
+
+    def _cluster(self, engine: EngineFacts, seen: list[PlatformFacts], found: list[Finding]) -> list[Finding]:
+        largest = max((one.bytes for facts in seen for one in facts.serving), default=0)
+        return [
+            *cluster.check_version(engine),
+            *cluster.check_status(engine, found),
+            *cluster.check_disks(engine, largest),
+        ]
+
+    def _agreement(self, orders: Orders, facts: PlatformFacts) -> list[Finding]:
+        index = facts.comparable
+        if index is None:
+            return []
+        found = asyncio.run(orders.compare(self.client, facts.platform, index.name, index.result_window))
+        return check_disagreement(facts.platform, index.name, index.result_window, found)
+
+
+def _late(orders: Orders, platform: int) -> list[Finding]:
+    return check_late(platform, asyncio.run(orders.late(platform)), datetime.now(UTC))
+
+
+def _refused(error: OpenSearchException) -> bool:
+    statuses = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+    return isinstance(error, TransportError) and error.status_code in statuses
+
+
+def _unreachable(message: str) -> Finding:
+    return Finding(
+        code=Code.ENGINE_UNREACHABLE,
+        severity=Severity.ERROR,
+        subject="engine",
+        message=message,
+        remedy="start OpenSearch, or set GEAR_OPENSEARCH_URL to its address; without containers: gear-node start",
+    )
+
+
+def _not_checked(platform: int | None, part: str, message: str, *, refused: bool) -> Finding:
+    """What a login may not see is a warning; what could not be seen for any other reason may hide anything."""
+    return Finding(
+        code=Code.NOT_CHECKED,
+        severity=Severity.WARNING if refused else Severity.ERROR,
+        platform=platform,
+        subject=part,
+        message=f"the {part} could not be looked at: {message}",
+        remedy="run the doctor with a login that may see it" if refused else "run the doctor again",
+    )
+
+
+def _with_failure(finding: Finding, failure: str | None) -> Finding:
+    return finding if failure is None else replace(finding, message=f"{finding.message}; not repaired: {failure}")

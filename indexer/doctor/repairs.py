@@ -1,0 +1,90 @@
+"""Repairs: what a finding says is safe to do in, done on the engine and the orders out."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opensearchpy import OpenSearch
+
+from indexer.doctor.findings import (
+    PutSettings,
+    ReleaseLock,
+    RemoveDeletes,
+    RemoveEmptyIndex,
+    RemoveGeneration,
+    Repair,
+    Serve,
+    TellClaims,
+)
+from indexer.doctor.orders import Orders
+from indexer.engine.failures import CommandError
+from indexer.engine.generations import Generations
+from indexer.engine.retry import Patience
+from indexer.engine.tombstones import Deletes
+from indexer.locking.lock import Lock
+from indexer.maintenance.upkeep import PATIENCE_SECONDS, Upkeep
+from indexer.orders.claims import Claims
+from mappings.definition import Definition
+from mappings.platforms import Platform
+
+
+@dataclass(frozen=True)
+class Repairs:
+    """One platform's indices and orders, and what may be done to them without asking."""
+
+    client: OpenSearch
+    platform: Platform
+    alias: str
+    definition: Definition
+    orders: Orders | None
+    claims: Claims | None
+
+    def make(self, repair: Repair | None, say: Callable[[str], None]) -> None:
+        """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
+        match repair:
+            case PutSettings(index, values):
+                self.client.indices.put_settings(index=index, body={"index": values})
+            case Serve(index):
+                Upkeep(self.client, self.platform, self.alias, self.definition).rollback(
+                    index, self.claims, say, command="doctor --fix"
+                )
+            case ReleaseLock():
+                with self._lock(say):
+                    pass  # what is left to do: the one that died cannot give it back
+            case RemoveDeletes(index):
+                with self._lock(say):
+                    self._remove_deletes(index)
+            case RemoveGeneration(index):
+                with self._lock(say):
+                    self._remove_unfinished(index)
+            case RemoveEmptyIndex(index):
+                with self._lock(say):
+                    self._remove_empty(index)
+            case TellClaims(index, window) if self.orders is not None:
+                asyncio.run(self.orders.compare(self.client, self.platform.id, index, window, repair=True))
+
+    def _lock(self, say: Callable[[str], None]) -> Lock:
+        return Lock(self.client, self.alias, "doctor --fix", Patience(PATIENCE_SECONDS), say)
+
+    def _remove_unfinished(self, index: str) -> None:
+        """Looks once more: its load may have ended well since it was found."""
+        generations = Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
+        if not generations.one(index).unfinished:
+            message = f"{index} was finished meanwhile and is not removed"
+            raise CommandError(message)
+        generations.remove(index)
+
+    def _remove_deletes(self, index: str) -> None:
+        """Looks once more, now that nobody else can begin a load."""
+        patience = Patience(PATIENCE_SECONDS)
+        if index in Generations(self.client, self.alias, self.definition, patience).stray_deletes():
+            Deletes(self.client, index, patience).remove()
+
+    def _remove_empty(self, index: str) -> None:
+        """Counts once more, with what no search has seen yet."""
+        self.client.indices.refresh(index=index)
+        count = self.client.count(index=index)["count"]
+        if count:
+            message = f"{index} has {count:,} documents by now and is not removed"
+            raise CommandError(message)
+        self.client.indices.delete(index=index)

@@ -1,0 +1,1 @@
+"""Live changes: upsert and delete in every index that needs them."""

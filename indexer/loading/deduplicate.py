@@ -1,0 +1,105 @@
+"""The seen ids: one id after the other in, whether it is the first of its kind out; exact, and small for any ids.
+
+A set of marks of 32 bits says at once that an id is new. Only an id whose mark is known, a true duplicate or one of the
+few that share a mark, is looked up among the ids themselves: the last ones are in memory, the others in sorted runs in
+a temporary file, of which every 512th id is in memory.
+"""
+
+import tempfile
+from array import array
+from bisect import bisect_left, bisect_right
+from contextlib import ExitStack
+from types import TracebackType
+from typing import IO, NamedTuple
+
+from pyroaring import BitMap
+
+from indexer.engine.failures import CommandError
+
+RUN_IDS = 262_144
+_STEP = 512  # ids between two that are kept in memory, and that are read at once: 4 KiB
+_ID_BYTES = 8
+
+
+class _Run(NamedTuple):
+    """Sorted ids in the file from a byte on, and the first of each step."""
+
+    start: int
+    length: int
+    last: int
+    firsts: "array[int]"
+
+
+class SeenIds:
+    """Ids of 64 bits with sign."""
+
+    def __init__(self) -> None:
+        self._marks = BitMap()
+        self._recent: set[int] = set()
+        self._runs: list[_Run] = []
+        self._closed_at_the_end = ExitStack()
+        self._file: IO[bytes] | None = None  # none is made for few ids
+        self._size = 0
+
+    def __enter__(self) -> "SeenIds":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._closed_at_the_end.close()
+
+    def add(self, number: int) -> bool:
+        """Notes an id; True where it is seen for the first time. Raises CommandError where it cannot be kept."""
+        # Ids that differ in the lower half only, as those of one source mostly do, never share a mark.
+        mark = (number ^ (number >> 32) * 0x9E3779B1) & 0xFFFFFFFF
+        if mark in self._marks:
+            if self._has(number):
+                return False
+        else:
+            self._marks.add(mark)
+        self._recent.add(number)
+        if len(self._recent) >= RUN_IDS:
+            self._write_run()
+        return True
+
+    def _has(self, number: int) -> bool:
+        if number in self._recent:
+            return True
+        file = self._file
+        return file is not None and any(self._is_in(file, run, number) for run in self._runs)
+
+    def _is_in(self, file: IO[bytes], run: _Run, number: int) -> bool:
+        if not run.firsts[0] <= number <= run.last:
+            return False
+        step = bisect_right(run.firsts, number) - 1
+        ids = array("q")
+        try:
+            file.seek(run.start + step * _STEP * _ID_BYTES)
+            ids.frombytes(file.read(_ID_BYTES * min(_STEP, run.length - step * _STEP)))
+        except OSError as error:
+            raise _unusable(error) from error
+        place = bisect_left(ids, number)
+        return place < len(ids) and ids[place] == number
+
+    def _write_run(self) -> None:
+        ids = array("q", sorted(self._recent))
+        try:
+            if self._file is None:
+                # without a buffer, which would be written again, and fail again, when it is closed
+                file = tempfile.TemporaryFile(buffering=0, prefix="gear-indexer-")  # noqa: SIM115  # closed with this
+                self._file = self._closed_at_the_end.enter_context(file)
+            self._file.seek(self._size)
+            left = memoryview(ids).cast("B")
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise _unusable(error) from error
+        self._runs.append(_Run(self._size, len(ids), ids[-1], ids[::_STEP]))
+        self._size += len(ids) * _ID_BYTES
+        self._recent.clear()
+
+
+def _unusable(error: OSError) -> CommandError:
+    return CommandError(
+        f"the temporary file with the items' ids (8 bytes each) cannot be written or read ({error.strerror}): "
+        "make room in the system's temporary folder, or name another one in TMPDIR"
+    )

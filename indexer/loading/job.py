@@ -1,0 +1,41 @@
+"""A job: what a command was asked to load and how much trouble it tolerates in, one value for whoever does it out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.locking.lock import EXPIRY
+from indexer.sources.http import is_address, shown_address
+from indexer.sources.mapping import Mapper
+from mappings.platforms import Platform
+
+SHOW_EVERY = 256  # items between two looks at the clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadJob:
+    """What is to be loaded, and how much trouble is tolerated."""
+
+    files: tuple[str, ...]
+    platform: Platform
+    rejects: Path | None = None  # None: `<index>.rejects.ndjson` in the working directory
+    max_rejects: float = 1.0  # percent of what was read
+    min_share: float = 50.0  # percent of the items that serve now
+    allow_empty: bool = False
+    keep: int = 2  # generations in all, the serving one included
+    senders: int = 4  # at most
+    give_up_after: float = 300.0  # seconds without progress
+    resume: bool = False  # go on with what a load that died has left
+    size: int | None = None  # bytes of all files, None where one does not tell
+    lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
+    mapper: Mapper | None = None  # None: the sources have items in our shape
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether a source can be read once only."""
+        return "-" in self.files
+
+    @property
+    def shown_files(self) -> tuple[str, ...]:
+        """The sources' names without secrets, and without bytes that are no text."""
+        names = (shown_address(name) if is_address(name) else name for name in self.files)
+        return tuple(name.encode("utf-8", "backslashreplace").decode() for name in names)

@@ -1,0 +1,84 @@
+"""What a load expects: each accepted item's id and hash in; the sums of all of them, but for some ids, out.
+
+The hashes are kept in a temporary file of 16 bytes an item, so memory does not grow with the catalogue.
+"""
+
+import struct
+import tempfile
+import threading
+from contextlib import suppress
+from types import TracebackType
+
+from pyroaring import BitMap64
+
+from indexer.documents.digest import Sums
+from indexer.engine.failures import CommandError
+from mappings.item import LEAST_INTEGER
+
+_RECORD = struct.Struct("<qQ")
+_RECORDS_AT_ONCE = 16_384
+
+
+def key_of(number: int) -> int:
+    """An item's id as a set of 64-bit numbers takes it: these have no negative ones."""
+    return number - LEAST_INTEGER
+
+
+class Expected:
+    """The items that were accepted; `refuse` takes those back that the engine would not have."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
+        self._accepted = Sums()
+        self._refused = Sums()
+        self._refused_keys = BitMap64()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Expected":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with suppress(OSError):  # what could not be written is of no use any more, and was told when it happened
+            self._file.close()
+
+    def add(self, number: int, digest: int) -> None:
+        """An item that is sent to the engine; raises CommandError where its hash cannot be kept."""
+        self._accepted.add(digest)
+        try:
+            self._file.write(_RECORD.pack(number, digest))
+        except OSError as error:
+            raise _unwritable(error) from error
+
+    def refuse(self, number: int, digest: int) -> None:
+        """An item that was added and that the engine refused; called by the senders."""
+        with self._lock:
+            self._refused.add(digest)
+            self._refused_keys.add(key_of(number))
+
+    def accepted(self) -> Sums:
+        """The sums of what was added so far, the refused ones too."""
+        return self._accepted.without(Sums())
+
+    def sums(self, without: BitMap64) -> Sums:
+        """The sums of all accepted items, but for those with these keys; call it when all were acknowledged."""
+        accepted = self._accepted.without(self._refused)
+        return accepted.without(self._among(without - self._refused_keys)) if without else accepted
+
+    def _among(self, keys: BitMap64) -> Sums:
+        found = Sums()
+        try:
+            self._file.seek(0)
+            while data := self._file.read(_RECORD.size * _RECORDS_AT_ONCE):
+                for number, digest in _RECORD.iter_unpack(data):
+                    if key_of(number) in keys:
+                        found.add(digest)
+        except OSError as error:
+            raise _unwritable(error) from error
+        return found
+
+
+def _unwritable(error: OSError) -> CommandError:
+    return CommandError(
+        f"the temporary file with the items' hashes (16 bytes each) cannot be written or read ({error.strerror}): "
+        "make room in the system's temporary folder, or name another one in TMPDIR"
+    )

@@ -1,0 +1,51 @@
+"""Warm-up: an index that is to serve in, the searches that users begin with answered by it once, so that they are fast.
+
+The first searches after a swap would otherwise read sort columns and terms from the disk, for everybody at once.
+"""
+
+from functools import partial
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from indexer.engine.retry import Patience
+
+_OFFERED = {"term": {"bound": False}}  # every search has it
+_TIES = [{"id": "asc"}]
+
+
+def _listing(field: str, order: str) -> dict[str, Any]:
+    """A first page without words."""
+    return {"query": {"bool": {"filter": [_OFFERED]}}, "sort": [{field: {"order": order, "missing": "_last"}}, *_TIES]}
+
+
+SEARCHES: tuple[dict[str, Any], ...] = (
+    _listing("price.ascending", "asc"),  # what a search without words is sorted by
+    _listing("price", "desc"),
+    _listing("listedAt", "desc"),  # newest first
+    _listing("float", "asc"),
+    _listing("name.folded", "asc"),  # builds the table of all names, the slowest first search of all
+    {  # words, by relevance: the terms and their norms
+        "query": {"bool": {"must": [{"match": {"text": "ak redline"}}], "filter": [_OFFERED]}},
+        "sort": [{"_score": {"order": "desc"}}, *_TIES],
+    },
+    {  # a filter by a detail and one by price: the folded terms and the points
+        "query": {
+            "bool": {
+                "filter": [
+                    _OFFERED,
+                    {"term": {"exterior.folded": "field-tested"}},
+                    {"range": {"price.ascending": {"gte": 100}}},
+                ]
+            }
+        },
+    },
+)
+
+
+def warm(client: OpenSearch, index: str, patience: Patience) -> None:
+    """Asks each search once; raises the client's error where the index cannot answer one, which must not serve then."""
+    params = {"allow_partial_search_results": "false"}
+    for body in SEARCHES:
+        whole = {**body, "size": 20, "track_total_hits": True, "_source": ["item"]}
+        patience.call(partial(client.search, index=index, body=whole, params=params))

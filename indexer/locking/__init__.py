@@ -1,0 +1,1 @@
+"""The lock of an alias: one load at a time."""

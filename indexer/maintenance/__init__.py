@@ -1,0 +1,1 @@
+"""Status, rollback, prune and export."""

@@ -1,0 +1,1 @@
+"""Items that orders bind, marked in the index and compared with the store."""

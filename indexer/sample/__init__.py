@@ -1,0 +1,1 @@
+"""Sample listings made from a catalogue, seeded."""

@@ -1,0 +1,1 @@
+"""Bytes to items with line numbers. A new file format goes here."""

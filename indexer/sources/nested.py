@@ -1,0 +1,107 @@
+"""Items within a JSON object: chunks of bytes and the way to the items in, each item with its line number out.
+
+The items are the elements of an array, or the members of an object by name, at a path such as `data.items`. Several
+objects may stand one behind the other, as a pager that appends its answers writes them. One item is held at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from indexer.documents.document import Fault, ItemRefusedError, shortened
+from indexer.sources.json_array import Scan
+from indexer.sources.lines import SourceError
+from indexer.sources.record import Record
+
+# The column of an item that is no object but a plain value by its name, such as {"AK-47 | Slate": 1.25}.
+VALUE = "value"
+
+
+def nested_items(chunks: Iterator[bytes], path: Sequence[str], key: str | None) -> Iterator[Record]:
+    """The items at `path`; with `key`, the members of an object, whose names become the column `key`.
+
+    Raises SourceError where there are none at that place, or the text is no complete object.
+    """
+    scan = Scan(chunks)
+    scan.skip_blanks()
+    while scan.next_byte():
+        yield from _within(scan, tuple(path), key)
+        scan.skip_blanks()
+
+
+def _within(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
+    if not path:
+        yield from _elements(scan) if key is None else _by_name(scan, key)
+        return
+    line = scan.line
+    found = False
+    for name in _members(scan, f"the object with {path[0]!r}"):
+        if not found and _text(name) == path[0]:
+            found = True
+            yield from _within(scan, path[1:], key)
+        else:
+            scan.skip_element(b"}")
+    if not found:
+        message = f"line {line}: the object that begins here has no {path[0]!r}, where the map says the items are"
+        raise SourceError(message)
+
+
+def _elements(scan: Scan) -> Iterator[Record]:
+    _open(scan, b"[", "the array of the items")
+    if _closed(scan, b"]"):
+        return
+    while True:
+        yield scan.element()
+        if scan.take_separator() == b"]":
+            return
+
+
+def _by_name(scan: Scan, key: str) -> Iterator[Record]:
+    for name in _members(scan, "the object of the items"):
+        line, content = scan.element(b"}")
+        yield Record(line, _named(name, content, key))
+
+
+def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedError:
+    try:
+        value = orjson.loads(content)
+        return {**(value if isinstance(value, dict) else {VALUE: value}), key: orjson.loads(name)}
+    except orjson.JSONDecodeError as error:
+        return ItemRefusedError((Fault(None, shortened(name + b": " + content), f"Invalid JSON: {error}"),))
+
+
+def _members(scan: Scan, what: str) -> Iterator[bytes]:
+    """The name of each member, as JSON text; the caller takes the value before it asks for the next."""
+    _open(scan, b"{", what)
+    if _closed(scan, b"}"):
+        return
+    while True:
+        yield scan.key()
+        scan.skip_blanks()
+        if scan.take_separator() == b"}":
+            return
+        scan.skip_blanks()
+
+
+def _open(scan: Scan, bracket: bytes, what: str) -> None:
+    scan.skip_blanks()
+    if scan.next_byte() != bracket:
+        message = f"line {scan.line}: {what} is expected here, which begins with {bracket.decode()}"
+        raise SourceError(message)
+    scan.position += 1
+    scan.skip_blanks()
+
+
+def _closed(scan: Scan, bracket: bytes) -> bool:
+    if scan.next_byte() != bracket:
+        return False
+    scan.position += 1
+    return True
+
+
+def _text(name: bytes) -> str | None:
+    try:
+        return str(orjson.loads(name))
+    except orjson.JSONDecodeError:
+        return None

@@ -1,0 +1,146 @@
+"""Parquet: an open file in, the values of each row's item with its row number out, a few rows held at a time.
+
+Columns are those of CSV (`details.weapon`), or structs (`details`) and, for `attachments`, lists of structs. A null is
+an absent value. Moments are kept to the nanosecond.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from indexer.documents.timestamps import EPOCH
+from indexer.sources.csv import checked_columns
+from indexer.sources.lines import SourceError
+from indexer.sources.record import Record
+
+if TYPE_CHECKING:
+    from arro3.core import Array, Field, RecordBatch, RecordBatchReader
+
+MAGIC = b"PAR1"
+BATCH_ROWS = 1024
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # a second
+_STRUCTS = ("details", "paint")
+
+
+def parquet_rows(file: BinaryIO, *, ours: bool = True) -> Iterator[Record]:
+    """Every row from 1; raises SourceError where the file cannot be read or has columns that are not `ours`."""
+    reader = _guarded_open(file)
+    names = list(reader.schema.names)
+    both = [name for name in names if name.partition(".")[0] in names and "." in name]
+    if ours and both:
+        message = f"has {both[0]} twice in its schema: as a column and within the struct {both[0].partition('.')[0]}"
+        raise SourceError(message)
+    checked_columns([name for name in names if not ours or name not in _STRUCTS], "schema", ours=ours)
+    row = 0
+    while (batch := _next_batch(reader, row)) is not None:
+        for values in _rows(batch, names):
+            row += 1
+            yield Record(row, nested(values) if ours else values)
+
+
+def _guarded_open(file: BinaryIO) -> "RecordBatchReader":
+    try:
+        from arro3.io import read_parquet
+    except ImportError as error:
+        message = "is Parquet, which this installation cannot read: install the extra, pip install 'gear[parquet]'"
+        raise SourceError(message) from error
+    _check_ends(file)
+    with _told_as("is no readable Parquet file"):
+        return read_parquet(file, batch_size=BATCH_ROWS)
+
+
+def _check_ends(file: BinaryIO) -> None:
+    """The library ends the process's quiet over a file without its footer, so that is looked at first."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    file.seek(0)
+    if tail[4:] != MAGIC or not 0 < int.from_bytes(tail[:4], "little") <= size - 12:
+        message = "begins as Parquet but does not end so: is it complete?"
+        raise SourceError(message)
+
+
+def _next_batch(reader: "RecordBatchReader", row: int) -> "RecordBatch | None":
+    with _told_as(f"row {row + 1:,} or one soon after it cannot be read"):
+        return next(reader, None)
+
+
+@contextmanager
+def _told_as(what: str) -> Iterator[None]:
+    """The library's errors as SourceError. It raises plain `Exception`, and `PanicException`, which is no `Exception`
+    and cannot be imported, for what it did not expect.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if _is_of_the_library(error):
+            message = f"{what}: {_first_line(error)}"
+            raise SourceError(message) from error
+        raise
+
+
+def _is_of_the_library(error: BaseException) -> bool:
+    return (
+        type(error) is Exception or type(error).__name__ == "PanicException" or isinstance(error, OSError | ValueError)
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _rows(batch: "RecordBatch", names: list[str]) -> Iterator[dict[str, Any]]:
+    held = [_values(batch.schema.field(number), batch.column(number)) for number in range(batch.num_columns)]
+    for row in zip(*held, strict=True):
+        yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
+
+
+def _values(field: "Field", column: "Array") -> list[Any]:
+    from arro3.core import DataType
+
+    if DataType.is_timestamp(field.type):
+        # as Python's own datetimes these would lose what is finer than a microsecond
+        ticks = column.cast(DataType.int64()).to_pylist()
+        unit = _TICKS[str(field.type.time_unit)]
+        zone = "" if field.type.tz is None else "Z"
+        return [None if tick is None else _moment(tick, unit) + zone for tick in ticks]
+    return [_plain(value) for value in column.to_pylist()]
+
+
+def _moment(ticks: int, unit: int) -> str:
+    """A moment as RFC 3339 writes it, without an offset; outside of the years that it can write, the bare number."""
+    seconds, rest = divmod(ticks, unit)
+    try:
+        moment = EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return str(ticks)
+    digits = len(str(unit)) - 1
+    fraction = f".{rest:0{digits}d}".rstrip("0").rstrip(".") if rest else ""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}"
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON would have it; without the nulls of structs, which are absent values."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return value
+
+
+def nested(values: dict[str, Any]) -> dict[str, Any]:
+    """`{"details.weapon": …}` as `{"details": {"weapon": …}}`."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        part, dot, inner = name.partition(".")
+        if dot:
+            found.setdefault(part, {})[inner] = value
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,1 @@
+"""Access tokens, webhook secrets and signing keys."""

@@ -1,0 +1,143 @@
+"""Access tokens: a name and scopes go in, a secret shown once comes out; the secret goes in, its token comes out."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.connection.errors import AmbiguousName
+from store.schema import tokens
+
+SCOPES: Final = ("search", "order", "fulfil", "metrics")
+NAME_CHARACTERS: Final = 128
+_ID_BYTES: Final = 12
+_SECRET_BYTES: Final = 32  # 256 random bits, 43 url-safe characters
+_WEBHOOK_BYTES: Final = 32  # Standard Webhooks asks for 24 to 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    """A token without its secret. `webhook_secret` signs callbacks to the token's owner: never log it."""
+
+    id: str
+    name: str
+    scopes: frozenset[str]
+    sandbox: bool
+    webhook_secret: str = field(repr=False)
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+    def usable(self, now: datetime) -> bool:
+        """Neither revoked nor expired; it expires at `expires_at`, not after it."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatedToken:
+    """A new token and its `plaintext` (`gear_` and 43 characters), which nobody can read again."""
+
+    token: Token
+    plaintext: str = field(repr=False)
+
+
+async def create(
+    connection: AsyncConnection,
+    name: str,
+    scopes: Iterable[str],
+    sandbox: bool,
+    expires_at: datetime | None,
+    now: datetime,
+) -> CreatedToken:
+    """Makes a token. Raises ValueError for a bad name, unknown or no scopes, and an expiry that has passed."""
+    wanted = frozenset(scopes)
+    _check(name, wanted, expires_at, now)
+    plaintext = "gear_" + secrets.token_urlsafe(_SECRET_BYTES)
+    statement = insert(tokens).values(
+        id="tok_" + secrets.token_urlsafe(_ID_BYTES),
+        name=name,
+        sha256=_digest(plaintext),
+        scopes=" ".join(sorted(wanted)),
+        sandbox=sandbox,
+        webhook_secret="whsec_" + base64.b64encode(secrets.token_bytes(_WEBHOOK_BYTES)).decode(),
+        created_at=now,
+        expires_at=expires_at,
+    )
+    row = (await connection.execute(statement.returning(tokens))).one()
+    return CreatedToken(token=_token(row), plaintext=plaintext)
+
+
+async def find(connection: AsyncConnection, plaintext: str) -> Token | None:
+    """The token of this secret, revoked and expired ones too: ask `usable`."""
+    digest = _digest(plaintext)
+    row = (await connection.execute(select(tokens).where(tokens.c.sha256 == digest))).one_or_none()
+    if row is None or not hmac.compare_digest(row.sha256, digest):
+        return None
+    return _token(row)
+
+
+async def get(connection: AsyncConnection, token_id: str) -> Token | None:
+    """The token of this id, revoked and expired ones too."""
+    row = (await connection.execute(select(tokens).where(tokens.c.id == token_id))).one_or_none()
+    return None if row is None else _token(row)
+
+
+async def list_all(connection: AsyncConnection) -> list[Token]:
+    """Every token, oldest first, revoked and expired ones too."""
+    rows = await connection.execute(select(tokens).order_by(tokens.c.created_at, tokens.c.id))
+    return [_token(row) for row in rows]
+
+
+async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime) -> bool:
+    """Revokes the token; False where none of that id or name is left to revoke.
+
+    Raises AmbiguousName where several unrevoked tokens share the name: the transaction must be rolled back then.
+    """
+    statement = (
+        update(tokens)
+        .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
+        .values(revoked_at=now)
+        .returning(tokens.c.id)
+    )
+    ids = sorted((await connection.execute(statement)).scalars())
+    if len(ids) > 1:
+        raise AmbiguousName(id_or_name, ids)
+    return bool(ids)
+
+
+def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: datetime) -> None:
+    if not name.strip() or len(name) > NAME_CHARACTERS or not name.isprintable():
+        raise ValueError(f"a token's name has 1 to {NAME_CHARACTERS} printable characters")
+    if name.startswith("tok_"):
+        raise ValueError("a token's name must not begin with tok_: it would look like an id")
+    if not scopes:
+        raise ValueError(f"a token needs at least one scope of {', '.join(SCOPES)}")
+    unknown = scopes - set(SCOPES)
+    if unknown:
+        raise ValueError(f"unknown scopes: {', '.join(sorted(unknown))}; there are {', '.join(SCOPES)}")
+    if expires_at is not None and expires_at <= now:
+        raise ValueError("the token would have expired already")
+
+
+def _digest(plaintext: str) -> str:
+    return hashlib.sha256(plaintext.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _token(row: Row[Any]) -> Token:
+    return Token(
+        id=row.id,
+        name=row.name,
+        scopes=frozenset(row.scopes.split()),
+        sandbox=row.sandbox,
+        webhook_secret=row.webhook_secret,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )

@@ -1,0 +1,1 @@
+"""The database: address, drivers, transactions, errors."""

@@ -1,0 +1,89 @@
+"""Engines: an address and its time-outs go in, an SQLAlchemy engine with the right connection settings comes out."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Connection, ExceptionContext
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from store.connection import sqlite
+from store.connection.faults import explain
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The longest waits, in seconds.
+
+    connect: for a connection, from the server or from the pool; lock: for SQLite's write lock; statement: for
+    PostgreSQL's answer to one statement (its lock waits included).
+    """
+
+    connect: float = 5.0
+    lock: float = 5.0
+    statement: float = 5.0
+
+
+def make_engine(
+    address: URL, waits: Waits, *, connections: int | None = None, foreign_keys: bool = True
+) -> AsyncEngine:
+    """An engine that opens nothing yet; with `connections` None it keeps none open either.
+
+    `foreign_keys=False` is for migrations on SQLite, which rebuild tables that others refer to.
+    Values never appear in its error texts.
+    """
+    pool: dict[str, Any] = {"poolclass": NullPool}
+    if connections is not None:
+        pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": waits.connect}
+    if address.get_backend_name() == "sqlite":
+        connecting = partial(sqlite.connect, Path(address.database or ""), waits.lock)
+        engine = create_async_engine(address, hide_parameters=True, async_creator=connecting, **pool)
+        _prepare_sqlite(engine, foreign_keys)
+    else:
+        engine = create_async_engine(
+            address,
+            hide_parameters=True,
+            pool_pre_ping=connections is not None,
+            connect_args={"timeout": waits.connect, "command_timeout": waits.statement},
+            **pool,
+        )
+    event.listen(engine.sync_engine, "handle_error", _explain_error)
+    return engine
+
+
+def _prepare_sqlite(engine: AsyncEngine, foreign_keys: bool) -> None:
+    """Sets each new connection up, and begins transactions as the caller says.
+
+    FULL: an acknowledged order survives the loss of power (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    """
+
+    def set_up(connection: Any, record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+        cursor.close()
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+
+    event.listen(engine.sync_engine, "connect", set_up)
+    event.listen(engine.sync_engine, "begin", begin)
+
+
+def _explain_error(context: ExceptionContext) -> None:
+    """SQLAlchemy calls it where a statement, a commit or a ping fails: raises the store's error instead.
+
+    The connection's option `failures` is a list that store.connection.engine reads before it commits.
+    """
+    if context.is_pre_ping:  # the pool replaces the connection, nobody is to hear of it
+        return
+    error = context.sqlalchemy_exception or context.original_exception
+    explained = explain(error)
+    if context.connection is not None:
+        context.connection.get_execution_options().get("failures", []).append(explained or error)
+    if explained is not None:
+        raise explained from None

@@ -1,0 +1,146 @@
+"""The database: an address goes in, transactions on it come out; every fault of the database is StoreUnavailable."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from store.connection.address import database_address
+from store.connection.drivers import Waits, make_engine
+from store.connection.errors import StoreUnavailable
+from store.connection.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explaining
+from store.connection.sqlite import BEGIN_WRITING
+from store.schema import REVISION
+
+TRANSACTION_SECONDS: Final = 30.0
+"""No transaction lasts longer: a hung database or caller holds no lock for ever. store.outbox relies on it."""
+
+
+class Store:
+    """The orders' database. It belongs to one event loop; opens nothing before the first transaction."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        waits: Waits | None = None,
+        connections: int = 10,
+        transaction_seconds: float = TRANSACTION_SECONDS,
+    ) -> None:
+        address = database_address(url)
+        self._waits = waits or Waits()
+        self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
+        self._engine = make_engine(address, self._waits, connections=connections)
+        # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
+        # order, so that only other processes are polled for.
+        self._writer: asyncio.Lock | None = None
+        self._file: Path | None = None
+        self._opened: int | None = None
+        if address.get_backend_name() == "sqlite":
+            self._file = Path(address.database or "")
+            self._writer = asyncio.Lock()
+            self._writing = self._engine.execution_options(begin=BEGIN_WRITING)
+            self._reading = self._engine
+        else:
+            self._writing = self._engine
+            # SQLite's readers see one moment; PostgreSQL's shall too
+            self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that writes: committed at the end of the block, rolled back on any error.
+
+        Raises StoreUnavailable (nothing was kept, unless the commit's own answer was lost). A statement that failed
+        fails the whole block, also where its error was caught; ItemTaken is not such a failure.
+        """
+        async with self._turn(), self._session(self._writing) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that reads: everything in the block sees one and the same moment."""
+        async with self._session(self._reading) as connection:
+            yield connection
+
+    async def check(self) -> None:
+        """Raises StoreUnavailable unless the database answers and its schema has what this code is written for.
+
+        A newer one has: migrations only add what an older version does not look at, and are run before it is replaced.
+        """
+        async with self.reading() as connection:
+            found = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
+        if len(found) != 1 or found[0] < REVISION:
+            raise StoreUnavailable(NOT_MIGRATED)
+
+    async def close(self) -> None:
+        """Closes every connection; the store is not to be used afterwards."""
+        await self._engine.dispose()
+
+    def _check_file(self) -> None:
+        """Raises StoreUnavailable where the SQLite file was removed or replaced since it was opened.
+
+        The open one still takes writes then, and all of them are lost when this process ends.
+        """
+        if self._file is None:
+            return
+        try:
+            found = self._file.stat().st_ino
+        except FileNotFoundError:
+            raise StoreUnavailable(FILE_GONE) from None
+        self._opened = self._opened or found
+        if found != self._opened:
+            raise StoreUnavailable(FILE_GONE)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        if self._writer is None:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self._waits.lock):
+                await self._writer.acquire()
+        except TimeoutError:
+            raise StoreUnavailable("too many writers wait for the SQLite file") from None
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    @asynccontextmanager
+    async def _session(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        """A connection within a transaction. Errors of statements are explained where they happen
+        (store.connection.drivers), so what the caller's own code raises passes through untouched.
+
+        A failed statement ends the transaction even where the caller caught its error: both databases may have
+        rolled back by then, and would answer a COMMIT as if all were well.
+        """
+        failures: list[BaseException] = []
+        deadline = asyncio.timeout(self._transaction_seconds)
+        try:
+            async with deadline, AsyncExitStack() as stack:
+                connection = await _begin(stack, engine, failures)
+                self._check_file()
+                yield connection
+                if failures:
+                    raise failures[0]
+        except TimeoutError:
+            if deadline.expired():
+                raise StoreUnavailable(TOO_SLOW) from None
+            raise
+        except SQLAlchemyError as error:
+            if failures and failures[0] is not error:  # the statements after the failed one only say that it failed
+                raise failures[0] from None
+            raise
+
+
+async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[BaseException]) -> AsyncConnection:
+    with explaining():
+        connection = await stack.enter_async_context(engine.connect())
+        await connection.execution_options(failures=failures)
+        await stack.enter_async_context(connection.begin())
+    return connection

@@ -1,0 +1,21 @@
+"""The store's settings: environment and `.env` go in, a checked database address comes out."""
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from store.connection.address import database_address
+
+
+class StoreSettings(BaseSettings):
+    """GEAR_DATABASE_URL, turned into the asynchronous driver's form; a password in it is never shown."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="GEAR_", env_file=".env", extra="ignore", hide_input_in_errors=True, validate_default=True
+    )
+
+    database_url: str = Field(default="sqlite+aiosqlite:///var/gear.db", repr=False)
+
+    @field_validator("database_url")
+    @classmethod
+    def _with_driver(cls, value: str) -> str:
+        return database_address(value).render_as_string(hide_password=False)

@@ -1,0 +1,1 @@
+"""Orders, their lists, idempotency keys, personal data and sandbox moves."""

@@ -1,0 +1,205 @@
+"""Callbacks to be made: a dispatcher's room goes in, due work that is leased to it comes out."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.orders.orders import Order
+from store.outbox.callbacks import same_event
+from store.schema import deliveries, delivery_attempts, order_events, orders, tokens
+
+LONGEST_WAIT: Final = timedelta(hours=48)
+"""No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
+clock that was wrong, and is due at once."""
+
+_PENDING: Final[ColumnElement[str]] = literal_column("'pending'")  # literal, as the partial index has it
+
+_earlier: Final = deliveries.alias("earlier")
+_FIRST: Final = ~(
+    select(_earlier.c.n)
+    .where(_earlier.c.order_id == deliveries.c.order_id, _earlier.c.n < deliveries.c.n, _earlier.c.state == _PENDING)
+    .exists()
+)
+_NOW: Final = bindparam("now", type_=deliveries.c.next_attempt_at.type)
+_LATEST: Final = bindparam("latest", type_=deliveries.c.next_attempt_at.type)
+_DUE: Final = and_(
+    deliveries.c.state == _PENDING,
+    or_(deliveries.c.next_attempt_at <= _NOW, deliveries.c.next_attempt_at > _LATEST),
+    or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until <= _NOW, deliveries.c.leased_until > _LATEST),
+    _FIRST,
+)
+_ROOMY: Final = and_(
+    deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
+    orders.c.token_id.not_in(bindparam("tokens", expanding=True)),
+)
+
+# Made once: they run again and again, and making one anew costs as much as running it.
+_ANY_DUE: Final = select(deliveries.c.n).join(orders, orders.c.id == deliveries.c.order_id).where(_DUE).limit(1)
+_CANDIDATES: Final = (
+    select(
+        orders,
+        *(column.label(f"delivery_{column.name}") for column in deliveries.c),
+        order_events.c.state.label("reached"),
+        order_events.c.at.label("reached_at"),
+        tokens.c.webhook_secret,
+        case((tokens.c.previous_webhook_secret_until > _NOW, tokens.c.previous_webhook_secret), else_=null()).label(
+            "previous_secret"
+        ),
+        select(func.count())
+        .where(delivery_attempts.c.order_id == deliveries.c.order_id, delivery_attempts.c.n == deliveries.c.n)
+        .correlate(deliveries)
+        .scalar_subquery()
+        .label("attempts"),
+    )
+    .select_from(deliveries)
+    .join(orders, orders.c.id == deliveries.c.order_id)
+    .join(order_events, same_event())
+    .join(tokens, tokens.c.id == orders.c.token_id)
+    .where(_DUE)
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(bindparam("most"))
+    .with_for_update(of=deliveries, skip_locked=True)  # SQLite's compiler leaves it out
+)
+# The same where somebody has a full share: an IN, be it empty, is written anew each time.
+_ANY_ELSEWHERE: Final = _ANY_DUE.where(_ROOMY)
+_CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_ROOMY)
+_LEASED: Final = (
+    update(deliveries)
+    .where(deliveries.c.order_id == bindparam("of"), deliveries.c.n == bindparam("its"))
+    .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type))
+)
+
+MOST_LOOKS: Final = 5
+"""Of one lease, which is a transaction and on SQLite everybody's lock; who is not seen by then is in the next one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryWork:
+    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
+
+    `tries` counts the finished attempts of this round, `attempts` those that were kept of it when it was leased.
+    """
+
+    order: Order
+    n: int
+    receiver: str
+    secrets: tuple[str, ...] = field(repr=False)
+    tries: int
+    attempts: int
+    leased_until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """How one attempt ended: `outcome` is one of store.schema.OUTCOMES; no word of the other side is kept."""
+
+    at: datetime
+    outcome: str
+    status_code: int | None
+    milliseconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowded:
+    """Receivers and tokens (by id) that have as many attempts under way as they may have."""
+
+    receivers: Collection[str] = ()
+    tokens: Collection[str] = ()
+
+
+async def any_due(connection: AsyncConnection, now: datetime, crowded: Crowded) -> bool:
+    """Whether `lease` would find something."""
+    statement = _ANY_ELSEWHERE if crowded.receivers or crowded.tokens else _ANY_DUE
+    return (await connection.execute(statement, _due(now, crowded))).first() is not None
+
+
+class Room(Protocol):
+    """What a dispatcher has room for: `left` more attempts, none of them for whom it calls `crowded`."""
+
+    left: int
+
+    def crowded(self) -> Crowded:
+        """Who has a full share, the attempts admitted just now included."""
+        ...
+
+    def admit(self, receiver: str, token_id: str) -> bool:
+        """Takes one more in, if there is room for it."""
+        ...
+
+
+async def lease(connection: AsyncConnection, now: datetime, seconds: float, room: Room) -> list[DeliveryWork]:
+    """Takes due deliveries that there is room for, for `seconds`, longest due first.
+
+    Where a share is full, it looks again for what others have due, so that one receiver's long queue hides nobody's.
+    Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
+    """
+    until = now + timedelta(seconds=seconds)
+    chosen: list[DeliveryWork] = []
+    for _ in range(MOST_LOOKS):
+        if room.left <= 0:
+            break
+        crowded = room.crowded()
+        statement = _CANDIDATES_ELSEWHERE if crowded.receivers or crowded.tokens else _CANDIDATES
+        found = (await connection.execute(statement, {**_due(now, crowded), "most": room.left})).all()
+        admitted = [_work(row, until) for row in found if room.admit(row.delivery_receiver, row.token_id)]
+        if admitted:
+            leased = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
+            await connection.execute(_LEASED, leased)
+        chosen += admitted
+        if len(admitted) == len(found):
+            break
+    return chosen
+
+
+async def give_back(connection: AsyncConnection, work: DeliveryWork) -> None:
+    """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
+    held = deliveries.c.leased_until == work.leased_until
+    await connection.execute(update(deliveries).where(*_row(work.order.id, work.n), held).values(leased_until=None))
+
+
+async def backlog(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
+    """How many deliveries are overdue, and since when the oldest one is; those that wait for a retry are not."""
+    statement = select(func.count(), func.min(deliveries.c.next_attempt_at)).select_from(deliveries).where(_DUE)
+    overdue, oldest = (await connection.execute(statement, {"now": now, "latest": now + LONGEST_WAIT})).one()
+    return overdue, oldest
+
+
+def _due(now: datetime, crowded: Crowded) -> dict[str, Any]:
+    """The values of _DUE, and of _ROOMY where anybody has a full share."""
+    due = {"now": now, "latest": now + LONGEST_WAIT}
+    if not (crowded.receivers or crowded.tokens):
+        return due
+    return {**due, "receivers": sorted(crowded.receivers), "tokens": sorted(crowded.tokens)}
+
+
+def _work(row: Row[Any], leased_until: datetime) -> DeliveryWork:
+    now_is = Order(**{column.name: row._mapping[column.name] for column in orders.c})
+    return DeliveryWork(
+        order=replace(now_is, state=row.reached, updated_at=row.reached_at),
+        n=row.delivery_n,
+        receiver=row.delivery_receiver,
+        secrets=tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None),
+        tries=row.delivery_tries,
+        attempts=row.attempts,
+        leased_until=leased_until,
+    )
+
+
+def _row(order_id: str, n: int) -> tuple[ColumnElement[bool], ...]:
+    return deliveries.c.order_id == order_id, deliveries.c.n == n

@@ -1,0 +1,39 @@
+"""Items go in, a platform's index with them comes out: put there in one request, so that each test has its own."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from indexer.documents.digest import stated
+from indexer.documents.document import index_document, item_from_values
+from indexer.engine.bulk import index_lines
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.names import generation_name
+from mappings.platforms import Platform
+
+
+def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict[str, Any]]) -> str:
+    """Makes an index of these items behind the platform's alias and returns its name."""
+    definition = read_definition()
+    alias = settings.alias(platform.id)
+    index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
+    lines: list[bytes] = []
+    for item in items:
+        document = index_document(item_from_values(item), platform)
+        lines.append(index_lines(item["id"], 1, *stated(document, 1).pieces))
+    client = connect(settings)
+    try:
+        client.indices.create(index=index, body=definition.create_body())
+        if lines:
+            done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
+            assert not done["errors"], done
+        client.indices.put_alias(index=index, name=alias)
+    finally:
+        client.close()
+    return index
+
+
+def simple_item(number: int, price: float | None = 1.0, name: str = "AK-47 | Redline (Field-Tested)") -> dict[str, Any]:
+    """An item of which little is known."""
+    return {"id": number, "name": name, "price": price}

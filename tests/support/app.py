@@ -1,0 +1,102 @@
+"""A running app for tests: settings in, an HTTP client with a token out; the app's own start and end included."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from api.app import create_app
+from api.http.protocol import GearProtocol
+from api.settings import Settings
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+
+ALL_SCOPES = ("search", "order", "fulfil", "metrics")
+
+
+@dataclass(frozen=True)
+class RunningApp:
+    """The app, a client that sends its token, and what it runs with."""
+
+    app: FastAPI
+    client: httpx.AsyncClient
+    settings: Settings
+    token: str
+
+    async def search(self, body: dict[str, Any]) -> httpx.Response:
+        """`POST /v1/gear/search`."""
+        return await self.client.post("/v1/gear/search", json=body)
+
+
+def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: Any) -> Settings:
+    """Settings of a test: its own names, its own SQLite file, no limit of requests."""
+    given = {
+        "opensearch_url": opensearch_url,
+        "index_prefix": index_prefix,
+        "database_url": f"sqlite+aiosqlite:///{folder}/gear.db",
+        "rate_limit": "",
+        "search_timeout": 30,  # several test runs may share this machine
+        "public_url": "http://gear.test",
+        **more,
+    }
+    return Settings(_env_file=None, **given)
+
+
+async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
+    """A token with these scopes; returns its text."""
+    now = datetime.now(UTC)
+    store = Store(database_url)
+    try:
+        async with store.transaction() as connection:
+            sandbox = more.get("sandbox", False)
+            made = await tokens.create(connection, "test", scopes, sandbox, more.get("expires_at"), now)
+    finally:
+        await store.close()
+    return made.plaintext
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[RunningApp]:
+    """The app with a migrated database, started, and a client with a token of every scope."""
+    await migrate.upgrade(settings.database_url)
+    token = await new_token(settings.database_url, *ALL_SCOPES)
+    app = create_app(settings)
+    # a fault of the app shall be seen as the client sees it: an answer, not an exception
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://gear.test", headers=headers) as client,
+    ):
+        yield RunningApp(app, client, settings, token)
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[httpx.Client]:
+    """The app behind a real server on a free port, and a client with a token of every scope, for blocking tests."""
+    asyncio.run(migrate.upgrade(settings.database_url))
+    token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(create_app(settings), http=GearProtocol, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+            # the socket listens already: the request waits until the app has started
+            client.get("/health/live").raise_for_status()
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()

@@ -1,0 +1,57 @@
+"""A receiver that behaves badly by a seed: callbacks in; which of them it took, and what did not verify, out."""
+
+import asyncio
+from random import Random
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.support.receiver import Behaviour, Received, answers, resets
+
+FATES = ("takes", "fails", "resets", "hangs")
+"""Answers 200, answers 500, resets the connection, never answers."""
+HANG_SECONDS = 20
+"""Longer than an attempt may take."""
+
+
+class Rough:
+    """The behaviour of a tests.support.receiver.Receiver, until it is calmed: then every callback is taken.
+
+    `arrived` has the webhook id of each callback, its event, and whether it was answered with 200.
+    """
+
+    def __init__(self, seed: str, secret: str, weights: tuple[int, ...]) -> None:
+        self.arrived: list[tuple[str, str, bool]] = []
+        self.unverified: list[str] = []
+        self._chance = Random(seed)
+        self._secret = secret
+        self._weights = weights
+        self._calm = False
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """What a receiver is made with."""
+        return self._behave
+
+    def calm(self) -> None:
+        """From now on all is well, and what hangs is let go without an answer."""
+        self._calm = True
+
+    async def _behave(self, received: Received, writer: asyncio.StreamWriter) -> None:
+        identity = received.headers["webhook-id"]
+        try:
+            Webhook(self._secret).verify(received.body, received.headers)
+        except WebhookVerificationError:
+            self.unverified.append(identity)
+        [fate] = self._chance.choices(FATES, self._weights)
+        taken = self._calm or fate == "takes"
+        self.arrived.append((identity, received.event, taken))
+        if taken:
+            await answers(200)(received, writer)
+        elif fate == "fails":
+            await answers(500)(received, writer)
+        elif fate == "hangs":
+            for _ in range(HANG_SECONDS * 20):
+                if not self._calm:
+                    await asyncio.sleep(0.05)
+        else:
+            await resets(received, writer)

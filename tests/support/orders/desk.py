@@ -1,0 +1,137 @@
+"""A database with a token goes in; orders with callbacks, dispatchers and what they did come out. Needs no engine."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from api.orders.webhooks.dispatcher import Dispatcher
+from api.orders.webhooks.sender import Sender
+from mappings.platforms import read_platforms
+from store.auth import tokens
+from store.auth.tokens import CreatedToken
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.orders import NewOrder, Order
+from store.outbox import deliveries, redelivery
+from store.outbox.redelivery import Delivery
+from tests.support.orders.shop import eventually
+
+PUBLIC_URL = "http://gear.test"
+QUICK = (timedelta(milliseconds=50),) * 3
+"""A schedule of four attempts for tests that see a delivery to its end."""
+
+_ITEMS = count(1)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One database and a client's token."""
+
+    store: Store
+    url: str
+    token: CreatedToken
+
+    async def place(self, callback_url: str | None, token: CreatedToken | None = None) -> Order:
+        """An order, as the service keeps one."""
+        async with self.store.transaction() as connection:
+            return await orders.place(
+                connection, new_order((token or self.token).token.id, callback_url), datetime.now(UTC)
+            )
+
+    async def move(self, order: Order, *states: str) -> Order:
+        """Takes the order through these states."""
+        for state in states:
+            async with self.store.transaction() as connection:
+                moved = await orders.move(connection, order.id, [order.state], state, None, datetime.now(UTC))
+            assert moved is not None
+            order = moved
+        return order
+
+    async def deliveries(self, order: Order) -> list[Delivery]:
+        """What became of the order's callbacks."""
+        async with self.store.reading() as connection:
+            return await redelivery.of_order(connection, order.id)
+
+    async def states(self, order: Order) -> list[str]:
+        """The states of the order's callbacks."""
+        return [delivery.state for delivery in await self.deliveries(order)]
+
+    async def outcomes(self, order: Order, n: int = 1) -> list[tuple[str, int | None]]:
+        """How each attempt of a callback ended."""
+        return [(one.outcome, one.status_code) for one in (await self.deliveries(order))[n - 1].attempts]
+
+    async def until(self, order: Order, *states: str) -> None:
+        """Waits until the order's callbacks are in these states."""
+
+        async def so() -> bool:
+            return await self.states(order) == list(states)
+
+        await eventually(so, f"the callbacks of {order.id} are not {states}")
+
+    async def until_tried(self, order: Order, times: int, n: int = 1) -> None:
+        """Waits until a callback was attempted so many times."""
+
+        async def so() -> bool:
+            return len(await self.outcomes(order, n)) >= times
+
+        await eventually(so, f"callback {n} of {order.id} was not attempted {times} times")
+
+    async def replay(self, order: Order, n: int) -> Delivery | None:
+        """What the client's replay does."""
+        async with self.store.transaction() as connection:
+            return await redelivery.replay(connection, order.id, n, datetime.now(UTC))
+
+    async def backlog(self) -> int:
+        """How many callbacks are overdue."""
+        async with self.store.reading() as connection:
+            return (await deliveries.backlog(connection, datetime.now(UTC)))[0]
+
+
+def new_order(token_id: str, callback_url: str | None) -> NewOrder:
+    """An order of an item that no other one has."""
+    return NewOrder(
+        token_id=token_id,
+        platform=730,
+        item=next(_ITEMS),
+        item_name="AK-47 | Redline (Field-Tested)",
+        account="client-17",
+        email="buyer@example.com",
+        fee_mode="excluded",
+        currency="USD",
+        price_minor=2140,
+        fee_minor=107,
+        total_minor=2247,
+        callback_url=callback_url,
+    )
+
+
+@asynccontextmanager
+async def dispatching(store: Store, *, sender: Sender | None = None, **more: Any) -> AsyncIterator[Dispatcher]:
+    """A dispatcher at work, by default one that may go to this machine: as patient as the product's, because an
+    attempt that met its deadline while the machine stood still is made again.
+    """
+    async with sender or Sender(allow_insecure=True) as held:
+        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, held, **{"waits": QUICK, **more})
+        task = asyncio.create_task(dispatcher.run())
+        try:
+            yield dispatcher
+        finally:
+            dispatcher.stop()
+            await asyncio.wait({task})
+            task.result()
+
+
+@asynccontextmanager
+async def desk_at(url: str) -> AsyncIterator[Desk]:
+    """A new client's token in the migrated database of this address."""
+    store = Store(url)
+    try:
+        async with store.transaction() as connection:
+            made = await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))
+        yield Desk(store, url, made)
+    finally:
+        await store.close()

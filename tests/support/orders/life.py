@@ -1,0 +1,215 @@
+"""A model of orders: calls go in, what the service must answer comes out; and the calls themselves, in any order."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import httpx
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
+
+from api.orders.retention import keep_up
+from store.connection.engine import Store
+from store.orders import privacy
+from store.schema import ENDED, RELEASED, STATES
+from tests.real.orders.test_transitions import ALLOWED
+from tests.support.app import new_token
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, bearer
+
+ITEMS = (KNIFE, FREE, NEGATIVE, LARGEST)
+ACCOUNTS = ("ann", "bob")
+KEYS = (None, None, "k1", "k2", "k3")
+Body = dict[str, Any]
+
+
+@dataclass
+class Known:
+    """An order as the model knows it: what was answered when it was placed, and what happened since."""
+
+    body: Body
+    placed: dict[str, Any]
+    history: list[str] = field(default_factory=lambda: ["created"])
+    to_forget: bool = False
+    erased: bool = False
+
+    @property
+    def state(self) -> str:
+        """Where it is."""
+        return self.history[-1]
+
+    def shown(self) -> dict[str, Any]:
+        """What stays the same of its answers, with the present state."""
+        fixed = {name: value for name, value in self.placed.items() if name != "updatedAt"}
+        return {**fixed, "state": self.state, "account": "" if self.erased else self.placed["account"]}
+
+
+class Life(RuleBasedStateMachine):
+    """One client's orders from placing to forgetting, against the model; a subclass names the service."""
+
+    client: ClassVar[httpx.Client]
+    database_url: ClassVar[str]
+    orders: Bundle[str] = Bundle("orders")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: dict[str, Known] = {}
+        self._keys: dict[str, str] = {}
+        self._token = self._desk = ""
+
+    @initialize()
+    def come(self) -> None:
+        """A new client, and somebody who fulfils."""
+        self._token = asyncio.run(new_token(self.database_url, "order", "search"))
+        self._desk = asyncio.run(new_token(self.database_url, "fulfil"))
+
+    def _holder(self, item: str) -> Known | None:
+        held = [one for one in self._known.values() if one.body["item"] == item and one.state not in RELEASED]
+        assert len(held) <= 1
+        return held[0] if held else None
+
+    @rule(
+        target=orders,
+        item=st.sampled_from(ITEMS),
+        account=st.sampled_from(ACCOUNTS),
+        fee=st.sampled_from(["excluded", "included"]),
+        key=st.sampled_from(KEYS),
+    )
+    def place(self, item: int, account: str, fee: str, key: str | None) -> Any:
+        """Places an order, or tries to, or does it again."""
+        body = {"account": account, "email": "a@example.com", "platform": "cs2", "item": str(item), "fee": fee}
+        order_id = self._order(body, key)
+        return multiple() if order_id is None else order_id
+
+    @rule(order_id=orders)
+    def place_again(self, order_id: str) -> None:
+        """Makes an order's call again, with the key that it was made with."""
+        keys = [key for key, held in self._keys.items() if held == order_id]
+        if keys or self._known[order_id].state not in RELEASED:
+            self._order(self._known[order_id].body, keys[0] if keys else None)
+
+    def _order(self, body: Body, key: str | None) -> str | None:
+        """Orders, and gives the id where that is a new order."""
+        headers = {**bearer(self._token), **({} if key is None else {"Idempotency-Key": key})}
+        answer = self.client.post("/v1/gear", json=body, headers=headers)
+        replayed = "Idempotent-Replayed" in answer.headers
+        if key is not None and key in self._keys:
+            self._check_again(answer, self._known[self._keys[key]], body)
+            return None
+        holder = self._holder(body["item"])
+        if holder is None:
+            assert (answer.status_code, replayed) == (201, False), answer.text
+            order = answer.json()["order"]
+            assert order["id"] not in self._known
+            self._known[order["id"]] = known = Known(body, order)
+            assert {**known.shown(), "updatedAt": order["createdAt"]} == order
+            if key is not None:
+                self._keys[key] = order["id"]
+            return str(order["id"])
+        if key is None and holder.body == body and not holder.erased:
+            assert (answer.status_code, replayed) == (201, True), answer.text
+            assert {**answer.json()["order"], **holder.shown()} == answer.json()["order"]
+        else:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "item_unavailable")
+        return None
+
+    def _check_again(self, answer: httpx.Response, first: Known, body: Body) -> None:
+        """The key was used: the first answer for the first body, and a 422 for any other."""
+        if first.body != body:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (422, "idempotency_key_reused")
+            return
+        assert (answer.status_code, answer.headers["Idempotent-Replayed"]) == (201, "true")
+        assert answer.json()["order"] == {**first.placed, "account": first.shown()["account"]}
+
+    @rule(order_id=orders, to=st.sampled_from(STATES), fulfils=st.sampled_from([True, True, False]))
+    def move(self, order_id: str, to: str, fulfils: bool) -> None:
+        """Moves an order, or tries to."""
+        known = self._known[order_id]
+        token = self._desk if fulfils else self._token
+        answer = self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(token))
+        exists = (known.state, to) in ALLOWED
+        if not fulfils and (to != "cancelled" or (exists and known.state != "created")):
+            assert answer.status_code == 403
+        elif not exists:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "invalid_transition")
+        else:
+            assert answer.status_code == 200, answer.text
+            known.history.append(to)
+            if known.to_forget and to in ENDED:
+                asyncio.run(self._keep_up())
+                known.erased = True
+        self.look(order_id)
+
+    @rule(order_id=orders)
+    def look(self, order_id: str) -> None:
+        """Reads an order."""
+        known = self._known[order_id]
+        order = self.client.get(f"/v1/orders/{order_id}", headers=bearer(self._token)).json()["order"]
+        assert {**order, **known.shown()} == order
+        assert [one["state"] for one in order["history"]] == known.history
+
+    @rule(
+        state=st.none() | st.sampled_from(STATES),
+        account=st.none() | st.sampled_from(ACCOUNTS),
+        item=st.none() | st.sampled_from(ITEMS),
+        limit=st.integers(1, 4),
+    )
+    def page(self, state: str | None, account: str | None, item: int | None, limit: int) -> None:
+        """Pages through a list to its end."""
+        wanted = {"state": state, "account": account, "item": item}
+        query = {name: str(value) for name, value in wanted.items() if value is not None} | {"limit": str(limit)}
+        found: list[dict[str, Any]] = []
+        while True:
+            body = self.client.get("/v1/orders", params=query, headers=bearer(self._token)).json()
+            found += body["orders"]
+            if body["nextCursor"] is None:
+                break
+            query["cursor"] = body["nextCursor"]
+        shown = [known.shown() for known in reversed(self._known.values())]
+        expected = [one for one in shown if all(v is None or one[name] == str(v) for name, v in wanted.items())]
+        assert [{name: one[name] for name in one if name != "updatedAt"} for one in found] == expected
+
+    @precondition(lambda self: self._known)
+    @rule(account=st.sampled_from(ACCOUNTS))
+    def forget(self, account: str) -> None:
+        """Forgets an account: its orders at their end at once, the others later."""
+        done = asyncio.run(self._forget(account))
+        mine = {one: known for one, known in self._known.items() if known.shown()["account"] == account}
+        assert set(done.erased) == {one for one, known in mine.items() if known.state in ENDED}
+        assert done.waiting == {one: known.state for one, known in mine.items() if known.state not in ENDED}
+        for known in mine.values():
+            known.to_forget = True
+            known.erased = known.state in ENDED
+        for order_id in mine:
+            self.place_again(order_id)
+
+    async def _forget(self, account: str) -> privacy.Forgotten:
+        store = Store(self.database_url)
+        try:
+            async with store.transaction() as connection:
+                owners = await privacy.owners(connection, account)
+                return await privacy.forget(connection, account, list(owners))
+        finally:
+            await store.close()
+
+    async def _keep_up(self) -> None:
+        store = Store(self.database_url)
+        try:
+            await keep_up(store, datetime.now(UTC), None)
+        finally:
+            await store.close()
+
+    @invariant()
+    def one_item_is_held_as_the_model_says(self) -> None:
+        """What a search says of an item agrees with the orders."""
+        item = ITEMS[len(self._known) % len(ITEMS)]
+        told = self.client.get(f"/v1/gear/{item}", headers=bearer(self._token)).json()
+        assert told["available"] == (self._holder(str(item)) is None)
+
+    def teardown(self) -> None:
+        """Releases every item, and forgets everybody, for the next client."""
+        for order_id in self._known:
+            for to in ("cancelled", "reverted"):
+                self.client.post(f"/v1/orders/{order_id}/transitions", json={"to": to}, headers=bearer(self._desk))
+        for account in ACCOUNTS:
+            asyncio.run(self._forget(account))

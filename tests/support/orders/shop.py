@@ -1,0 +1,157 @@
+"""A running app with a few items in a real index goes in, orders as a client places them come out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import httpx
+import orjson
+
+from api.search.schemas.examples import ITEM
+from api.settings import Settings
+from mappings.connection import connect_async
+from mappings.definition import read_definition
+from mappings.names import generation_name
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.orders import NewOrder, Order
+from tests.support.app import RunningApp, new_token, running
+
+KNIFE, FREE, PRICELESS, NEGATIVE, LARGEST = 40_000_012_345, 2, 3, -5, 2**63 - 1
+PRICES: dict[int, int | None] = {KNIFE: 2140, FREE: 0, PRICELESS: None, NEGATIVE: 1, LARGEST: 10**14}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """One running app and what a client does with it."""
+
+    app: RunningApp
+
+    @property
+    def store(self) -> Store:
+        """The app's own store."""
+        store: Store = self.app.app.state.services.store
+        return store
+
+    async def order(self, item: int | str = KNIFE, token: str | None = None, **fields: Any) -> httpx.Response:
+        """`POST /v1/gear` with the required fields and these."""
+        body = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2", "item": str(item), **fields}
+        return await self.app.client.post("/v1/gear", json=body, headers=bearer(token))
+
+    async def placed(self, item: int = KNIFE, **fields: Any) -> dict[str, Any]:
+        """The order of an item that can be ordered."""
+        answer = await self.order(item, **fields)
+        assert answer.status_code == 201, answer.text
+        order: dict[str, Any] = answer.json()["order"]
+        return order
+
+    async def get(self, path: str, token: str | None = None) -> httpx.Response:
+        """A GET with the app's token or this one."""
+        return await self.app.client.get(path, headers=bearer(token))
+
+    async def token(self, *scopes: str, sandbox: bool = False) -> str:
+        """Another client's token."""
+        return await new_token(self.app.settings.database_url, *scopes, sandbox=sandbox)
+
+    async def move(self, order_id: str, *states: str) -> None:
+        """Takes the order from state to state, as fulfilment does; a release is told to the index as any is."""
+        for before, after in pairwise(states):
+            async with self.store.transaction() as connection:
+                moved = await orders.move(connection, order_id, [before], after, f"now {after}", datetime.now(UTC))
+            assert moved is not None, f"{order_id} was not {before}"
+
+    async def offered(self) -> set[int]:
+        """The ids of all items that a search shows."""
+        answer = await self.app.search({"limit": 100})
+        assert answer.status_code == 200, answer.text
+        return {item["id"] for item in answer.json()["gear"]}
+
+    async def until_hidden(self, item: int = KNIFE) -> None:
+        """Waits until no search shows the item."""
+
+        async def hidden() -> bool:
+            return item not in await self.offered()
+
+        await eventually(hidden, f"item {item} is still offered")
+
+    async def until_offered(self, item: int = KNIFE) -> None:
+        """Waits until a search shows the item."""
+
+        async def shown() -> bool:
+            return item in await self.offered()
+
+        await eventually(shown, f"item {item} is still hidden")
+
+
+def bearer(token: str | None) -> dict[str, str]:
+    """The header of this token; none of its own for the client's usual one."""
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], otherwise: str) -> None:
+    """Waits for the condition: the contract's 2 seconds, and more for a busy machine; then it fails."""
+    for _ in range(300):
+        if await condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(otherwise)
+
+
+async def load(settings: Settings) -> None:
+    """An index with the items of PRICES behind the alias of platform 730."""
+    definition = read_definition()
+    alias = settings.alias(730)
+    index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
+    client = connect_async(settings, timeout=30)
+    try:
+        await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
+        lines: list[bytes] = []
+        for number, minor in PRICES.items():
+            item = {**ITEM, "id": number, "price": None if minor is None else minor / 100}
+            document = {"item": item, "id": number, "platform": 730, "bound": False, "name": ITEM["name"]}
+            priced = document if minor is None else {**document, "price": minor}
+            lines += [orjson.dumps({"index": {"_id": str(number)}}), b"\n", orjson.dumps(priced), b"\n"]
+        told = await client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
+        assert not told["errors"], told
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Shop]:
+    """The app with these settings, started."""
+    async with running(settings) as app:
+        yield Shop(app)
+
+
+async def place_past_the_app(settings: Settings, item: int = KNIFE) -> Order:
+    """An order as an app leaves it that crashes right after its commit: in the store, not yet told to the index."""
+    store = Store(settings.database_url)
+    now = datetime.now(UTC)
+    try:
+        async with store.transaction() as connection:
+            owner = await tokens.create(connection, "crashed", ["order"], False, None, now)
+            return await orders.place(connection, _new(owner.token.id, item), now)
+    finally:
+        await store.close()
+
+
+def _new(token_id: str, item: int) -> NewOrder:
+    return NewOrder(
+        token_id=token_id,
+        platform=730,
+        item=item,
+        item_name=ITEM["name"],
+        account="client-18",
+        email="buyer@example.com",
+        fee_mode="excluded",
+        currency="USD",
+        price_minor=2140,
+        fee_minor=0,
+        total_minor=2140,
+    )

@@ -1,0 +1,106 @@
+"""The oracle of suggestions: items and a typed text in, what the contract promises out, by plain Python over a list."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from mappings.platforms import read_platforms
+from mappings.vocabulary import letters_of
+from tests.support.search.oracle import Item, fold
+from tests.support.search.text_oracle import spellings, words
+
+LANGUAGES = tuple(platform.language for platform in read_platforms())
+KINDS = ("item", "weapon", "finish", "set", "sticker")
+Suggested = tuple[str, str, int]
+
+
+def texts(item: Item, kind: str) -> set[str]:
+    """The names of a kind that an item has."""
+    details = item["details"]
+    if kind == "item":
+        return {item["name"]}
+    if kind == "sticker":
+        return {one["name"] for one in item["attachments"] if one.get("type") in (None, "sticker", "Sticker")}
+    if kind == "finish":
+        if details["weapon"] is None or " | " not in item["name"]:
+            return set()
+        finish = item["name"].split(" | ", 1)[1]
+        return {finish.removesuffix(f" ({details['exterior']})")}
+    return {details[kind]} - {None}
+
+
+def expected(items: Iterable[Item], typed: str, limit: int) -> list[Suggested]:
+    """The best suggestions, those that begin with the text first, then the most frequent, then by text and kind."""
+    if not words(typed):
+        return []
+    counts = Counter((text, kind) for item in items for kind in KINDS for text in texts(item, kind))
+    for meets in (_exactly, _loosely):
+        found = [(text, kind, count) for (text, kind), count in counts.items() if _has(text, typed, meets)]
+        if found:
+            break
+    found.sort(key=lambda one: (not fold(one[0]).startswith(fold(typed)), -one[2], one[0], KINDS.index(one[1])))
+    return found[:limit]
+
+
+def _has(text: str, typed: str, meets: Callable[[str, str], bool]) -> bool:
+    """Whether each typed word is in the text, as it is or written as one with its neighbours; the last one begun."""
+    asked, held = words(typed), spellings(text)
+    spans = [(start, length) for length in (1, 2, 3) for start in range(len(asked) - length + 1)]
+
+    def is_in(start: int, length: int) -> bool:
+        joined = "".join(asked[start : start + length])
+        if start + length == len(asked):
+            return any(one.startswith(joined) for one in held)
+        return joined in held
+
+    meant = _meant(typed)
+    return all(
+        any(is_in(start, length) for start, length in spans if start <= place < start + length)
+        or any(set(words(name)) <= held for name in meant[place])
+        or (not meant[place] and any(meets(word, one) for one in held))
+        for place, word in enumerate(asked)
+    )
+
+
+@cache
+def _meant(typed: str) -> list[set[str]]:
+    """For each word what the vocabulary has for it: words for words, and the names of values."""
+    letters = [letters_of([word]) for word in words(typed)]
+    found: list[set[str]] = [set() for _ in letters]
+    for language in LANGUAGES:
+        for start, length, entry in language.cut(letters):
+            names = {name for meaning in (entry.meanings if entry else ()) for name in meaning.names}
+            for place in range(start, start + length):
+                found[place] |= names
+    return found
+
+
+def _exactly(word: str, held: str) -> bool:
+    return False
+
+
+def _loosely(word: str, held: str) -> bool:
+    if len(word) < 4 or any(one.isdigit() for one in word) or word[0] != held[0]:
+        return False
+    return _edits(word, held) <= (1 if len(word) < 8 else 2)
+
+
+@cache
+def _edits(one: str, other: str) -> int:
+    if not one or not other:
+        return len(one) + len(other)
+    least = min(
+        _edits(one[1:], other) + 1, _edits(one, other[1:]) + 1, _edits(one[1:], other[1:]) + (one[0] != other[0])
+    )
+    if len(one) > 1 and len(other) > 1 and (one[0], one[1]) == (other[1], other[0]):
+        least = min(least, _edits(one[2:], other[2:]) + 1)
+    return least
+
+
+def told(answer: dict[str, Any]) -> list[Suggested]:
+    """The suggestions of an answer, to compare."""
+    assert set(answer) == {"status", "suggestions"}
+    for one in answer["suggestions"]:
+        assert set(one) == {"text", "kind", "count"}
+    return [(one["text"], one["kind"], one["count"]) for one in answer["suggestions"]]

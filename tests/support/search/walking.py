@@ -1,0 +1,58 @@
+"""A running app and a body go in; the pages of a walk by cursor to its very end come out."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from api.search.pagination.point_in_time import Cursors
+from api.services import Services
+from tests.support.app import RunningApp
+
+Search = Callable[[dict[str, Any]], Awaitable[httpx.Response]]
+
+
+async def pages(search: Search, body: dict[str, Any], cursor: str = "*") -> AsyncIterator[dict[str, Any]]:
+    """Every page; the walk ends where `nextCursor` is null."""
+    following: str | None = cursor
+    while following is not None:
+        answer = await search({**body, "cursor": following})
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        assert set(page) - {"facets", "interpretation"} == {"status", "gear", "total", "nextCursor"}
+        assert ("facets" in page, "interpretation" in page) == (bool(body.get("facets")), bool(body.get("explain")))
+        yield page
+        following = page["nextCursor"]
+
+
+async def ids(search: Search, body: dict[str, Any]) -> tuple[list[int], set[int]]:
+    """The ids of a whole walk in their order, and the totals that its pages told."""
+    found: list[int] = []
+    totals: set[int] = set()
+    async for page in pages(search, body):
+        found += [item["id"] for item in page["gear"]]
+        totals.add(page["total"])
+    return found, totals
+
+
+async def started(app: RunningApp, body: dict[str, Any]) -> str:
+    """The cursor that the first page of a walk gives; there must be one."""
+    answer = await app.search({**body, "cursor": "*"})
+    assert answer.status_code == 200, answer.text
+    cursor: str = answer.json()["nextCursor"]
+    assert cursor
+    return cursor
+
+
+def keep_for(app: FastAPI, seconds: float) -> None:
+    """Has the app's cursors live only so long."""
+    services: Services = app.state.services
+    app.state.services = replace(services, cursors=Cursors(services.engine, services.store, seconds))
+
+
+async def views_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
+    """The engine's views behind these cursors."""
+    services: Services = app.state.services
+    return {(await services.cursors.unseal(cursor)).view.id for cursor in cursors}

@@ -1,0 +1,61 @@
+"""A worker process for the tests: orders items of a database and says what it got, one line of JSON on stdout.
+
+`python buyer.py URL TOKEN_ID ITEM... [--hold | --die]`: with --hold it waits in the open transaction until it is
+killed, with --die it kills itself right after its commit.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from datetime import UTC, datetime
+
+from store.connection.engine import Store
+from store.connection.errors import ItemTaken
+from store.orders import orders
+from store.orders.orders import NewOrder
+
+
+def an_order(token_id: str, item: int) -> NewOrder:
+    """The order that it places."""
+    return NewOrder(
+        token_id=token_id,
+        platform=730,
+        item=item,
+        item_name="AK-47 | Redline",
+        account=str(os.getpid()),
+        email="buyer@example.com",
+        fee_mode="included",
+        currency="USD",
+        price_minor=1,
+        fee_minor=0,
+        total_minor=1,
+    )
+
+
+async def buy(url: str, token_id: str, items: list[int], after: str) -> None:
+    """Orders the items one after the other, each in a transaction of its own."""
+    store = Store(url)
+    won = []
+    for item in items:
+        try:
+            async with store.transaction() as connection:
+                await orders.place(connection, an_order(token_id, item), datetime.now(UTC))
+                if after == "--hold":
+                    sys.stdout.write("holding\n")
+                    sys.stdout.flush()
+                    await asyncio.Event().wait()
+            won.append(item)
+        except ItemTaken:
+            pass
+        if after == "--die":
+            os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdout.write(json.dumps(won) + "\n")
+    await store.close()
+
+
+if __name__ == "__main__":
+    _, address, token, *rest = sys.argv
+    option = rest.pop() if rest[-1].startswith("--") else ""
+    asyncio.run(buy(address, token, [int(item) for item in rest], option))

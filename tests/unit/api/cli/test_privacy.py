@@ -1,0 +1,91 @@
+"""`gear-api forget`: whose data go is said exactly, what waits is named, and what cannot be told is refused."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from api.cli.main import main
+from store import migrate
+from store.auth import tokens
+from store.connection.engine import Store
+from store.orders import orders
+from store.orders.orders import NewOrder
+
+
+def an_order(token_id: str, item: int) -> NewOrder:
+    return NewOrder(
+        token_id=token_id,
+        platform=730,
+        item=item,
+        item_name="AK-47 | Redline",
+        account="client-17",
+        email="buyer@example.com",
+        fee_mode="included",
+        currency="USD",
+        price_minor=1,
+        fee_minor=0,
+        total_minor=1,
+    )
+
+
+async def fill(url: str) -> dict[str, str]:
+    """Two tokens; the first has an active and a failed order of the account, the second an active one."""
+    await migrate.upgrade(url)
+    store = Store(url)
+    now = datetime.now(UTC)
+    found = {}
+    async with store.transaction() as connection:
+        for item, name in enumerate(("shop", "shop", "other")):
+            if name not in found:
+                found[name] = (await tokens.create(connection, name, ["order"], False, None, now)).token.id
+            order = await orders.place(connection, an_order(found[name], item), now)
+            found[f"order {item}"] = order.id
+        await orders.move(connection, found["order 1"], ["created"], "failed", None, now)
+    await store.close()
+    return found
+
+
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """The ids in a filled SQLite file, which the settings name."""
+    url = f"sqlite:///{tmp_path}/gear.db"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
+    return asyncio.run(fill(url))
+
+
+def forget(*arguments: str, **more: Any) -> Result:
+    return CliRunner().invoke(main, ["forget", *arguments], **more)
+
+
+def test_whose_account_is_meant_is_never_guessed(filled: dict[str, str]) -> None:
+    result = forget("client-17")
+    assert result.exit_code == 1
+    for name in ("shop", "other"):
+        assert f"{name} ({filled[name]})" in result.stderr
+    assert forget("client-17", "--token", "nobody").exit_code == 1
+    assert forget("client-17", "--token", "shop", "--every-token").exit_code == 2
+    assert forget("client-18").exit_code == 1
+    # the account of every order that is erased already
+    assert "the account is empty" in forget("-", "--every-token", input="\n").stderr
+
+
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_ended_orders_are_erased_and_active_ones_named(filled: dict[str, str], by: str) -> None:
+    done = forget("client-17", "--token", "shop" if by == "name" else filled["shop"], "--json")
+    assert done.exit_code == 0, done.output
+    waiting = [{"id": filled["order 0"], "state": "created"}]
+    assert json.loads(done.stdout) == {"erased": [filled["order 1"]], "waiting": waiting}
+    assert f"{filled['order 0']} is created" in done.stderr
+
+
+def test_the_account_may_come_from_stdin_and_be_of_every_token(filled: dict[str, str]) -> None:
+    done = forget("-", "--every-token", "--json", input="client-17\n")
+    assert {one["id"] for one in json.loads(done.stdout)["waiting"]} == {filled["order 0"], filled["order 2"]}
+    again = forget("client-17", "--every-token", "--json")
+    assert json.loads(again.stdout)["erased"] == []

@@ -1,0 +1,61 @@
+"""The parts of a search are the search: each condition of the query once, under the body's own name for it."""
+
+from typing import Any
+
+import pytest
+
+from api.search.explain.parts import held_by, parts
+from api.search.query.request import offered_query
+from mappings.fields import DETAILS, FILTERS
+from tests.unit.api.search.query.test_request import CASES, question
+
+
+def conditions(clause: Any) -> list[Any]:
+    """The clauses that all must hold, out of the nests of a query that only gather them; not what only scores."""
+    if set(clause) == {"bool"} and set(clause["bool"]) <= {"must", "filter", "should"}:
+        gathered = [one for name in ("must", "filter") for one in clause["bool"].get(name, ())]
+        return [found for one in gathered for found in conditions(one)]
+    return [clause]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_parts_together_are_the_query(name: str) -> None:
+    asked = question(CASES[name])
+    found = [condition for part in parts(asked) for condition in conditions(part.clause)]
+    wanted = conditions(offered_query(asked))
+    assert len(found) == len(wanted)
+    assert all(condition in found for condition in wanted)
+
+
+def test_every_filter_has_its_name_what_is_asked_and_what_an_item_has() -> None:
+    (offer, weapon, price) = parts(question('{"filters": {"price": {"min": 5, "max": 9.5}, "weapon": ["AWP"]}}'))
+    assert (offer.field, offer.asked) == ("offer", None)
+    found = {part.field: part.asked for part in (weapon, price)}
+    assert found == {"filters.price": {"min": 5, "max": 9.5}, "filters.weapon": ["AWP"]}
+
+
+def test_an_item_has_something_to_show_for_every_filter() -> None:
+    item = {
+        "id": 1,
+        "name": "x",
+        "price": 2,
+        "details": {name: f"its {name}" for name in DETAILS},
+        "paint": {"float": 0.1, "seed": 3, "index": 4, "pattern": 5},
+        "attachments": [{"name": "A", "wear": None, "id": 6}],
+    }
+    assert {row.name for row in FILTERS if held_by(item, f"filters.{row.name}") is None} == set()
+    assert held_by(item, "filters.attachments.all.1") == [{"name": "A", "wear": None}]
+    assert held_by(item, "query") == "x"
+    assert held_by(item, "offer") is None
+
+
+def test_each_condition_on_attachments_is_a_part_of_its_own() -> None:
+    asked = '{"all": [{"name": "A"}, {"name": "B", "maxWear": 0.1}], "any": [{"name": "C"}], "count": {"min": 2}}'
+    found = {part.field: part.asked for part in parts(question(f'{{"filters": {{"attachments": {asked}}}}}'))}
+    assert found == {
+        "offer": None,
+        "filters.attachments.all.0": {"name": "A"},
+        "filters.attachments.all.1": {"name": "B", "maxWear": 0.1},
+        "filters.attachments.any": [{"name": "C"}],
+        "filters.attachments.count": {"min": 2},
+    }

@@ -1,0 +1,124 @@
+"""The requests that count facets, as golden files in tests/golden/facets, and what is made of their answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.http.json_body import parse
+from api.search.facets.facets import MOST_BUCKETS, counts_of, facet_requests, facet_values, names_of_none
+from api.search.facets.histogram import aggregations, histogram
+from api.search.parsing.parse import understand
+from api.search.query.request import Question
+from api.search.schemas.facets import MOST_VALUES
+from api.search.schemas.search import SearchBody
+from mappings.fields import FACETS, Filter
+from mappings.platforms import read_platforms
+from tests.conftest import GOLDEN, Golden
+
+CASES: dict[str, str] = {
+    **{row.name: json.dumps({"facets": [row.name]}) for row in FACETS},
+    "several_share_one_request": '{"query": "redline", "facets": ["weapon", "price"]}',
+    "a_selection_does_not_narrow_its_own": '{"filters": {"weapon": ["AK-47"], "exterior": ["FT"], "price": {"max": 5}, '
+    '"seed": [1]}, "facets": ["weapon", "type", "price"]}',
+    "no_selection": '{"filters": {"weapon": [], "price": {"min": null}}, "facets": ["weapon", "price"]}',
+    "named_twice": '{"facets": ["type", "type"]}',
+    "none": '{"facets": []}',
+    "null": '{"facets": null}',
+}
+PLATFORMS = list(read_platforms())
+PRICE, FLOAT = (next(row for row in FACETS if row.name == name) for name in ("price", "float"))
+
+
+def question(text: str) -> Question:
+    body = SearchBody.model_validate(parse(text.encode()))
+    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_facet_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
+    requests = [request.body for request in facet_requests(question(CASES[name]))]
+    golden(f"facets/{name}", {"body": json.loads(CASES[name]), "requests": requests})
+
+
+def test_every_golden_file_is_used() -> None:
+    assert {file.stem for file in Path(GOLDEN / "facets").glob("*.json")} == set(CASES)
+
+
+def test_everything_that_can_be_asked_at_once_stays_below_the_engines_buckets() -> None:
+    (request,) = facet_requests(question(json.dumps({"facets": [row.name for row in FACETS]})))
+    found = request.body["aggregations"].values()
+    most = sum(one["terms"]["size"] if "terms" in one else len(one.get("range", {}).get("ranges", ())) for one in found)
+    assert most < 65_535
+
+
+def values(listed: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    return [(entry["value"], entry["count"]) for entry in listed]
+
+
+def test_values_are_listed_with_most_items_first_then_by_code_points() -> None:
+    counts = {"b": 2, "龍": 9, "C": 2, "\U0001f600": 2, "\uffe6": 2, "none": 0}
+    listed = [("龍", 9), ("C", 2), ("b", 2), ("\uffe6", 2), ("\U0001f600", 2)]
+    assert values(facet_values(counts, [], {})) == listed
+
+
+def test_spellings_that_a_filter_finds_together_have_the_count_of_all_of_them() -> None:
+    counts = {"★ StatTrak™": 2, "StatTrak™": 5, "Normal": 6, "★": 1, "★★": 1}
+    listed = [("StatTrak™", 7), ("★ StatTrak™", 7), ("Normal", 6), ("★", 1), ("★★", 1)]
+    assert values(facet_values(counts, [], {})) == listed
+
+
+def test_a_selected_value_is_listed_as_the_platform_spells_it_also_with_no_items() -> None:
+    counts = {"Normal": 6, "StatTrak™": 0, "Gone™": 0}
+    assert names_of_none(counts, ["stattrak"])
+    assert not names_of_none(counts, ["Normal", "unknown"])
+    assert values(facet_values(counts, ["stattrak", "gone"], {"StatTrak™": 3})) == [("Normal", 6), ("StatTrak™", 0)]
+
+
+def test_of_more_than_500_values_those_with_most_items_and_the_selected_are_listed() -> None:
+    counts = {f"{number:04}": 1000 - number for number in range(700)}
+    listed = values(facet_values(counts, ["0650"], {}))
+    assert listed == [*list(counts.items())[:MOST_VALUES], ("0650", 350)]
+
+
+def test_an_answer_that_is_full_may_lack_values() -> None:
+    buckets = [{"key": str(number), "doc_count": 1} for number in range(MOST_BUCKETS)]
+    assert counts_of({"buckets": buckets}) is None
+    assert counts_of({"buckets": buckets[:2]}) == {"0": 1, "1": 1}
+
+
+def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> dict[str, Any]:
+    """What the engine answers to the aggregations for these values."""
+    asked = aggregations(row, minor_digits)
+    ranges = asked[row.name]["range"]["ranges"]
+    counts = [sum(one["from"] <= value < one.get("to", float("inf")) for value in held) for one in ranges]
+    extremes = {"min": min(held, default=None), "max": max(held, default=None)}
+    return {row.name: {"buckets": [{"doc_count": count} for count in counts]}, f"{row.name}_extremes": extremes}
+
+
+@pytest.mark.parametrize(
+    ("row", "minor_digits", "held", "buckets"),
+    [
+        (PRICE, 2, [0], [(0.0, 0.01, 1)]),
+        (PRICE, 2, [3, 4, 5, 21], [(0.02, 0.05, 2), (0.05, 0.1, 1), (0.1, 0.2, 0), (0.2, 0.5, 1)]),
+        (PRICE, 2, [10**14], [(5e11, 1e12, 1)]),
+        (PRICE, 0, [0, 1], [(0.0, 1.0, 1), (1.0, 2.0, 1)]),
+        (PRICE, 0, [10**12], [(5e11, 1e12, 1)]),
+        (FLOAT, 2, [0.07, 0.0699999999999999], [(0.06, 0.07, 1), (0.07, 0.08, 1)]),
+        (FLOAT, 2, [0.29], [(0.29, 0.3, 1)]),
+        (FLOAT, 2, [1.0, 0.99], [(0.99, 1.0, 2)]),
+    ],
+)
+def test_a_histogram_has_the_occupied_part_of_a_fixed_ladder(
+    row: Filter, minor_digits: int, held: list[float], buckets: list[tuple[float, float, int]]
+) -> None:
+    found = histogram(row, minor_digits, engine_counts(row, minor_digits, held))
+    unit = 10**minor_digits if row is PRICE else 1
+    assert (found["min"], found["max"]) == (min(held) / unit, max(held) / unit)
+    assert [(one["from"], one["to"], one["count"]) for one in found["buckets"]] == buckets
+
+
+def test_a_histogram_of_nothing_has_no_span_and_no_buckets() -> None:
+    for row in (PRICE, FLOAT):
+        assert histogram(row, 2, engine_counts(row, 2, [])) == {"min": None, "max": None, "buckets": []}

@@ -1,0 +1,131 @@
+"""Cursors: what is sealed opens again and nothing else does; two bodies that mean the same have one fingerprint."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.errors import ApiError
+from api.http.json_body import parse
+from api.search.pagination.cursor import (
+    Cursor,
+    NotACursorError,
+    View,
+    check_cursor,
+    fingerprint,
+    next_request,
+    seal,
+    unseal,
+    view_request,
+)
+from api.search.parsing.parse import understand
+from api.search.query.request import Question
+from api.search.schemas.search import SearchBody
+from mappings.platforms import read_platforms
+from tests.conftest import Golden
+
+KEY = b"k" * 32
+VIEW = "g-O6QQIKd3RjdXJzb3IteBZFam5kdDRHRFJOYWVRbk1jb2dGSFRnAA=="
+CURSOR = Cursor(View(VIEW, False), 1_800_000_000_000, "abc", 100, 35_911, [2140, 40_000_000_001, 730])
+URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+AFTER = st.lists(
+    st.none()
+    | st.text()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["Infinity", "-Infinity"]),
+    max_size=3,
+)
+
+
+def body(text: str) -> SearchBody:
+    return SearchBody.model_validate(parse(text.encode()))
+
+
+@given(
+    view=st.sampled_from([VIEW, VIEW.rstrip("="), VIEW + "=", "", "ü\n", "a+/b"]),
+    shared=st.booleans(),
+    after=AFTER,
+)
+def test_a_sealed_cursor_opens_as_it_was(view: str, shared: bool, after: list[Any]) -> None:
+    cursor = Cursor(View(view, shared), 1, "abc", 2, 3, after)
+    text = seal(cursor, KEY)
+    assert set(text) <= set(URL_SAFE)
+    assert unseal(text, KEY) == cursor
+
+
+def test_a_cursor_of_another_service_is_none() -> None:
+    with pytest.raises(NotACursorError):
+        unseal(seal(CURSOR, KEY), b"j" * 32)
+
+
+@given(data=st.data())
+def test_a_changed_cursor_is_none(data: st.DataObject) -> None:
+    text = seal(CURSOR, KEY)
+    place = data.draw(st.integers(0, len(text)))
+    length = data.draw(st.integers(0, len(text) - place))
+    put = data.draw(st.text(alphabet=URL_SAFE + "=+/ \n\0é", max_size=4))
+    changed = text[:place] + put + text[place + length :]
+    if changed != text:
+        with pytest.raises(NotACursorError):
+            unseal(changed, KEY)
+
+
+@given(text=st.text())
+def test_any_other_text_is_none(text: str) -> None:
+    with pytest.raises(NotACursorError):
+        unseal(text, KEY)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("{}", '{"cursor": "*", "limit": 7}'),
+        ("{}", '{"platform": null, "query": "", "filters": {}, "sort": null, "page": null}'),
+        ("{}", '{"filters": {"weapon": [], "price": {"min": null}, "type": null}}'),
+        ('{"filters": {"price": {"min": 5}}}', '{"filters": {"price": {"min": 5.00, "max": null}}}'),
+        ('{"filters": {"price": {"max": 100}}}', '{"filters": {"price": {"max": 1e2}}}'),
+        ('{"filters": {"float": {"min": 0}}}', '{"filters": {"float": {"min": -0.0}}}'),
+        ('{"filters": {"seed": [5]}, "query": "x"}', '{"query": "x", "filters": {"seed": [5.0]}}'),
+    ],
+)
+def test_bodies_that_mean_the_same_values_are_one(one: str, other: str) -> None:
+    assert fingerprint(body(one)) == fingerprint(body(other))
+
+
+DIFFERENT = [
+    "{}",
+    '{"platform": 730}',
+    '{"query": "x"}',
+    '{"query": "X"}',
+    '{"sort": "price_asc"}',
+    '{"sort": "newest"}',
+    '{"filters": {"price": {"min": 0}}}',
+    '{"filters": {"price": {"max": 0}}}',
+    '{"filters": {"price": {"min": 5.000000000000000000000000000000000001}}}',
+    '{"filters": {"price": {"min": 5}}}',
+    '{"filters": {"weapon": ["AK-47"]}}',
+    '{"filters": {"weapon": ["AK-47", "AWP"]}}',
+    '{"filters": {"set": ["AK-47"]}}',
+]
+
+
+def test_bodies_that_mean_other_values_are_not() -> None:
+    assert len({fingerprint(body(text)) for text in DIFFERENT}) == len(DIFFERENT)
+
+
+@pytest.mark.parametrize("page", [1, 2])
+def test_a_cursor_has_no_page(page: int) -> None:
+    with pytest.raises(ApiError) as refusal:
+        check_cursor(body(f'{{"cursor": "*", "page": {page}}}'))
+    assert (refusal.value.code, [one.field for one in refusal.value.details]) == ("validation_failed", ["page"])
+    check_cursor(body('{"cursor": "*", "page": null}'))
+    check_cursor(body(f'{{"page": {page}}}'))
+
+
+def test_a_walk_is_asked_as_in_its_golden_files(golden: Golden) -> None:
+    asked = body('{"query": "redline", "limit": 50, "sort": "price_desc", "cursor": "*"}')
+    question = Question(asked, understand(asked.query, list(read_platforms())), minor_digits=2)
+    golden("cursors/first", view_request(question, CURSOR.view, 330))
+    golden("cursors/next", next_request(question, CURSOR, 330))

@@ -1,0 +1,170 @@
+"""What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or marks alone."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.search.parsing.parse import Reading, understand
+from api.search.query.text import text_clauses
+from mappings.platforms import Platform, read_platforms
+
+CS2 = next(iter(read_platforms()))
+BARE = Platform(id=1, slug="bare", name="a game without a vocabulary", currency="EUR", minor_digits=2)
+
+
+def reading(text: str, platform: Platform = BARE) -> Reading:
+    (only,) = understand(text, [platform]).readings
+    return only
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\t\r\n", "\x00", "\u00a0\u2003"])
+def test_blank_text_asks_for_everything(text: str) -> None:
+    understood = understand(text, [CS2])
+    assert understood.everything
+    assert text_clauses(understood) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("redline", (("redline",),)),
+        ("ak 47", (("ak", "ak47"), ("47", "ak47"))),
+        ("AK-47", (("AK", "AK47"), ("47", "AK47"))),
+        (
+            "m4 a1 s",
+            (("m4", "m4a1", "m4a1s"), ("a1", "m4a1", "a1s", "m4a1s"), ("s", "a1s", "m4a1s")),
+        ),
+        ("StatTrak™ ★", (("StatTrak",),)),
+        ("Jo\u0308rmungandr", (("Jörmungandr",),)),
+        ("a\x00b", (("a", "ab"), ("b", "ab"))),
+    ],
+)
+def test_words_are_asked_for_alone_and_joined_with_their_neighbours(
+    text: str, words: tuple[tuple[str, ...], ...]
+) -> None:
+    found = [word for term in reading(text).terms for word in term.words]
+    assert [set(word.spellings) for word in found] == [set(group) for group in words]
+
+
+@pytest.mark.parametrize("text", ["★", "♥", " $ ~ "])
+def test_marks_alone_are_asked_for_as_they_are(text: str) -> None:
+    found = reading(text)
+    assert (found.terms, found.amounts, found.marks) == ((), (), text.strip())
+
+
+def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None:
+    assert reading("(under 50),").marks == ""
+    assert reading("♥ under 50").marks == "♥"
+
+
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("ak redl", ["akredl", "redl"]),  # what is being typed
+        ("ak redl ", []),  # a blank after it: it is finished
+        ("katowice 20", ["katowice20"]),  # a number is no beginning, a join with it is
+        ("a", []),
+        ("redline under 50", []),
+    ],
+)
+def test_the_last_word_may_be_a_beginning(text: str, begun: list[str]) -> None:
+    last = [word for term in reading(text).terms for word in term.words][-1]
+    assert sorted(last.begun) == begun
+
+
+def meant(text: str) -> dict[str, dict[str, list[str]]]:
+    return {
+        term.typed: {field: list(values) for meaning in term.meanings for field, values in meaning.filters}
+        for term in reading(text, CS2).terms
+        if term.meanings
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "ak redline ft st",
+            {
+                "ak": {"weapon": ["AK-47"]},
+                "ft": {"exterior": ["Field-Tested"]},
+                "st": {"quality": ["StatTrak™", "★ StatTrak™"]},
+            },
+        ),
+        ("field tested", {"field tested": {"exterior": ["Field-Tested"]}}),
+        ("Field-Tested", {"Field Tested": {"exterior": ["Field-Tested"]}}),
+        ("fieldtested", {"fieldtested": {"exterior": ["Field-Tested"]}}),
+        ("FN", {"FN": {"exterior": ["Factory New"]}}),
+        ("f-n", {"f n": {"exterior": ["Factory New"]}}),
+        ("u sp", {}),  # a spelling is not taken apart in other ways than it is listed
+        ("5-7", {"5 7": {"weapon": ["Five-SeveN"]}}),
+        ("usps", {"usps": {"weapon": ["USP-S"]}}),
+        ("usp-s", {"usp s": {"weapon": ["USP-S"]}}),
+        ("m4", {"m4": {"weapon": ["M4A1-S", "M4A4"]}}),
+        ("m4a1 s", {"m4a1 s": {"weapon": ["M4A1-S"]}}),
+        ("m9 bayonet", {"m9 bayonet": {"weapon": ["M9 Bayonet"]}}),
+        ("bp", {"bp": {"phase": ["Black Pearl"]}}),
+        ("phase 2", {"phase 2": {"phase": ["Phase 2"]}}),
+        ("StatTrak™", {"StatTrak": {"quality": ["StatTrak™", "★ StatTrak™"]}}),
+        ("mil-spec", {"mil spec": {"rarity": ["Mil-Spec Grade"]}}),
+        ("cases", {"cases": {"type": ["Container"]}}),
+        ("case hardened", {"case hardened": {}}),
+    ],
+)
+def test_the_vocabulary_knows_codes_slang_and_names(text: str, expected: dict[str, Any]) -> None:
+    assert meant(text) == expected
+
+
+def test_a_word_of_the_vocabulary_is_no_beginning_and_its_typed_words_count_too() -> None:
+    (term,) = reading("ruby", CS2).terms
+    assert [(word.spellings, word.begun) for word in term.words] == [(("ruby",), ())]
+    clauses = text_clauses(understand("ruby", [CS2]))["must"][0]["bool"]["should"]
+    assert {"constant_score": {"filter": {"match": {"text": "ruby"}}, "boost": 1}} in clauses
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("ak 20+", 20, None),
+        ("awp 57+", 57, None),
+        ("20+ ft", 20, None),
+        ("sticker 1-5", 1, 5),
+        ("1 - 5", 1, 5),
+        ("2-5", 2, 5),
+    ],
+)
+def test_a_price_is_no_year_or_weapon_that_is_written_with_the_same_digits(
+    text: str, low: Decimal, high: Decimal | None
+) -> None:
+    (price,) = reading(text, CS2).amounts
+    assert (price.field, price.low, price.high) == ("price", low, high)
+
+
+@pytest.mark.parametrize("text", ["47", "p250", "2014", "m4a1s", "٣"])
+def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
+    assert not any(word.may_be_mistyped for term in reading(text).terms for word in term.words)
+
+
+def leaves(clause: Any) -> Iterator[str]:
+    """The queries that the engine counts: a match has one for each of its words."""
+    for name, inside in clause.items():
+        if name in ("term", "terms", "range", "match_bool_prefix"):
+            yield name
+        elif name == "match":
+            (asked,) = inside.values()
+            yield from (asked if isinstance(asked, str) else asked["query"]).split()
+        elif isinstance(inside, dict):
+            yield from leaves(inside)
+        elif isinstance(inside, list):
+            for one in inside:
+                yield from leaves(one)
+
+
+@given(st.text(max_size=200) | st.text("ab c1", min_size=150, max_size=200) | st.just("9 " * 100))
+def test_any_text_is_understood_within_the_engines_limit_of_clauses(text: str) -> None:
+    # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
+    assert len(list(leaves(text_clauses(understand(text, [CS2, BARE, CS2]))))) < 1000

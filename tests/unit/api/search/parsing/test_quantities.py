@@ -1,0 +1,205 @@
+"""Prices, floats and seeds are read out of a text as buyers write them; every other number stays a word."""
+
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.search.parsing.quantities import Amount, amounts_of, around, with_bare_seeds
+
+
+def found(text: str) -> list[Amount]:
+    return amounts_of(text, lambda bare: bare == "5-7")
+
+
+def bounds(text: str) -> tuple[Any, ...]:
+    (one,) = found(text)
+    return one.field, *(None if end is None else float(end) for end in (one.low, one.high))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("ak redline under 50", None, 50),
+        ("below 49.99", None, 49.99),
+        ("<50", None, 50),
+        ("<= 50", None, 50),
+        ("redline<50", None, 50),
+        ("max 50", None, 50),
+        ("up to 50", None, 50),
+        ("less than 2k", None, 2000),
+        ("cheaper than 1,000.50", None, 1000.5),
+        ("over 20", 20, None),
+        ("> 20", 20, None),
+        ("at least 20", 20, None),
+        ("20-50", 20, 50),
+        ("20 – 50", 20, 50),
+        ("50-20", 20, 50),
+        ("20..50", 20, 50),
+        ("from 20 to 50", 20, 50),
+        ("between 20 and 50", 20, 50),
+        ("price 20-50", 20, 50),
+        ("50$", None, 50),
+        ("$50", None, 50),
+        ("50 €", None, 50),
+        ("49,99€", None, 49.99),
+        ("50 bucks", None, 50),
+        ("under $0.50", None, 0.5),
+        ("20$-50$", 20, 50),
+        ("$20-50", 20, 50),
+        ("20-50 usd", 20, 50),
+        ("UNDER 50 USD.", None, 50),
+        ("no more than 50", None, 50),
+        ("not over 50", None, 50),
+        ("=< 50", None, 50),
+        ("max price 50", None, 50),
+        ("max. 50", None, 50),
+        ("budget of 50", None, 50),
+        ("price: 50", None, 50),
+        ("50 max", None, 50),
+        ("50$ or less", None, 50),
+        ("20+", 20, None),
+        ("20$+", 20, None),
+        ("20 or more", 20, None),
+        ("starting at 20", 20, None),
+        ("between $20 and $50", 20, 50),
+    ],
+)
+def test_prices(text: str, low: float | None, high: float | None) -> None:
+    assert bounds(text) == ("price", low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("<= 0.07", None, 0.07),
+        ("max 0.07", None, 0.07),
+        ("0.15-0.2", 0.15, 0.2),
+        ("float 0.15-0.2", 0.15, 0.2),
+        ("float 0.2 to 0.15", 0.15, 0.2),
+        ("0.15 - 0.2 fv", 0.15, 0.2),
+        (">= 0.9", 0.9, None),
+        ("float 1", 1, 1),
+        ("float 0-0.1", 0, 0.1),
+        ("float between 0.1 and 0.2", 0.1, 0.2),
+        ("from 0.15 to 0.2", 0.15, 0.2),
+        ("max float 0.02", None, 0.02),
+        ("max .02", None, 0.02),
+        ("0.45+", 0.45, None),
+        ("float <= ,07".replace(",", "."), None, 0.07),
+    ],
+)
+def test_floats(text: str, low: float | None, high: float | None) -> None:
+    assert bounds(text) == ("float", low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("<0.07", [0.0, 0.06999999999999999], [0.07]),
+        ("under 0.07", [0.0699], [0.07]),
+        ("float < .07", [0.0699], [0.07]),
+        (">0.9", [0.9000000000000001, 1.0], [0.9]),
+        ("0.01", [0.01, 0.0125, 0.019999999999999], [0.02, 0.0099999]),
+        ("0,01", [0.01, 0.0125], [0.02]),
+        ("float 0.00", [0.0, 0.00999], [0.01]),
+        ("0.00x", [0.0, 0.00999], [0.01]),
+        ("fv:0.01xx", [0.01, 0.01999], [0.02]),
+        ("0.010", [0.0105], [0.0111]),
+        ("0.0123456789012345678901", [0.0123456789012345678901], [0.01234567890123456]),
+        ("float 0", [0.0, 0.5, 0.9999], [1.0]),
+    ],
+)
+def test_floats_that_are_compared_strictly_or_cut_off(text: str, inside: list[float], outside: list[float]) -> None:
+    _, low, high = bounds(text)
+    assert all((low is None or low <= one) and (high is None or one <= high) for one in inside)
+    assert not any((low is None or low <= one) and (high is None or one <= high) for one in outside)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "values"),
+    [
+        ("seed 661", "seed", (661,)),
+        ("seed: 661, 670,#321", "seed", (661, 670, 321)),
+        ("#661", "seed", (661,)),
+        ("# 661", "seed", (661,)),
+        ("pattern 387", "pattern", (387,)),
+        ("paint seed 5", "seed", (5,)),
+        ("661 seed", "seed", (661,)),
+        ("seed 661/670 or 321", "seed", (661, 670, 321)),
+    ],
+)
+def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
+    (one,) = found(text)
+    assert (one.field, one.values) == (field, values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ak-47",
+        "p250",
+        "katowice 2014",
+        "5-7",
+        "2014-2015",
+        "ssg 08-10",
+        "Elite 1.6",
+        "Warhammer 40,000 Imperium",
+        "3-2-1-GO!",
+        "max 1v2 clutch",
+        "donk 4K with One Taps",
+        "bbno$, u mad!",
+        "v$m",
+        "under the lights",
+        "seed",
+        "float",
+        "cz75-auto",
+        "under 99999999999999",
+        "50k",
+    ],
+)
+def test_other_numbers_are_words(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [("20-50", False), ("0.01", False), ("#661", False), ("0.1-0.2", False), ("20-50$", True), ("seed 661", True)],
+)
+def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a table's column
+    assert [one.sure for one in found(text)] == [sure]
+
+
+def test_numbers_of_three_digits_between_blanks_may_be_seeds() -> None:
+    def seeds(text: str) -> list[tuple[int, ...]]:
+        return [one.values for one in with_bare_seeds(text, found(text)) if one.field == "seed"]
+
+    assert seeds("ak case hardened 661") == [(661,)]
+    assert seeds("661 under 100 670") == [(661,), (670,)]
+    assert seeds("ak-47 p250 2014 m249 ak-661 57") == []
+
+
+def test_several_amounts_keep_their_order_and_their_places() -> None:
+    text = "doppler 0.00-0.01 p2 under 2000€ seed 5"
+    amounts = found(text)
+    assert [(one.typed, one.field) for one in amounts] == [
+        ("0.00-0.01", "float"),
+        ("under 2000€", "price"),
+        ("seed 5", "seed"),
+    ]
+    assert [text[one.start : one.end] for one in amounts] == [one.typed for one in amounts]
+    assert [piece.strip() for piece in around(text, amounts)] == ["doppler", "p2", "", ""]
+    assert amounts[1].currency == "EUR"
+
+
+@given(st.text("0123456789.,-<>$€# undermax k", max_size=60))
+def test_any_text_gives_amounts_within_it_and_apart(text: str) -> None:
+    amounts = found(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in amounts)
+    assert all(one.end <= other.start for one, other in pairwise(amounts))
+    for one in amounts:
+        assert one.values or one.low is not None or one.high is not None
+        assert one.low is None or one.high is None or Decimal(0) <= one.low <= one.high

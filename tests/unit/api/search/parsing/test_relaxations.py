@@ -1,0 +1,210 @@
+"""The looser readings of a text, and how a reading is explained to who asks."""
+
+from typing import Any
+
+import pytest
+
+from api.search.parsing.interpretation import interpretation
+from api.search.parsing.parse import Understood, understand
+from api.search.parsing.relaxations import (
+    How,
+    alone,
+    candidates,
+    doubtful_words,
+    has_terms,
+    mistyped,
+    names,
+    numbers,
+    typos,
+    without_amounts,
+)
+from mappings.platforms import Platform, read_platforms
+from mappings.vocabulary import Vocabulary
+
+CS2 = next(iter(read_platforms()))
+DOTA = Platform(
+    id=570,
+    slug="dota2",
+    name="Dota 2",
+    currency="EUR",
+    minor_digits=2,
+    vocabulary=Vocabulary(fields={"rarity": {"Arcana": ("arc",)}}, words={"dragonclaw hook": ("hook",)}),
+)
+
+
+def strict(text: str) -> Understood:
+    return understand(text, [CS2])
+
+
+def explained(first: Understood, used: Understood | None = None) -> dict[str, Any]:
+    return interpretation(first, used or first)
+
+
+def test_only_what_may_be_a_word_is_read_as_one() -> None:
+    first = strict("redline 20-50 under 70")
+    read = numbers(first, [CS2])
+    assert read is not None
+    (reading,) = read.readings
+    assert ([term.typed for term in reading.terms], [one.typed for one in reading.amounts]) == (
+        ["redline", "20", "50"],
+        ["under 70"],
+    )
+    assert numbers(strict("redline under 70"), [CS2]) is None
+    assert explained(first, read)["relaxed"] == [{"typed": "20-50", "to": "words: nothing has such a price"}]
+
+
+def test_names_read_meanings_as_words_and_words_as_beginnings() -> None:
+    read = names(strict("ruby 20"))
+    assert read.readings[0].terms[-1].words[0].begun == ("20", "ruby20")
+    assert explained(strict("ruby 20"), read)["relaxed"] == [
+        {"typed": "ruby", "to": "its meaning, or that as words of the name"}
+    ]
+    assert explained(strict("sealed 20"), names(strict("sealed 20")))["relaxed"] == [
+        {"typed": "20", "to": "beginnings of words"}
+    ]
+
+
+def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> None:
+    first = strict("ak dragn lore p90 2014")
+    assert [word.typed for word in doubtful_words(first)] == ["dragn", "lore"]
+    some, every = typos(first, {"lore"}, How.TYPOS), typos(first, (), How.ALL_TYPOS)
+    assert some is not None
+    assert every is not None
+    assert [one["typed"] for one in explained(first, some)["relaxed"] if one["to"] == "similar words"] == ["dragn"]
+    assert [one["typed"] for one in explained(first, every)["relaxed"] if one["to"] == "similar words"] == [
+        "dragn",
+        "lore",
+    ]
+    assert typos(first, {"dragn", "lore"}, How.TYPOS) is None
+    assert typos(strict("p90 2014"), (), How.ALL_TYPOS) is None
+
+
+def relaxed(first: Understood, how: How) -> list[dict[str, Any]]:
+    """What the last reading of a kind says of itself."""
+    readings = [one for one in (*candidates(first, [CS2]), *mistyped(first, ())) if one.how == how]
+    found: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
+    return found
+
+
+def narrow(read: Understood) -> list[str]:
+    return [term.typed for term in read.readings[0].terms if term.narrow]
+
+
+def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
+    first = strict("glove case")
+    kinds = [(one.how, narrow(one)) for one in candidates(first, [CS2])]
+    assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
+    assert relaxed(first, How.WORDS) == [
+        {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
+    ]
+    assert narrow(strict("case")) == []  # alone it hides nothing that is named so
+
+
+def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
+    first = strict("cheap ak skin under 50")
+    readings = [one for one in candidates(first, [CS2]) if one.how == How.FILLERS]
+    assert {tuple(term.typed for term in one.readings[0].terms) for one in readings} == {("ak",)}
+    left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("cheap", "skin")]
+    assert relaxed(first, How.FILLERS)[:2] == left_out
+    assert relaxed(strict("cheap skin redlime"), How.TYPOS)[:2] == left_out
+    only_fillers = strict("cheap skin")
+    assert [one.how for one in candidates(only_fillers, [CS2])] == ["strict", "names"]
+
+
+def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
+    first = strict("ak case hardened 661")
+    assert [one.how for one in candidates(first, [CS2])][-1] == "seeds"
+    assert relaxed(first, How.SEEDS) == [
+        {"typed": "ak", "to": "its meaning, or a word of the name"},
+        {"typed": "661", "to": "a seed"},
+    ]
+    assert "seeds" not in [one.how for one in candidates(strict("661"), [CS2])]
+
+
+def test_several_values_of_a_field_are_any_of_them() -> None:
+    told = explained(strict("ak redline ft/mw"))
+    assert told["filters"] == {"weapon": ["AK-47"], "exterior": ["Field-Tested", "Minimal Wear"]}
+    assert told["terms"][-1] == {
+        "typed": "ft mw",
+        "means": [{"exterior": ["Field-Tested"]}, {"exterior": ["Minimal Wear"]}],
+    }
+    assert len(strict("ft field-tested").readings[0].terms) == 2  # the same twice is no choice
+
+
+def test_a_spelling_is_parted_as_it_is_listed() -> None:
+    (reading,) = strict("stattr ak redline").readings
+    assert [term.typed for term in reading.terms] == ["stattr", "ak", "redline"]
+
+
+def test_words_and_terms_stand_for_themselves_in_probes() -> None:
+    first = strict("dragn lore under 5")
+    assert has_terms(first)
+    assert not has_terms(strict("under 5"))
+    assert without_amounts(first).readings[0].amounts == ()
+    (word, _) = doubtful_words(first)
+    only = alone(first, word)
+    assert (only.text, len(only.readings[0].terms)) == ("dragn", 1)
+
+
+def test_the_flagship_is_explained() -> None:
+    assert explained(strict("ak redline ft st under 50")) == {
+        "platform": 730,
+        "reading": "strict",
+        "words": ["redline"],
+        "filters": {
+            "weapon": ["AK-47"],
+            "exterior": ["Field-Tested"],
+            "quality": ["StatTrak™", "★ StatTrak™"],
+            "price": {"max": 50},
+        },
+        "terms": [
+            {"typed": "ak", "means": [{"weapon": ["AK-47"]}]},
+            {"typed": "redline", "means": []},
+            {"typed": "ft", "means": [{"exterior": ["Field-Tested"]}]},
+            {"typed": "st", "means": [{"quality": ["StatTrak™", "★ StatTrak™"]}]},
+            {"typed": "under 50", "means": [{"price": {"max": 50}}]},
+        ],
+        "relaxed": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("over 20 under 50.5 under 70", {"price": {"min": 20, "max": 50.5}}),
+        ("over 20 over 30", {"price": {"min": 30}}),
+        ("seed 1 #2", {"seed": [1, 2]}),
+        ("ak m4", {"weapon": ["AK-47", "M4A1-S", "M4A4"]}),
+        ("float 0.15-0.2", {"float": {"min": 0.15, "max": 0.2}}),
+        ("kato", {}),
+    ],
+)
+def test_filters_are_said_as_a_request_would_say_them(text: str, filters: dict[str, Any]) -> None:
+    assert explained(strict(text))["filters"] == filters
+
+
+def test_words_for_words_and_beginnings_are_explained() -> None:
+    assert explained(strict("kato redl"))["terms"] == [
+        {"typed": "kato", "means": [{"words": "katowice"}]},
+        {"typed": "redl", "means": [], "begins": ["redl", "katoredl"]},
+    ]
+
+
+def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
+    assert explained(strict("under 50€"))["relaxed"] == [
+        {"typed": "under 50€", "to": "an amount in USD, the platform's currency"}
+    ]
+    assert explained(strict("under 50$"))["relaxed"] == []
+
+
+def test_a_pattern_is_told_as_the_seed_or_template_that_is_searched_and_as_no_filter() -> None:
+    found = explained(strict("ak pattern 661"))
+    assert found["filters"] == {"weapon": ["AK-47"]}
+    assert found["terms"][-1] == {"typed": "pattern 661", "means": [{"seed": [661]}, {"pattern": [661]}]}
+
+
+def test_each_platform_reads_by_its_own_vocabulary() -> None:
+    found = interpretation(*[understand("ak arc under 5", [DOTA, CS2])] * 2)
+    (other,) = found["others"]
+    assert (found["platform"], found["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
+    assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 5}})

@@ -1,0 +1,112 @@
+"""Suggestions are asked for as in golden files, and put into one order; a typed text is read as it stands."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.search.engine.answers import Answer
+from api.search.parsing.prefix import Typed, fold
+from api.search.suggest.suggestions import Suggestion, best, questions, suggestion_request, suggestions_of
+from mappings.fields import SUGGESTED
+from mappings.platforms import read_platforms
+from tests.conftest import Golden
+from tests.unit.api.search.parsing.test_parse import leaves
+
+
+@pytest.mark.parametrize(("name", "loosely"), [("strictly", False), ("loosely", True)])
+def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name: str, loosely: bool) -> None:
+    asked = questions(Typed("m4a1 printstraem"), 8, loosely)
+    assert [(one.row.kind, one.begins) for one in asked] == [
+        (row.kind, begins) for row in SUGGESTED for begins in (True, False)
+    ]
+    golden(f"suggestions/{name}", [suggestion_request(one) for one in asked])
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "strictly", "loosely"),
+    [
+        ("ak47", "AK-47 | Redline", True, True),
+        ("ak 4", "AK-47 | Redline", True, True),
+        ("redl ak", "AK-47 | Redline", False, False),  # only the last word may be a beginning
+        ("ak redl", "AK-47 | Redline", True, True),
+        ("redlien", "AK-47 | Redline", False, True),
+        ("edline", "AK-47 | Redline", False, False),  # the first letter is never wrong
+        ("ak48", "AK-47 | Redline", False, False),  # nor a digit
+        ("fad", "Faz", False, False),  # three letters have no edits
+        ("jorm", "Jörmungandr", True, True),
+        ("jormungadnr colection", "Jörmungandr Collection", False, True),
+        ("strasse", "Straße", True, True),
+        ("stattrak knife", "★ StatTrak™ Knife", True, True),
+        ("i ♥", "I ♥ $", True, True),
+    ],
+)
+def test_a_typed_text_meets_a_value(typed: str, value: str, strictly: bool, loosely: bool) -> None:
+    assert (Typed(typed).meets(value, loosely=False), Typed(typed).meets(value, loosely=True)) == (strictly, loosely)
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "meets"),
+    [
+        ("bfk fa", "★ Butterfly Knife | Fade (Factory New)", True),
+        ("bfk fa", "★ Karambit | Fade (Factory New)", False),
+        ("ak redl st", "StatTrak™ AK-47 | Redline (Field-Tested)", False),  # only the last word may be a beginning
+        ("st ak redl", "StatTrak™ AK-47 | Redline (Field-Tested)", True),
+        ("kato 14 ti", "Sticker | Titan (Holo) | Katowice 2014", True),
+        ("5-7 fai", "Five-SeveN | Fairy Tale (Field-Tested)", True),
+    ],
+)
+def test_slang_is_met_by_the_names_that_it_stands_for(typed: str, value: str, meets: bool) -> None:
+    vocabularies = tuple(platform.language for platform in read_platforms())
+    assert Typed(typed, vocabularies).meets(value, loosely=False) is meets
+
+
+@given(
+    st.text(max_size=100) | st.text("ab c1", min_size=50, max_size=100) | st.sampled_from(["st " * 33, "m4 ak " * 16])
+)
+def test_any_text_is_asked_for_within_the_engines_limit_of_clauses(text: str) -> None:
+    # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
+    typed = Typed(text, tuple(platform.language for platform in read_platforms()))
+    for asked in questions(typed, 8, loosely=True):
+        assert len(list(leaves(suggestion_request(asked)["query"]))) < 1000
+
+
+def test_values_fold_as_the_index_folds_them() -> None:
+    assert fold("  ★ StatTrak™  Ōni  ") == "stattrak oni"
+
+
+def test_what_begins_with_the_text_comes_first_then_the_most_offered_and_each_once() -> None:
+    found = [
+        Suggestion("b", "item", 9, begins=False),
+        Suggestion("c", "item", 1, begins=False),
+        Suggestion("c", "item", 1, begins=True),
+        Suggestion("a", "set", 9, begins=False),
+        Suggestion("a", "item", 9, begins=False),
+    ]
+    ordered = [(one.text, one.kind) for one in best(found, 20)]
+    assert ordered == [("c", "item"), ("a", "item"), ("a", "set"), ("b", "item")]
+    assert len(best(found, 2)) == 2
+
+
+def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Answer:
+    terms = {
+        "buckets": [{"key": key, "doc_count": count} for key, count in buckets],
+        "sum_other_doc_count": others,
+        "doc_count_error_upper_bound": error,
+    }
+    return {"aggregations": {"texts": terms}}
+
+
+def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
+    asked = {(one.row.kind, one.begins): one for one in questions(Typed("crown"), 1, loosely=False)}
+    item, sticker = asked["item", False], asked["sticker", False]
+    assert suggestions_of(item, answer(("Crown", 3), others=5)) == [Suggestion("Crown", "item", 3, begins=False)]
+    assert suggestions_of(item, answer(("Crown", 3), error=1)) is None
+    # the other stickers of the same items are no suggestions; the ones asked for may be behind them
+    assert suggestions_of(sticker, answer(("Fade", 4), ("Crown", 3))) == [
+        Suggestion("Crown", "sticker", 3, begins=False)
+    ]
+    assert suggestions_of(sticker, answer(("Fade", 4), ("Crown", 3), others=1)) is None
+    begins = asked["sticker", True]
+    assert suggestions_of(begins, answer(("Fade", 4), ("Crown A", 3), ("A Crown", 2))) == [
+        Suggestion("Crown A", "sticker", 3, begins=True)
+    ]

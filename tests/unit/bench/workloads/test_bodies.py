@@ -1,0 +1,86 @@
+"""The bodies that benchmarks send are the same every time, and each of them is one that the service takes."""
+
+from collections import Counter
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from api.http.json_body import parse
+from api.search.schemas.search import SearchBody
+from bench.peers.plain import counts_of, query_of
+from bench.runs.search import OWN, RAW, Peer, own_query_of
+from bench.workloads.bodies import bodies_of, workloads
+
+WORKLOADS = workloads()
+every_workload = pytest.mark.parametrize("name", sorted(WORKLOADS))
+
+
+@every_workload
+def test_the_same_seed_draws_the_same_bodies(name: str) -> None:
+    workload = replace(WORKLOADS[name], bodies=200)
+    assert bodies_of(workload, 1) == bodies_of(workload, 1)
+    assert bodies_of(workload, 1) != bodies_of(workload, 2)
+    assert len(bodies_of(workload, 1)) == 200
+
+
+@every_workload
+def test_every_body_is_one_that_the_service_takes(name: str) -> None:
+    for body in bodies_of(replace(WORKLOADS[name], bodies=500), 1):
+        SearchBody.model_validate(parse(orjson.dumps(body)))
+
+
+def test_distinct_bodies_are_distinct_and_a_few_of_zipf_are_asked_most() -> None:
+    cold = [orjson.dumps(body) for body in bodies_of(WORKLOADS["cold"], 1)]
+    assert len(set(cold)) > 0.99 * len(cold)
+    hot = Counter(orjson.dumps(body) for body in bodies_of(WORKLOADS["hot"], 1))
+    assert len(hot) <= WORKLOADS["hot"].combinations
+    assert sum(count for _, count in hot.most_common(30)) > 0.4 * WORKLOADS["hot"].bodies
+
+
+def test_a_plain_request_has_the_same_filters() -> None:
+    body = {"filters": {"price": {"max": 5}, "type": ["Knife"]}, "sort": "price_asc", "page": 3, "limit": 10}
+    request = query_of(body)
+    assert request["query"] == {
+        "bool": {"filter": [{"range": {"price": {"lte": 5}}}, {"terms": {"details.type": ["Knife"]}}]}
+    }
+    assert (request["from"], request["size"], request["track_total_hits"]) == (20, 10, True)
+
+
+COUNTED = {
+    "filters": {"price": {"max": 5}, "type": ["Knife"], "exterior": ["Field-Tested"]},
+    "facets": ["type", "exterior", "weapon"],
+    "sort": "price_asc",
+}
+
+
+def test_a_request_by_hand_counts_each_facet_inside_the_selections_of_the_others() -> None:
+    request = own_query_of(COUNTED)
+    kind, exterior = {"terms": {"type.folded": ["knife"]}}, {"terms": {"exterior.folded": ["field-tested"]}}
+    assert request["query"] == {
+        "bool": {
+            "filter": [{"range": {"price": {"lte": 500}}}],
+            "must_not": [{"term": {"bound": True}}],
+        }
+    }
+    assert request["post_filter"] == {"bool": {"filter": [kind, exterior]}}
+    assert {name: one["filter"]["bool"]["filter"] for name, one in request["aggs"].items()} == {
+        "type": [exterior],
+        "exterior": [kind],
+        "weapon": [kind, exterior],
+    }
+    assert request["aggs"]["weapon"]["aggs"] == {"values": {"terms": {"field": "weapon", "size": 500}}}
+    assert request["track_total_hits"] is True
+
+
+def test_counts_of_the_engine_are_read_by_facet_and_value() -> None:
+    told = {"aggregations": {"type": {"doc_count": 3, "values": {"buckets": [{"key": "Knife", "doc_count": 3}]}}}}
+    assert counts_of(told) == {"type": {"Knife": 3}}
+    assert counts_of({}) == {}
+
+
+def test_our_index_is_asked_for_counts_by_hand_beside_a_plain_index_too() -> None:
+    own, raw = (Peer(name, "", "", {}, walks_only=True) for name in (OWN, RAW))
+    asked = {name for name, workload in WORKLOADS.items() if own.knows(workload)}
+    assert asked == {"export", "facets", "facets_hot"}
+    assert raw.knows(WORKLOADS["facets_hot"])

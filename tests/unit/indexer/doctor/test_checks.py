@@ -1,0 +1,289 @@
+"""The doctor's checks: facts in, the findings that a person acts on out; no engine is asked."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from indexer.doctor import cluster, indices
+from indexer.doctor.checks import PlatformFacts, check_platform
+from indexer.doctor.disks import Disk, Watermarks, least_free, readable
+from indexer.doctor.findings import Code, Finding, PutSettings, RemoveGeneration, Serve, Severity
+from indexer.doctor.orders import check_disagreement, check_late, database_fault
+from indexer.engine.drift import analysis_differences, field_differences, wanted_settings
+from indexer.engine.facts import EngineFacts, IndexFacts, LostShard, Template
+from indexer.orders.agreement import Disagreement, Tally
+from mappings.definition import read_definition
+from mappings.names import parse_generation
+from store.connection.faults import NOT_MIGRATED
+from store.orders.agreement import LateMasks
+
+ALIAS = "gear-730"
+DEFINITION = read_definition()
+GB = 2**30
+ENGINE = EngineFacts(
+    distribution="opensearch",
+    version="3.6.0",
+    status="green",
+    data_nodes=1,
+    disks=(Disk("node", 100 * GB, 50 * GB),),
+    watermarks=Watermarks("85%", "90%", "95%"),
+    auto_create="true",
+    templates=(),
+)
+
+
+def _as_told(value: Any) -> Any:
+    """A setting's value as the engine tells it."""
+    return value if isinstance(value, list) else str(value)
+
+
+def an_index(day: int, *aliases: str, **changed: Any) -> IndexFacts:
+    """A generation in perfect order."""
+    name = f"{ALIAS}-202601{day:02d}000000000-{DEFINITION.fingerprint}"
+    body = DEFINITION.create_body()
+    analysis = {
+        f"analysis.{kind}.{one}.{key}": value
+        for kind, held in body["settings"]["analysis"].items()
+        for one, parts in held.items()
+        for key, value in parts.items()
+    }
+    index = IndexFacts(
+        name=name,
+        generation=parse_generation(ALIAS, name),
+        aliases=frozenset(aliases),
+        settings={**{key: _as_told(value) for key, value in wanted_settings(DEFINITION).items()}, **analysis},
+        mappings=body["mappings"],
+        items=3,
+        bytes=1_000_000,
+        idle_seconds=10_000.0,
+    )
+    return replace(index, **changed)
+
+
+def set_to(index: IndexFacts, **settings: str) -> IndexFacts:
+    """The index with other settings; `__` stands for a dot."""
+    return replace(
+        index, settings={**index.settings, **{name.replace("__", "."): value for name, value in settings.items()}}
+    )
+
+
+def platform_findings(*indices: IndexFacts, older_than: float = 3600.0, keep: int = 2) -> list[Finding]:
+    facts = PlatformFacts(730, ALIAS, DEFINITION, indices)
+    return check_platform(facts, older_than=older_than, keep=keep)
+
+
+def index_findings(index: IndexFacts, *, data_nodes: int = 1, room: bool = True) -> list[Finding]:
+    return indices.check_index(730, index, DEFINITION, data_nodes=data_nodes, room=room)
+
+
+def test_nothing_is_said_of_what_is_in_order() -> None:
+    assert platform_findings() == []
+    assert platform_findings(an_index(1), an_index(2, ALIAS)) == []
+    assert index_findings(set_to(an_index(1, ALIAS), number_of_replicas="1"), data_nodes=3) == []
+    assert cluster.check_disks(ENGINE, GB) == []
+    assert cluster.check_version(ENGINE) == []
+    assert cluster.check_status(ENGINE, []) == []
+
+
+def test_of_several_generations_the_newest_with_this_definition_should_serve() -> None:
+    other = an_index(3, ALIAS, mappings={**an_index(3).mappings, "_meta": {"fingerprint": "00000000"}})
+    several = platform_findings(an_index(1, ALIAS), an_index(2, ALIAS), other)[0]
+    assert (several.code, several.repair) == (Code.ALIAS_SEVERAL, Serve(an_index(2).name))
+    assert "newest with this version's definition" in several.message
+    missing = platform_findings(an_index(1), replace(other, aliases=frozenset()))[0]
+    assert (missing.code, missing.repair) == (Code.ALIAS_MISSING, Serve(an_index(1).name))
+    only_other = platform_findings(replace(other, aliases=frozenset()))[0]
+    assert "none has this version's definition" in only_other.message
+
+
+def test_what_is_being_filled_never_serves() -> None:
+    loading = an_index(2, f"{an_index(2).name}-loading", idle_seconds=5.0)
+    assert platform_findings(loading) == [], "the first load runs"
+    (missing,) = platform_findings(an_index(1), loading)
+    assert missing.repair == Serve(an_index(1).name)
+
+
+@pytest.mark.parametrize(
+    ("idle", "older_than", "dead"),
+    [(10_000.0, 3600.0, True), (3599.0, 3600.0, False), (0.0, 0.0, True), (None, 0.0, False)],
+)
+def test_a_load_is_dead_when_nothing_was_written_for_long(idle: float | None, older_than: float, dead: bool) -> None:
+    by_alias = an_index(2, f"{an_index(2).name}-loading", idle_seconds=idle)
+    by_settings = set_to(an_index(2, idle_seconds=idle), refresh_interval="-1")
+    for unfinished in (by_alias, by_settings):
+        found = platform_findings(an_index(1, ALIAS), unfinished, older_than=older_than)
+        assert [one.repair for one in found] == ([RemoveGeneration(unfinished.name)] if dead else [])
+
+
+def test_spare_generations_are_those_that_prune_would_remove() -> None:
+    oldest = an_index(1, ALIAS, bytes=1_000)
+    rest = [an_index(day, bytes=10**day) for day in (2, 3, 4)]
+    (found,) = platform_findings(oldest, *rest, keep=2)
+    assert "the others take 1.1 kB" in found.message
+    assert found.repair is None
+    assert platform_findings(oldest, *rest, keep=4) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "severity", "repair"),
+    [
+        ({"refresh_interval": "-1"}, Code.REFRESH, Severity.ERROR, {"refresh_interval": "1s"}),
+        ({"refresh_interval": "5s"}, Code.REFRESH, Severity.WARNING, {"refresh_interval": "1s"}),
+        ({"max_result_window": "100"}, Code.RESULT_WINDOW, Severity.ERROR, {"max_result_window": 50_000}),
+        ({"max_result_window": "99999"}, Code.RESULT_WINDOW, Severity.WARNING, {"max_result_window": 50_000}),
+        ({"auto_expand_replicas": "false"}, Code.REPLICAS, Severity.WARNING, {"auto_expand_replicas": "0-1"}),
+        ({"number_of_shards": "2"}, Code.SETTINGS, Severity.WARNING, None),
+        ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, Severity.ERROR, None),
+    ],
+    ids=lambda value: str(value) if isinstance(value, Code) else "",
+)
+def test_each_setting_has_its_finding(
+    settings: dict[str, str], code: Code, severity: Severity, repair: dict[str, Any] | None
+) -> None:
+    index = set_to(an_index(1, ALIAS), **settings)
+    (found,) = index_findings(index)
+    assert (found.code, found.severity) == (code, severity)
+    assert found.repair == (None if repair is None else PutSettings(index.name, repair))
+
+
+def test_too_few_copies_are_an_error_where_more_are_possible() -> None:
+    (switched_off,) = index_findings(set_to(an_index(1), auto_expand_replicas="false"), data_nodes=2)
+    assert (switched_off.severity, switched_off.repair) == (
+        Severity.ERROR,
+        PutSettings(an_index(1).name, {"auto_expand_replicas": "0-1"}),
+    )
+    (held_back,) = index_findings(an_index(1), data_nodes=2)
+    assert (held_back.severity, held_back.repair) == (Severity.WARNING, None)
+    assert "rule of allocation" in held_back.message
+
+
+def test_a_block_is_lifted_only_where_there_is_room() -> None:
+    index = set_to(an_index(1, ALIAS), blocks__read_only_allow_delete="true", blocks__write="false")
+    (with_room,) = index_findings(index)
+    assert with_room.repair == PutSettings(index.name, {"blocks.read_only_allow_delete": None})
+    (without,) = index_findings(index, room=False)
+    assert without.repair is None
+    full = replace(ENGINE, disks=(Disk("a", 100, 50), Disk("b", 100, 14)))
+    assert [cluster.disks_have_room(one) for one in (ENGINE, full, None)] == [True, False, False]
+    assert cluster.disks_have_room(replace(ENGINE, disks=())) is False, "unknown is not below"
+    assert cluster.disks_have_room(replace(full, watermarks=None)) is True, "the engine does not mind"
+
+
+def test_drift_is_named_by_field() -> None:
+    live = read_definition().create_body()["mappings"]
+    live["properties"]["new"] = {"type": "long"}
+    live["properties"]["name"]["fields"].pop("marks")
+    live["properties"]["price"]["type"] = "integer"
+    live["dynamic"] = "true"
+    differences = field_differences(DEFINITION, live)
+    assert (differences.added, differences.removed) == (("new",), ("name.marks",))
+    assert differences.changed == (
+        "(dynamic) (dynamic true instead of strict)",
+        "price (type integer instead of long)",
+    )
+    assert not field_differences(DEFINITION, DEFINITION.body["mappings"])
+    assert not analysis_differences(DEFINITION, an_index(1).settings)
+
+
+@pytest.mark.parametrize(
+    ("mark", "free"),
+    [("85%", 15.0), ("0.85", 15.0), ("100%", 0.0), ("10b", 10.0), ("1.5kb", 1536.0), ("2GB", 2.0 * GB)],
+)
+def test_watermarks_are_shares_or_sizes(mark: str, free: float) -> None:
+    assert least_free(mark, 100) == pytest.approx(free)
+
+
+def test_a_text_that_is_no_watermark_is_refused() -> None:
+    with pytest.raises(ValueError, match="no watermark"):
+        least_free("much", 100)
+
+
+@pytest.mark.parametrize(
+    ("free", "largest", "code", "says"),
+    [
+        (4 * GB, 0, Code.DISK_FULL, "flood stage (95%)"),
+        (8 * GB, 0, Code.DISK_LOW, "high watermark (90%)"),
+        (12 * GB, 0, Code.DISK_LOW, "low watermark (85%)"),
+        (20 * GB, 16 * GB, Code.DISK_LOW, "the next load needs 17.2 GB"),
+    ],
+)
+def test_disks_are_told_before_they_are_full(free: int, largest: int, code: Code, says: str) -> None:
+    (found,) = cluster.check_disks(replace(ENGINE, disks=(Disk("node", 100 * GB, free),)), largest)
+    assert found.code == code
+    assert says in found.message
+    assert readable(free) in found.message
+
+
+@pytest.mark.parametrize(
+    ("setting", "creates"),
+    [
+        ("true", True),
+        ("false", False),
+        ("-gear-*,+*", False),
+        ("+*,-gear-*", True),
+        ("logs-*", False),
+        ("gear-7?0", False),
+        ("logs-*,gear-*", True),
+    ],
+)
+def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, creates: bool) -> None:
+    assert cluster.may_create(setting, ALIAS) is creates
+    found = cluster.check_auto_create(730, ALIAS, replace(ENGINE, auto_create=setting), ())
+    assert [one.code for one in found] == [Code.AUTO_CREATE] * creates
+    assert cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),)) == [], "the name is taken"
+
+
+def test_templates_are_told_where_they_catch_our_names() -> None:
+    templates = tuple(
+        Template(name, f"_template/{name}", (name,)) for name in ("gear-*", "*", "gear-730-2*", "logs-*", "gear-440")
+    )
+    found = cluster.check_templates(730, ALIAS, replace(ENGINE, templates=templates))
+    assert [one.subject for one in found] == ["gear-*", "*", "gear-730-2*"]
+
+
+@pytest.mark.parametrize(("distribution", "version"), [("opensearch", "2.19.0"), ("elasticsearch", "8.1.0")])
+def test_other_engines_are_told(distribution: str, version: str) -> None:
+    (found,) = cluster.check_version(replace(ENGINE, distribution=distribution, version=version))
+    assert (found.code, found.severity) == (Code.ENGINE_VERSION, Severity.WARNING)
+
+
+def test_a_lost_primary_is_an_error_and_a_lost_copy_a_warning() -> None:
+    lost = (LostShard("a", 0, True, "NODE_LEFT"), LostShard("a", 1, True, "x"), LostShard("b", 0, False, "no node"))
+    primary, copy = cluster.check_shards(730, lost)
+    assert (primary.code, primary.severity, copy.code, copy.severity) == (
+        Code.SHARDS_MISSING,
+        Severity.ERROR,
+        Code.COPIES_MISSING,
+        Severity.WARNING,
+    )
+    assert primary.message.startswith("2 primary shard")
+    assert "NODE_LEFT" in primary.message
+    red = replace(ENGINE, status="red")
+    assert cluster.check_status(red, [primary]) == [], "said already"
+    assert [one.code for one in cluster.check_status(red, [])] == [Code.CLUSTER_RED]
+
+
+def test_orders_and_index_are_told_apart_both_ways() -> None:
+    found = Disagreement(offered=Tally(), hidden=Tally())
+    assert check_disagreement(730, "x", 10, found) == []
+    found.offered.add([1, 2, 3])
+    found.offered.add([4, 5, 6, 7])
+    found.hidden.add([9])
+    offered, hidden = check_disagreement(730, "x", 10, found)
+    assert offered.message.startswith("7 items")
+    assert offered.message.endswith(": 1, 2, 3, 4, 5, …")
+    assert (hidden.code, hidden.message[-3:]) == (Code.FREE_BUT_HIDDEN, ": 9")
+
+
+def test_late_masks_say_since_when() -> None:
+    now = datetime.now(UTC)
+    assert check_late(730, LateMasks(items=0, since=None), now) == []
+    (found,) = check_late(730, LateMasks(items=1200, since=now - timedelta(minutes=90)), now)
+    assert found.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
+
+
+def test_a_database_that_cannot_be_asked_says_which_command_helps() -> None:
+    assert database_fault(NOT_MIGRATED).remedy == "gear-api migrate"
+    assert database_fault("its disk is full").code == Code.DATABASE_UNREACHABLE

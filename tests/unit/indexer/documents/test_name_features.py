@@ -1,0 +1,49 @@
+"""A finish is found behind a weapon's name, stickers among what is attached."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from indexer.documents.name_features import finish_of, stickers_of, told_by
+
+
+@pytest.mark.parametrize(
+    ("name", "weapon", "exterior", "finish"),
+    [
+        ("StatTrak™ AK-47 | Redline (Field-Tested)", "AK-47", "Field-Tested", "Redline"),
+        ("M4A4 | 龍王 (Dragon King) (Field-Tested)", "M4A4", "Field-Tested", "龍王 (Dragon King)"),
+        ("AK-47 | Redline", "AK-47", None, "Redline"),
+        ("★ Karambit", "Karambit", None, None),
+        ("AK-47 | (Field-Tested)", "AK-47", "Field-Tested", None),
+        ("Sticker | Crown (Foil)", None, None, None),
+    ],
+)
+def test_a_finish_is_what_a_weapon_is_painted_with(
+    name: str, weapon: str | None, exterior: str | None, finish: str | None
+) -> None:
+    assert finish_of(name, weapon, exterior) == finish
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What is on an item."""
+
+    name: str
+    type: str | None
+
+
+def test_stickers_are_what_is_attached_and_not_something_else() -> None:
+    on = [Attached("A", "sticker"), Attached("B", "charm"), Attached("A", "Sticker"), Attached("C", None)]
+    assert stickers_of(on) == ["A", "C"]
+
+
+def test_one_name_is_one_group_and_tells_each_weapon_and_exterior_its_own() -> None:
+    name = "M4A4 | 龍王 (Dragon King) (Field-Tested)"
+    worn, plain, other = told_by(name, "M4A4", "Field-Tested"), told_by(name, "M4A4", None), told_by(name, None, None)
+    assert worn.group == plain.group == other.group != told_by(name.lower(), None, None).group
+    assert (worn.finish, plain.finish, other.finish) == (
+        "龍王 (Dragon King)",
+        "龍王 (Dragon King) (Field-Tested)",
+        None,
+    )
+    assert (worn.words, plain.words, told_by(name, "M4A4", "Well-Worn").words) == (5, 6, 6)

@@ -1,0 +1,58 @@
+"""Every duplicate id of a catalogue is found, and no other is taken for one, however the ids are scattered."""
+
+import tempfile
+from io import FileIO
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from indexer.engine.failures import CommandError
+from indexer.loading import deduplicate
+from indexer.loading.deduplicate import SeenIds
+from mappings.item import LEAST_INTEGER, MOST_INTEGER
+
+
+@pytest.fixture(autouse=True)
+def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of eight ids, two a step."""
+    monkeypatch.setattr(deduplicate, "RUN_IDS", 8)
+    monkeypatch.setattr(deduplicate, "_STEP", 2)
+
+
+IDS = st.integers(LEAST_INTEGER, MOST_INTEGER) | st.integers(0, 30) | st.sampled_from((LEAST_INTEGER, MOST_INTEGER))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(IDS, max_size=80))
+def test_an_id_is_new_exactly_once(numbers: list[int]) -> None:
+    known: set[int] = set()
+    with SeenIds() as ids:
+        for number in numbers:
+            assert ids.add(number) == (number not in known)
+            known.add(number)
+
+
+def test_ids_that_share_a_mark_are_told_apart() -> None:
+    """Every one of these has the mark 0: only the ids themselves tell."""
+    same = [(high << 32) | (high * 0x9E3779B1 & 0xFFFFFFFF) for high in range(60)]
+    with SeenIds() as ids:
+        assert all(ids.add(number) for number in same)
+        assert not any(ids.add(number) for number in same)
+        assert all(ids.add(number + 1) for number in same)
+
+
+def test_ids_in_any_order_over_many_runs() -> None:
+    numbers = [number * 7919 % 1000 * 10**15 - 5 * 10**17 for number in range(1000)]
+    with SeenIds() as ids:
+        assert all(ids.add(number) for number in numbers)
+        assert not any(ids.add(number) for number in reversed(numbers))
+
+
+def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: FileIO("/dev/full", "r+"))
+    with SeenIds() as ids:
+        for number in range(7):
+            assert ids.add(number)
+        with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"):
+            ids.add(7)

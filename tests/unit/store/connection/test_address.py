@@ -1,0 +1,99 @@
+"""GEAR_DATABASE_URL: what is accepted, what it becomes, and that a refusal names the setting and no password."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from store.connection.address import database_address
+from store.connection.engine import Store
+from store.connection.errors import AddressRefused
+from store.connection.settings import StoreSettings
+
+REFUSED = {
+    "mysql://gear:s3cret@db/gear": "has the scheme 'mysql', which is not supported",
+    "postgresql+psycopg://gear:s3cret@db/gear": "has the scheme 'postgresql\\+psycopg', which is not supported",
+    "gear:s3cret@db": "is not a database URL",
+    "": "is not a database URL",
+    "postgresql://gear:s3cret@db:port/gear": "is not a database URL",
+    "postgresql://gear:s3cret@db": "names no database",
+    "postgresql://gear:s3cret@db/gear?sslmod=require": "has unknown options: sslmod",
+    "sqlite://": "must name a file",
+    "sqlite:///:memory:": "must name a file",
+    "sqlite:///file:gear?mode=memory": "must name a file",
+    "sqlite://host/gear.db": "must be sqlite:/// and a path alone",
+    "sqlite:///gear.db?timeout=9": "must be sqlite:/// and a path alone",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "driver"),
+    [
+        ("postgres://gear:s3cret@db:5433/gear", "postgresql+asyncpg"),
+        ("postgresql://gear:s3cret@db:5433/gear", "postgresql+asyncpg"),
+        ("postgresql+asyncpg://gear:s3cret@db:5433/gear", "postgresql+asyncpg"),
+        ("sqlite:////var/lib/gear.db", "sqlite+aiosqlite"),
+        ("sqlite+aiosqlite:////var/lib/gear.db", "sqlite+aiosqlite"),
+    ],
+)
+def test_plain_addresses_get_the_asynchronous_driver(given: str, driver: str) -> None:
+    address = database_address(given)
+    assert address.drivername == driver
+    if driver == "postgresql+asyncpg":
+        assert (address.username, address.password, address.host, address.port, address.database) == (
+            ("gear", "s3cret", "db", 5433, "gear")
+        )
+    else:
+        assert address.database == "/var/lib/gear.db"
+
+
+def test_libpqs_word_for_encryption_is_understood() -> None:
+    assert database_address("postgresql://db/gear?sslmode=verify-full").query == {"ssl": "verify-full"}
+    assert database_address("postgresql:///gear?host=/run/postgresql").query == {"host": "/run/postgresql"}
+
+
+def test_a_relative_file_is_taken_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert database_address("sqlite:///var/gear.db").database == str(tmp_path / "var/gear.db")
+
+
+@pytest.mark.parametrize(("given", "reason"), REFUSED.items())
+def test_other_addresses_are_refused_without_quoting_them(given: str, reason: str) -> None:
+    with pytest.raises(AddressRefused, match=f"^GEAR_DATABASE_URL {reason}.*; use sqlite") as caught:
+        database_address(given)
+    assert "s3cret" not in str(caught.value)
+    with pytest.raises(AddressRefused):
+        Store(given)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory without `.env`, and no GEAR_DATABASE_URL."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GEAR_DATABASE_URL", raising=False)
+    return tmp_path
+
+
+def test_the_default_is_a_file_below_var(elsewhere: Path) -> None:
+    assert StoreSettings().database_url == f"sqlite+aiosqlite:///{elsewhere}/var/gear.db"
+    assert list(elsewhere.iterdir()) == []  # reading the settings makes nothing
+
+
+def test_the_address_is_read_from_the_environment_or_the_env_file(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / ".env").write_text("GEAR_DATABASE_URL=postgresql://gear:s3cret@db/file\nGEAR_OTHER=1\n")
+    assert StoreSettings().database_url == "postgresql+asyncpg://gear:s3cret@db/file"
+    monkeypatch.setenv("GEAR_DATABASE_URL", "postgresql://gear:s3cret%40@db/environment")
+    settings = StoreSettings()
+    assert settings.database_url == "postgresql+asyncpg://gear:s3cret%40@db/environment"
+    assert "s3cret" not in repr(settings) + str(settings)
+
+
+@pytest.mark.parametrize("given", REFUSED)
+@pytest.mark.usefixtures("elsewhere")
+def test_a_bad_setting_is_named_without_its_value(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_DATABASE_URL", given)
+    with pytest.raises(ValidationError, match="GEAR_DATABASE_URL") as caught:
+        StoreSettings()
+    assert "s3cret" not in str(caught.value) + repr(caught.value)
