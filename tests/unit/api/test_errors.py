@@ -12,7 +12,7 @@ from api.errors import ERRORS, ApiError, Detail, from_validation, install, inval
 from api.http.request_id import RequestIdMiddleware
 from store.connection.errors import StoreUnavailable
 
-# as the contract names them, and `bad_request` (docs/decisions/0013-faults-below-http.md)
+# as the contract names them, and `bad_request` (docs/decisions/0013-error-envelope-for-malformed-http.md)
 CONTRACT = {
     400: {"bad_request", "invalid_json"},
     401: {"unauthorized"},
