@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-import api.errors
 import api.health
+import api.http.error_handlers
 import api.http.openapi
 import api.http.pages
 import api.metrics
@@ -79,7 +79,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.meter = Meter(settings)
     app.add_middleware(RequestIdMiddleware, answered=app.state.meter.answered)
-    api.errors.install(app)
+    api.http.error_handlers.install(app)
     for part in (
         api.search.routes,
         api.orders.routes,

@@ -5,7 +5,8 @@ import secrets
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from api.errors import ApiError, response_of
+from api.errors import ApiError
+from api.http.error_handlers import response_of
 
 # A request line with all headers. Proxies allow 8 to 32 KiB; what is read at once comes on top.
 MOST_HEAD_BYTES = 65_536
