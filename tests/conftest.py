@@ -4,17 +4,25 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
-from mappings.connection import SearchSettings, connect
+from tests.support.golden import GOLDEN, Golden
+from tests.support.indices import drop_indices
 from tests.support.servers import opensearch_url as a_real_engine
 
-GOLDEN = Path(__file__).parent / "golden"
+pytest_plugins = [
+    "tests.support.store.postgres",
+    "tests.support.store.fixtures",
+    "tests.support.orders.fixtures",
+    "tests.support.indexer.fixtures",
+    "tests.support.search.fixtures",
+]
+"""The fixtures that several folders use; those of one folder are in its conftest."""
 
 # A machine that stands still for half a second is no fault of what is tested.
 hypothesis.settings.register_profile("gear", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -43,18 +51,6 @@ def index_prefix(opensearch_url: str) -> Iterator[str]:
     prefix = f"t{secrets.token_hex(5)}"
     yield prefix
     drop_indices(opensearch_url, prefix)
-
-
-def drop_indices(url: str, prefix: str) -> None:
-    """Removes every index whose name begins with this prefix."""
-    client = connect(SearchSettings(opensearch_url=url))
-    try:
-        client.indices.delete(index=f"{prefix}-*", params={"expand_wildcards": "all"})
-    finally:
-        client.close()
-
-
-Golden = Callable[[str, Any], None]
 
 
 @pytest.fixture

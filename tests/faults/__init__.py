@@ -1,0 +1,1 @@
+"""Faults: what breaks below the services and how they answer."""

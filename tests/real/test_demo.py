@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import drop_indices
+from tests.support.indices import drop_indices
 from tests.support.servers import free_port
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ from uuid import uuid4
 import httpx
 
 from api.settings import Settings
-from tests.conftest import drop_indices
 from tests.support.app import serving, settings_for
+from tests.support.indices import drop_indices
 
 INDEXER = Path(sys.executable).parent / "gear-indexer"
 

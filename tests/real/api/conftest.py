@@ -16,10 +16,10 @@ import pytest
 from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from tests.conftest import drop_indices
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.described import only_described
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 from tests.support.servers import free_port
 
 PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1

@@ -1,7 +1,6 @@
 """Several platforms: one file each and no code; searched together, priced only where the currency is one."""
 
 import secrets
-import shutil
 from collections.abc import AsyncIterator
 from itertools import chain
 from pathlib import Path
@@ -10,23 +9,12 @@ from typing import Any
 import pytest
 
 from mappings.connection import connect
-from mappings.platforms import PLATFORM_FILES, read_platforms
-from tests.conftest import drop_indices
+from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, running, settings_for
-
-OTHER = 'id = {id}\nslug = "{slug}"\nname = "{slug}"\ncurrency = "{currency}"\nminor_digits = {digits}\n'
-
-
-def platform_folder(folder: Path, *others: tuple[int, str, str, int]) -> Path:
-    """A folder with the platform that ships and others."""
-    files = folder / "platforms"
-    shutil.copytree(PLATFORM_FILES, files)
-    for number, slug, currency, digits in others:
-        text = OTHER.format(id=number, slug=slug, currency=currency, digits=digits)
-        (files / f"{number}.toml").write_text(text, encoding="utf-8")
-    return files
+from tests.support.indices import drop_indices
 
 
 @pytest.fixture(scope="module", params=["USD", "JPY"])

@@ -12,12 +12,10 @@ import orjson
 import pytest
 
 from indexer.engine import bulk
-from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.test_claims import Shop, shop
+from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk
 from tests.support.servers import disposable_node
-
-__all__ = ["shop"]  # a fixture
 
 
 def upsert(place: Place, changed: list[dict[str, Any]], *options: str, code: int = 0) -> dict[str, Any]:

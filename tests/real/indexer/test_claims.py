@@ -1,107 +1,14 @@
 """Orders and rebuilds: what is sold stays hidden in a new or an older generation, and no change meanwhile is missed."""
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from indexer.orders import claims
-from store import migrate
-from store.auth import tokens
-from store.connection.engine import Store
-from store.orders import orders
-from store.outbox import index_outbox
-from store.outbox.index_outbox import MaskWork
-from tests.real.indexer.conftest import Place, items
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import Fault, Wire
-from tests.support.store.buyer import an_order
-
-
-class Shop:
-    """The orders' database, used as the API uses it."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._token = ""
-        self._orders: dict[int, str] = {}
-
-    def _run(self, work: Callable[[Store], Coroutine[Any, Any, Any]]) -> Any:
-        async def whole() -> Any:
-            store = Store(self._url)
-            try:
-                return await work(store)
-            finally:
-                await store.close()
-
-        return asyncio.run(whole())
-
-    def open(self) -> "Shop":
-        async def work(store: Store) -> None:
-            await migrate.upgrade(self._url)
-            async with store.transaction() as connection:
-                created = await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))
-            self._token = created.token.id
-
-        self._run(work)
-        return self
-
-    def sell(self, *numbers: int) -> None:
-        """Places an order of each item; the dispatcher has told the index of none of them."""
-
-        async def work(store: Store) -> None:
-            for number in numbers:
-                async with store.transaction() as connection:
-                    order = await orders.place(connection, an_order(self._token, number), datetime.now(UTC))
-                self._orders[number] = order.id
-
-        self._run(work)
-
-    def cancel(self, number: int) -> None:
-        """Lets the item go."""
-
-        async def work(store: Store) -> None:
-            async with store.transaction() as connection:
-                await orders.move(
-                    connection, self._orders.pop(number), ["created"], "cancelled", None, datetime.now(UTC)
-                )
-
-        self._run(work)
-
-    def told(self) -> dict[int, bool]:
-        """Takes what the index is still to be told: the item, and whether it is bound."""
-
-        async def work(store: Store) -> dict[int, bool]:
-            now = datetime.now(UTC)
-            async with store.transaction() as connection:
-                batch: list[MaskWork] = await index_outbox.lease(connection, now, 30, 10_000)
-                for one in batch:
-                    await index_outbox.applied(connection, [one])
-            return {one.item: one.bound for one in batch}
-
-        found: dict[int, bool] = self._run(work)
-        return found
-
-    def age(self) -> None:
-        """Makes all changes so far an hour older."""
-
-        async def work(store: Store) -> None:
-            from sqlalchemy import update
-
-            from store.schema import masks as rows
-
-            async with store.transaction() as connection:
-                await connection.execute(update(rows).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
-
-        self._run(work)
-
-
-@pytest.fixture
-def shop(place: Place) -> Shop:
-    return Shop(place.environment["GEAR_DATABASE_URL"]).open()
 
 
 def _bound(place: Place, index: str) -> list[int]:

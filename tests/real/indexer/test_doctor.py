@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from mappings.definition import read_definition
-from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.test_claims import Shop
 from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.shop import Shop
 
 OLD = "20200101000000000"
 ALONE = {"settings": {"number_of_replicas": 0}}

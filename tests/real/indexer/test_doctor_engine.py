@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import orjson
 import pytest
 
-from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.test_claims import Shop
 from tests.support.indexer.examined import codes, findings, snapshot, stays
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import Fault, Wire
 
 

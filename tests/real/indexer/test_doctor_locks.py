@@ -6,10 +6,10 @@ import pytest
 
 from indexer.locking.owner import this_process
 from mappings.definition import read_definition
-from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.test_claims import Shop
 from tests.support.indexer.examined import codes, findings, repaired, snapshot
+from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.holders import ELSEWHERE, beating, record, records
+from tests.support.indexer.shop import Shop
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 
 from indexer.orders import agreement, claims
-from tests.real.indexer.conftest import Place, items
-from tests.real.indexer.test_claims import Shop
 from tests.support.indexer.examined import codes, documents, findings, repaired, snapshot
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.shop import Shop
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from mappings.definition import read_definition
 from mappings.names import generation_name, parse_generation
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 
 DRY = ("--platform", "730", "--quiet", "--dry-run")
 

@@ -6,7 +6,7 @@ import pytest
 
 from indexer.engine import bulk
 from indexer.loading import early_refresh
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
 
 MANY = 3000

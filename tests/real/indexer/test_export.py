@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from indexer.documents.document import LoadedItem
 from indexer.engine.failures import CommandError
 from indexer.maintenance.export import Export, moment
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import Fault, Wire
 
 ODD: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from indexer.documents.checked_item import CheckedItem
 from indexer.documents.document import index_document
 from mappings.definition import read_definition
 from mappings.platforms import Platform
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 
 RFC = {"id": 5, "name": "★ Karambit", "listedAt": "2026-01-02T03:04:05Z", "price": 1.07, "paint": {"float": 0.1}}
 

@@ -12,8 +12,7 @@ from indexer.loading.report import LoadReport
 from indexer.locking.lock import Lock, LockHeldError, LockLostError
 from indexer.locking.owner import this_process
 from indexer.locking.record import now_text
-from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.test_death import loader_half_way
+from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.holders import (
     ELSEWHERE,
     beating,
@@ -24,6 +23,7 @@ from tests.support.indexer.holders import (
     take_over,
     taken_from_the_living,
 )
+from tests.support.indexer.loaders import loader_half_way
 from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
 from tests.support.wire import TcpProxy
 

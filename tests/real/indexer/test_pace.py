@@ -7,7 +7,7 @@ import pytest
 
 from indexer.engine import bulk
 from indexer.engine.throttle import LEAST_BYTES
-from tests.real.indexer.conftest import Place, items
+from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.wire import Fault, Wire, is_bulk
 
 BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception", "reason": "busy"}, "status": 429}')

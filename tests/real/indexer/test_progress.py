@@ -9,7 +9,7 @@ import pytest
 
 from indexer.cli import progress
 from indexer.cli.progress import LoadProgress
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 
 
 def test_a_terminal_gets_a_bar_with_rate(place: Place) -> None:

@@ -10,7 +10,7 @@ from indexer.documents.checked_item import CheckedItem
 from indexer.documents.digest import stated
 from indexer.documents.document import index_document
 from mappings.platforms import Platform
-from tests.real.indexer.conftest import Place, items
+from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.wire import Fault, Wire
 
 

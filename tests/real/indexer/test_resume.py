@@ -13,8 +13,8 @@ from indexer.engine import bulk
 from indexer.engine.failures import CommandError
 from indexer.loading.checkpoint import Checkpoint, Checkpoints
 from indexer.loading.committed_offset import Mark
-from tests.real.indexer.conftest import Place, items, lines
-from tests.real.indexer.test_death import loader_held
+from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.loaders import loader_held
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
 from tests.support.servers import disposable_node
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from indexer.maintenance import comparison
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 
 
 def _two_loads(place: Place) -> tuple[str, str]:

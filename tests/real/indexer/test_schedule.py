@@ -17,10 +17,8 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.real.indexer.conftest import Place, lines
-from tests.real.indexer.test_claims import Shop, shop
-
-__all__ = ["shop"]  # a fixture
+from tests.support.indexer.fixtures import Place, lines
+from tests.support.indexer.shop import Shop
 
 SECONDS = float(os.environ.get("GEAR_TEST_SCHEDULE_SECONDS", "20"))
 SEED = int(os.environ.get("GEAR_TEST_SCHEDULE_SEED", "1"))

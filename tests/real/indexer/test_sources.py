@@ -7,8 +7,8 @@ import pytest
 from arro3.core import DataType, Field, Schema
 from arro3.io import read_json, write_parquet
 
-from tests.real.indexer.conftest import Place, items, lines
 from tests.support.indexer.file_server import FileServer
+from tests.support.indexer.fixtures import Place, items, lines
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 

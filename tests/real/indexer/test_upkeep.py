@@ -1,6 +1,6 @@
 """status, rollback and prune: what serves, the one before, and no more of what nobody needs."""
 
-from tests.real.indexer.conftest import Place, items
+from tests.support.indexer.fixtures import Place, items
 
 
 def _unfinished(place: Place) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.settings import Settings
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
 from tests.support.orders.shop import Shop, bearer, eventually, opened
 from tests.support.receiver import Receiver, answers
 

@@ -9,10 +9,10 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from api.settings import Settings
 from store import migrate
-from tests.real.orders.conftest import Postgres
 from tests.support.app import serving, settings_for
 from tests.support.orders.life import Life
 from tests.support.orders.shop import load
+from tests.support.store.postgres import Postgres
 
 
 @pytest.mark.parametrize(("kind", "examples"), [("sqlite", 15), ("postgresql", 5)])

@@ -11,7 +11,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
 from store.orders.orders import NewOrder, Order
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
 from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
 
 BEGAN = datetime(2026, 8, 1, 12, 0, tzinfo=UTC)

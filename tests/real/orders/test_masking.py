@@ -13,8 +13,8 @@ from store import migrate
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from tests.real.orders.conftest import Postgres
 from tests.support.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
+from tests.support.store.postgres import Postgres
 from tests.support.wire import TcpProxy
 
 NOW = datetime(2026, 8, 9, tzinfo=UTC)

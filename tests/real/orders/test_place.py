@@ -10,7 +10,7 @@ import pytest
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store.orders import orders
-from tests.conftest import Golden
+from tests.support.golden import Golden
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, opened
 
 

@@ -10,8 +10,8 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import privacy
-from tests.real.orders.test_transitions import move
 from tests.support.app import new_token
+from tests.support.orders.calls import move
 from tests.support.orders.processes import worker
 from tests.support.orders.shop import Shop, eventually
 

@@ -5,37 +5,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from api.errors import ERRORS
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store.auth import tokens
+from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
 from tests.support.orders.shop import KNIFE, PRICELESS, Shop, bearer, load, opened
 
 OWNER = "76561198000000001"
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_123"
-
-
-def error_of(answer: httpx.Response) -> dict[str, Any]:
-    """The error of an answer, which must be the envelope and nothing else."""
-    body = answer.json()
-    assert set(body) == {"status", "error"}
-    assert body["status"] == "error"
-    error: dict[str, Any] = body["error"]
-    assert (
-        {"code", "message", "details", "requestId"}
-        <= set(error)
-        <= {"code", "message", "details", "requestId", "price"}
-    )
-    assert ERRORS[error["code"]][0] == answer.status_code
-    assert error["requestId"] == answer.headers["X-Request-Id"]
-    assert answer.headers["Content-Type"] == "application/json"
-    assert ("WWW-Authenticate" in answer.headers) == (answer.status_code == 401)
-    assert ("Retry-After" in answer.headers) == (answer.status_code in (429, 503))
-    return error
 
 
 @pytest.mark.parametrize(

@@ -9,37 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
-from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
 from store import migrate
-from tests.real.orders.conftest import Postgres
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
 from tests.support.app import new_token
+from tests.support.orders.calls import LEAST, count, is_replay_of, send
 from tests.support.orders.processes import DIE_AFTER_THE_COMMIT, worker
-from tests.support.orders.shop import FREE, KNIFE, Shop, bearer, eventually, opened
+from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
+from tests.support.store.postgres import Postgres
 from tests.support.wire import TcpProxy
-
-LEAST = ORDER_BODIES["least"]
-
-
-async def send(
-    client: httpx.AsyncClient, key: str | None = "k", token: str | None = None, **fields: Any
-) -> httpx.Response:
-    """`POST /v1/gear` with this key."""
-    headers = {**bearer(token), **({} if key is None else {"Idempotency-Key": key})}
-    return await client.post("/v1/gear", json={**LEAST, **fields}, headers=headers)
-
-
-def is_replay_of(answer: httpx.Response, first: httpx.Response) -> bool:
-    """Whether the answer is the first one again, byte for byte, and says so."""
-    assert answer.status_code == first.status_code == 201, answer.text
-    assert answer.headers["Location"] == first.headers["Location"]
-    assert "Idempotent-Replayed" not in first.headers
-    return answer.content == first.content and answer.headers.get("Idempotent-Replayed") == "true"
-
-
-async def count(shop: Shop) -> int:
-    return len((await shop.get("/v1/orders?limit=100")).json()["orders"])
 
 
 @pytest.mark.parametrize("key", ["k", None])

@@ -13,11 +13,11 @@ from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
 from store.outbox import index_outbox
 from store.schema import sandbox_moves
-from tests.real.orders.conftest import Postgres
-from tests.real.orders.test_refusals import error_of
-from tests.real.orders.test_transitions import move
+from tests.support.api.envelope import error_of
+from tests.support.orders.calls import move
 from tests.support.orders.shop import KNIFE, Shop, eventually, opened
 from tests.support.receiver import Receiver
+from tests.support.store.postgres import Postgres
 
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token="
 LONG_AFTER = timedelta(hours=1)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise, product
 from typing import Any, get_args
 
-import httpx
 import pytest
 
 from api.orders.schemas import State
@@ -13,8 +12,10 @@ from api.orders.transitions import REACHED_FROM
 from api.settings import Settings
 from store.orders import orders
 from store.schema import RELEASED, STATES
-from tests.real.orders.test_refusals import error_of
-from tests.support.orders.shop import KNIFE, Shop, bearer, opened
+from tests.support.api.envelope import error_of
+from tests.support.orders.calls import move
+from tests.support.orders.life import ALLOWED
+from tests.support.orders.shop import KNIFE, Shop, opened
 
 # how to get an order into each state, as the contract draws it
 WAYS: dict[str, tuple[str, ...]] = {
@@ -26,25 +27,6 @@ WAYS: dict[str, tuple[str, ...]] = {
     "cancelled": ("cancelled",),
     "reverted": ("processing", "delivered", "reverted"),
 }
-ALLOWED = {
-    ("created", "processing"),
-    ("processing", "delivered"),
-    ("delivered", "completed"),
-    ("created", "failed"),
-    ("processing", "failed"),
-    ("created", "cancelled"),
-    ("processing", "cancelled"),
-    ("delivered", "reverted"),
-    ("completed", "reverted"),
-}
-
-
-async def move(
-    shop: Shop, order_id: str, to: Any, reason: str | None = None, token: str | None = None
-) -> httpx.Response:
-    """`POST /v1/orders/{id}/transitions`; the shop's own token may fulfil too."""
-    body = {"to": to, "reason": reason}
-    return await shop.app.client.post(f"/v1/orders/{order_id}/transitions", json=body, headers=bearer(token))
 
 
 async def order_in(shop: Shop, state: str) -> str:

@@ -9,8 +9,8 @@ from opensearchpy import AsyncOpenSearch
 
 from api.settings import Settings
 from mappings.connection import connect_async
-from tests.real.orders.test_refusals import error_of
-from tests.real.orders.test_retries import count, is_replay_of, send
+from tests.support.api.envelope import error_of
+from tests.support.orders.calls import count, is_replay_of, send
 from tests.support.orders.shop import KNIFE, Shop, opened
 from tests.support.wire import TcpProxy
 

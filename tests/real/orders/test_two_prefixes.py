@@ -14,8 +14,8 @@ from sqlalchemy import update
 
 from api.settings import Settings
 from store.schema import masks
-from tests.conftest import drop_indices
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
+from tests.support.indices import drop_indices
 from tests.support.load import INDEXER, environment
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, eventually, load, opened
 

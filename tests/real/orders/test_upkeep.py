@@ -11,9 +11,9 @@ from api.orders.retention import BATCH, EVERY_SECONDS, KEYS_ARE_KEPT, keep_up
 from api.orders.worker import working
 from api.settings import Settings
 from store.connection.errors import StoreUnavailable
-from tests.real.orders.conftest import Postgres
-from tests.real.orders.test_retries import is_replay_of, send
+from tests.support.orders.calls import is_replay_of, send
 from tests.support.orders.shop import Shop, eventually, opened
+from tests.support.store.postgres import Postgres
 
 
 async def test_a_key_is_kept_for_a_day_at_least_and_not_for_ever(shop: Shop) -> None:

@@ -17,7 +17,7 @@ from api.orders.retention import keep_up
 from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
 from store.connection.sqlite import BEGIN_WRITING
-from tests.real.orders.test_retries import is_replay_of, send
+from tests.support.orders.calls import is_replay_of, send
 from tests.support.orders.desk import desk_at, dispatching
 from tests.support.orders.shop import opened
 from tests.support.receiver import Receiver

@@ -14,7 +14,7 @@ from api.search.query.request import Question, count_request, hit_requests, page
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
-from tests.real.search.conftest import SearchedItems
+from tests.support.search.fixtures import SearchedItems
 
 PLATFORMS = [platform for platform in read_platforms() if platform.id == 730]
 FILTERED = {

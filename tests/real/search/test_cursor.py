@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from api.search.pagination import point_in_time
 from mappings.connection import connect
 from mappings.fields import SORTS
-from tests.conftest import drop_indices
-from tests.real.search.conftest import SearchedItems
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 from tests.support.load import load_items
 from tests.support.search import oracle
+from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
 from tests.support.search.walking import ids, keep_for, pages, started, views_of
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from api.search import price_desc
 from api.search.price_desc import Dearest, Prices
 from mappings.money import MOST_MINOR
-from tests.real.search.conftest import SearchedItems
-from tests.real.search.test_oracle import bodies
 from tests.support.search import oracle
+from tests.support.search.bodies import bodies
+from tests.support.search.fixtures import SearchedItems
 
 EVERYTHING = {"platform": 730, "sort": "price_desc", "limit": 3}
 

@@ -20,13 +20,13 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.fields import SORTS
 from mappings.platforms import Platform, read_platforms
-from tests.conftest import drop_indices
-from tests.real.api.test_many_platforms import platform_folder
-from tests.real.search.conftest import SearchedItems
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 from tests.support.search import oracle
+from tests.support.search.fixtures import SearchedItems
 
 every_sort = pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
 

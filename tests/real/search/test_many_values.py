@@ -10,11 +10,11 @@ import pytest
 from api.search.facets.facets import MOST_BUCKETS
 from mappings.connection import connect
 from mappings.platforms import read_platforms
-from tests.conftest import drop_indices
-from tests.real.api.test_many_platforms import platform_folder
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 
 MANY = MOST_BUCKETS + 50
 LAST = f"Colour {MANY:05}"

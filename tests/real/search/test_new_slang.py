@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 from mappings.platforms import PLATFORM_FILES, read_platforms
-from tests.conftest import drop_indices
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 
 ITEM = {**simple_item(1, 900.0, "★ Butterfly Knife | Fade (Factory New)"), "details": {"weapon": "Butterfly Knife"}}
 LINE, LONGER = '"Butterfly Knife" = ["butterfly", ', '"Butterfly Knife" = ["flutterby", "butterfly", '

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.real.search.conftest import SearchedItems
 from tests.support.app import serving, settings_for
 from tests.support.exact_json import dumps, loads
 from tests.support.load import load_items
+from tests.support.search.fixtures import SearchedItems
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.json"))
 

@@ -13,9 +13,9 @@ from api.search.engine.client import Engine
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform
-from tests.conftest import drop_indices
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.faults.answering_wire import answer, answering, http
+from tests.support.indices import drop_indices
 
 LOADED, ALSO_LOADED, NEVER_LOADED = (
     Platform(id=number, slug=f"p{number}", name="p", currency="USD", minor_digits=2) for number in (1, 2, 3)

@@ -15,8 +15,8 @@ import pytest
 from api.settings import Settings
 from mappings.connection import connect
 from mappings.platforms import PLATFORM_FILES
-from tests.conftest import drop_indices
 from tests.support.app import serving, settings_for
+from tests.support.indices import drop_indices
 from tests.support.load import INDEXER, environment
 from tests.support.search.items import make_items
 

@@ -18,11 +18,11 @@ from mappings.connection import connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import read_platforms
-from tests.conftest import drop_indices
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import fields_of
 from tests.support.api.waiting import until
 from tests.support.app import running, serving, settings_for
+from tests.support.indices import drop_indices
 from tests.support.load import load_items
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search.items import make_items

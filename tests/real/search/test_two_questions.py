@@ -12,10 +12,10 @@ from api.search.engine.answers import Answer
 from api.search.engine.client import Engine
 from api.search.price_desc import Prices
 from mappings.connection import SearchSettings, connect
-from tests.conftest import drop_indices
-from tests.real.api.test_many_platforms import platform_folder
 from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.platform_files import platform_folder
 from tests.support.app import running, settings_for
+from tests.support.indices import drop_indices
 
 
 class ChangingEngine(Engine):

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mappings.platforms import PLATFORM_FILES, read_platforms
-from tests.conftest import drop_indices
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
 
 DOTA = """
 id = 570

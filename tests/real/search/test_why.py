@@ -18,12 +18,12 @@ from api.search.schemas.search import SearchBody
 from api.settings import Settings
 from mappings.connection import connect_async
 from mappings.platforms import read_platforms
-from tests.real.search.conftest import SearchedItems
-from tests.real.search.test_oracle import bodies
 from tests.support.app import settings_for
 from tests.support.exact_json import dumps
 from tests.support.load import load_items
 from tests.support.search import oracle
+from tests.support.search.bodies import bodies
+from tests.support.search.fixtures import SearchedItems
 
 ITEMS: list[dict[str, Any]] = [
     {

@@ -6,7 +6,7 @@ from store.connection.engine import Store
 from store.orders import orders
 from store.orders.agreement import LateMasks, changed_among, held_among, late_masks
 from store.outbox import index_outbox
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 LARGEST = 2**63 - 1
 

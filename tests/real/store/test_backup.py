@@ -18,7 +18,8 @@ from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.orders import idempotency, orders
 from store.outbox import redelivery
-from tests.real.store.conftest import NOW, NewOrders, PostgresServer
+from tests.support.store.fixtures import NOW, NewOrders
+from tests.support.store.postgres import Postgres
 
 BEFORE = 40
 
@@ -32,7 +33,7 @@ class Backup:
 
 
 @pytest.fixture
-async def backup(kind: str, postgres: PostgresServer, url: str, tmp_path: Path) -> Backup:
+async def backup(kind: str, postgres: Postgres, url: str, tmp_path: Path) -> Backup:
     """Nothing is there yet."""
     if kind == "postgresql":
         restored = await postgres.new_database("store_restored")
@@ -56,7 +57,7 @@ def back_up_sqlite(source: Path, target: Path) -> None:
         one.backup(other)
 
 
-def back_up_postgres(server: PostgresServer, programs: Path, source: str, target: str) -> None:
+def back_up_postgres(server: Postgres, programs: Path, source: str, target: str) -> None:
     """`pg_dump` of the server's own version into `psql`."""
     where = ["--host", str(server.folder), "--username", "postgres"]
     dumped = subprocess.run([str(programs / "pg_dump"), *where, source], check=False, capture_output=True)

@@ -12,7 +12,7 @@ from store.orders.orders import NewOrder, Order
 from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import Note
 from store.outbox.deliveries import Attempt, Crowded, DeliveryWork
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 SECOND = timedelta(seconds=1)
 

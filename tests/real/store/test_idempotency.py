@@ -11,7 +11,7 @@ from store.connection.errors import Overtaken
 from store.orders import idempotency, orders
 from store.orders.idempotency import Kept, Known
 from store.orders.orders import Order
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 NOTHING = Known(kept=None, refusals=0)
 

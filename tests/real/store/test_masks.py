@@ -11,7 +11,7 @@ from store.orders import orders
 from store.outbox import index_outbox
 from store.outbox.index_outbox import MaskWork
 from store.schema import masks as masks_table
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 
 def later(seconds: float) -> datetime:

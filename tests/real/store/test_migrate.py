@@ -24,7 +24,7 @@ from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownR
 from store.orders import orders
 from store.orders.orders import NewOrder
 from store.outbox import redelivery
-from tests.real.store.conftest import NOW
+from tests.support.store.fixtures import NOW
 
 
 async def inspected(url: str, look: Callable[[Connection], Any]) -> Any:

@@ -15,7 +15,7 @@ from store.orders import idempotency, orders, privacy, sandbox
 from store.orders.orders import NewOrder
 from store.orders.privacy import Forgotten
 from store.orders.sandbox import PlannedMove
-from tests.real.store.conftest import NOW
+from tests.support.store.fixtures import NOW
 
 Statement = tuple[str, dict[str, Any]]
 

@@ -14,7 +14,7 @@ from store.orders import orders
 from store.orders.orders import NewOrder, Order
 from store.schema import RELEASED, masks
 from store.schema import orders as orders_table
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 
 async def place(store: Store, new: NewOrder) -> Order:

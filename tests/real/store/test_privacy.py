@@ -12,7 +12,7 @@ from store.connection.engine import Store
 from store.orders import idempotency, orders, privacy
 from store.orders.orders import NewOrder, Order
 from store.schema import ENDED, STATES, deliveries
-from tests.real.store.conftest import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders
 
 LATER = NOW + timedelta(days=30)
 GONE = {

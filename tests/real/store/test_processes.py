@@ -13,8 +13,8 @@ from store.connection.errors import ItemTaken, StoreUnavailable
 from store.orders import orders
 from store.orders.orders import Order
 from store.outbox import index_outbox
-from tests.real.store.conftest import NOW
 from tests.support.store.buyer import an_order
+from tests.support.store.fixtures import NOW
 
 
 async def buyer(url: str, token: CreatedToken, *arguments: str) -> Process:

@@ -4,7 +4,7 @@ import asyncio
 
 from store.auth import signing_keys
 from store.connection.engine import Store
-from tests.real.store.conftest import NOW
+from tests.support.store.fixtures import NOW
 
 
 async def test_a_key_is_made_once_and_is_the_same_for_all(store: Store, url: str) -> None:

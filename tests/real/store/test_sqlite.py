@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from store.auth import tokens
 from store.connection.engine import Store
-from tests.real.store.conftest import NOW, sqlite_file
+from tests.support.store.fixtures import NOW, sqlite_file
 from tests.support.store.small_requests import BOUND, read, write
 
 SLOW = text("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) FROM n")

@@ -11,7 +11,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import AmbiguousName, ConstraintBroken
 from store.schema import tokens as tokens_table
-from tests.real.store.conftest import NOW
+from tests.support.store.fixtures import NOW
 
 
 async def create(store: Store, name: str = "shop", **changes: object) -> tokens.CreatedToken:

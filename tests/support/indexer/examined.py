@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from tests.real.indexer.conftest import Place
+from tests.support.indexer.fixtures import Place
 
 # Of the whole engine, which other tests use at the same time.
 OF_THE_ENGINE = {"disk-low", "disk-full", "cluster-red", "engine-version"}

@@ -17,7 +17,7 @@ from indexer.locking.record import LockRecord, LockRecords, MovedError, now_text
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
-from tests.real.indexer.conftest import Place
+from tests.support.indexer.fixtures import Place
 
 ELSEWHERE = Owner(id="e15e", host="elsewhere", pid=7, machine="another", started="1")
 

@@ -6,7 +6,7 @@ from store.auth import tokens
 from store.connection.drivers import Waits
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
-from tests.real.store.conftest import NOW
+from tests.support.store.fixtures import NOW
 
 SHORT = Waits(connect=0.5, lock=0.5, statement=0.5)
 BOUND = 30.0

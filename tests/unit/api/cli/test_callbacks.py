@@ -19,7 +19,7 @@ from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import Note
 from store.outbox.deliveries import Attempt
 from tests.support.orders.desk import new_order
-from tests.unit.api.orders.webhooks.test_verifying import WORK
+from tests.support.orders.samples import WORK
 
 
 class Machine:

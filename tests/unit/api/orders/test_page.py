@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import timedelta, timezone
 
 import pytest
 
@@ -12,33 +12,12 @@ from api.orders import page
 from api.orders.answers import history_entries, order_entry, rfc3339
 from api.orders.index_sync import MOST_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
-from store.orders.orders import Order, OrderEvent
+from store.orders.orders import OrderEvent
 from store.schema import STATES
-from tests.conftest import Golden
+from tests.support.golden import Golden
+from tests.support.orders.samples import AT, ORDER
 
 CS2 = next(iter(read_platforms()))
-AT = datetime(2026, 8, 9, 4, 0, 0, 123456, tzinfo=UTC)
-ORDER = Order(
-    token_id="tok_1",
-    platform=730,
-    item=9_223_372_036_854_775_807,
-    item_name="★ Karambit | Doppler (Factory New)",
-    item_image="https://images.example.com/karambit.png",
-    account="client-17",
-    email="buyer@example.com",
-    fee_mode="excluded",
-    currency="USD",
-    price_minor=123_450,
-    fee_minor=6_173,
-    total_minor=129_623,
-    success_url="https://shop.example.com/thanks",
-    failure_url="https://shop.example.com/sorry",
-    id="ord_1",
-    state="created",
-    status_key="K" * 32,
-    created_at=AT,
-    updated_at=AT + timedelta(hours=1),
-)
 
 
 def test_the_page_shows_the_item_its_state_and_its_amounts() -> None:

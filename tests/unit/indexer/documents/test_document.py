@@ -14,7 +14,7 @@ from indexer.documents.document import (
     shortened,
 )
 from mappings.platforms import Platform, read_platforms
-from tests.conftest import Golden
+from tests.support.golden import Golden
 
 RIFLE: dict[str, Any] = {
     "id": 40000000001,

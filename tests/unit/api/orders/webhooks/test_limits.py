@@ -16,7 +16,7 @@ from api.orders.webhooks.limits import (
 from api.orders.webhooks.schedule import Outcome
 from api.orders.webhooks.sender import Sent
 from store.outbox.deliveries import DeliveryWork
-from tests.unit.api.orders.webhooks.test_verifying import WORK
+from tests.support.orders.samples import WORK
 
 
 def work(receiver: str, token_id: str = "tok_1") -> DeliveryWork:

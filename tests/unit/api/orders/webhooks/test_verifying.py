@@ -10,22 +10,10 @@ from standardwebhooks import Webhook
 from api.orders.webhooks.payload import message_id, message_of
 from api.orders.webhooks.verifying import problem
 from mappings.platforms import read_platforms
-from store.outbox.deliveries import DeliveryWork
-from tests.conftest import Golden
-from tests.unit.api.orders.test_page import AT, ORDER
+from tests.support.golden import Golden
+from tests.support.orders.samples import NOW, SECRET, WORK
 
-SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_" + "C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
-NOW = datetime(2026, 8, 9, 5, 0, 0, 700_000, tzinfo=UTC)
-WORK = DeliveryWork(
-    order=replace(ORDER, state="processing", updated_at=AT),
-    n=2,
-    receiver="shop.example.com",
-    secrets=(SECRET,),
-    tries=0,
-    attempts=0,
-    leased_until=NOW,
-)
 MESSAGE = message_of(WORK, "https://shop.example.com/hook", next(iter(read_platforms())), "https://gear.test", NOW)
 
 

@@ -7,7 +7,7 @@ import pytest
 from api.search.explain.parts import held_by, parts
 from api.search.query.request import offered_query
 from mappings.fields import DETAILS, FILTERS
-from tests.unit.api.search.query.test_request import CASES, question
+from tests.support.search.query_cases import CASES, question
 
 
 def conditions(clause: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from api.search.schemas.facets import MOST_VALUES
 from api.search.schemas.search import SearchBody
 from mappings.fields import FACETS, Filter
 from mappings.platforms import read_platforms
-from tests.conftest import GOLDEN, Golden
+from tests.support.golden import GOLDEN, Golden
 
 CASES: dict[str, str] = {
     **{row.name: json.dumps({"facets": [row.name]}) for row in FACETS},

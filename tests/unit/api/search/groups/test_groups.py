@@ -14,7 +14,7 @@ from api.search.query.request import Question
 from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
-from tests.conftest import GOLDEN, Golden
+from tests.support.golden import GOLDEN, Golden
 
 PLATFORMS = [one for one in read_platforms() if one.id == 730]
 CASES: dict[str, str] = {

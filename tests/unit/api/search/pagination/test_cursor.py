@@ -23,7 +23,7 @@ from api.search.parsing.parse import understand
 from api.search.query.request import Question
 from api.search.schemas.search import SearchBody
 from mappings.platforms import read_platforms
-from tests.conftest import Golden
+from tests.support.golden import Golden
 
 KEY = b"k" * 32
 VIEW = "g-O6QQIKd3RjdXJzb3IteBZFam5kdDRHRFJOYWVRbk1jb2dGSFRnAA=="

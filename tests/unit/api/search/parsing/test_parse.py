@@ -1,6 +1,5 @@
 """What a buyer typed becomes words with their joins, the vocabulary's meanings, amounts, or marks alone."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from api.search.parsing.parse import Reading, understand
 from api.search.query.text import text_clauses
 from mappings.platforms import Platform, read_platforms
+from tests.support.search.clauses import leaves
 
 CS2 = next(iter(read_platforms()))
 BARE = Platform(id=1, slug="bare", name="a game without a vocabulary", currency="EUR", minor_digits=2)
@@ -147,21 +147,6 @@ def test_a_price_is_no_year_or_weapon_that_is_written_with_the_same_digits(
 @pytest.mark.parametrize("text", ["47", "p250", "2014", "m4a1s", "٣"])
 def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
     assert not any(word.may_be_mistyped for term in reading(text).terms for word in term.words)
-
-
-def leaves(clause: Any) -> Iterator[str]:
-    """The queries that the engine counts: a match has one for each of its words."""
-    for name, inside in clause.items():
-        if name in ("term", "terms", "range", "match_bool_prefix"):
-            yield name
-        elif name == "match":
-            (asked,) = inside.values()
-            yield from (asked if isinstance(asked, str) else asked["query"]).split()
-        elif isinstance(inside, dict):
-            yield from leaves(inside)
-        elif isinstance(inside, list):
-            for one in inside:
-                yield from leaves(one)
 
 
 @given(st.text(max_size=200) | st.text("ab c1", min_size=150, max_size=200) | st.just("9 " * 100))

@@ -9,8 +9,8 @@ from api.search.parsing.prefix import Typed, fold
 from api.search.suggest.suggestions import Suggestion, best, questions, suggestion_request, suggestions_of
 from mappings.fields import SUGGESTED
 from mappings.platforms import read_platforms
-from tests.conftest import Golden
-from tests.unit.api.search.parsing.test_parse import leaves
+from tests.support.golden import Golden
+from tests.support.search.clauses import leaves
 
 
 @pytest.mark.parametrize(("name", "loosely"), [("strictly", False), ("loosely", True)])

@@ -17,7 +17,8 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable
 from store.orders import orders
-from tests.real.store.conftest import NOW, NewOrders, PostgresServer, sqlite_file
+from tests.support.store.fixtures import NOW, NewOrders, sqlite_file
+from tests.support.store.postgres import Postgres
 from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
@@ -158,7 +159,7 @@ async def test_a_connection_that_is_lost_while_it_is_made(url: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
-async def test_a_user_without_rights(url: str, postgres: PostgresServer) -> None:
+async def test_a_user_without_rights(url: str, postgres: Postgres) -> None:
     await postgres.execute("DROP ROLE IF EXISTS stranger")
     await postgres.execute("CREATE ROLE stranger LOGIN")
     store = Store(url.replace("://postgres@", "://stranger@"))

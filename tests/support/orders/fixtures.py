@@ -1,67 +1,20 @@
 """A shop on each database: a running app, a real index with a few items, no order yet."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from api.settings import Settings
-from bench.peers.databases import postgresql
 from store import migrate
 from store.connection.drivers import Waits
 from store.connection.engine import Store
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at
 from tests.support.orders.shop import Shop, load, opened
-
-
-class Postgres:
-    """A real PostgreSQL, and the databases that tests have in it."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def url(self, database: str) -> str:
-        """The address of one of its databases."""
-        return self._url.replace("/postgres?", f"/{database}?")
-
-    async def execute(self, *statements: str) -> None:
-        """Runs statements past the store."""
-        engine = create_async_engine(self._url, isolation_level="AUTOCOMMIT")
-        try:
-            async with engine.connect() as connection:
-                for statement in statements:
-                    await connection.execute(text(statement))
-        finally:
-            await engine.dispose()
-
-    def account(self) -> str:
-        """The name of the system's account that the server runs as."""
-        folder = parse_qs(self._url.partition("?")[2])["host"][0]
-        return next(Path(folder).glob(".s.PGSQL.*")).owner()
-
-    async def stop_serving(self, database: str) -> None:
-        """Ends the database's connections and lets nobody in, as a failed server does."""
-        await self.execute(
-            f"ALTER DATABASE {database} ALLOW_CONNECTIONS false",
-            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'",
-        )
-
-    async def serve_again(self, database: str) -> None:
-        """Lets everybody in again."""
-        await self.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """The server that the tests of orders share."""
-    with postgresql() as url:
-        yield Postgres(url)
+from tests.support.store.postgres import Postgres
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ import pytest
 
 from bench.runs.search import OURS, OWN, Peer, check_counts
 from bench.workloads.bodies import workloads
-from tests.real.search.conftest import SearchedItems
-from tests.real.search.test_bench_walk import headers_of
+from tests.support.search.fixtures import SearchedItems, headers_of
 
 
 @pytest.mark.parametrize("name", ["facets", "facets_hot"])

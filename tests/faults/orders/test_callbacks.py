@@ -15,11 +15,11 @@ from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import Note
 from store.outbox.deliveries import Attempt
-from tests.real.orders.conftest import Postgres
 from tests.support import receiver as behaviours
 from tests.support.orders.desk import Desk, desk_at, dispatching
 from tests.support.orders.shop import eventually
 from tests.support.receiver import Behaviour, Received, Receiver, answers, says
+from tests.support.store.postgres import Postgres
 
 
 @pytest.mark.parametrize(

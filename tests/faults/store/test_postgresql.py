@@ -13,20 +13,21 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
-from tests.real.store.conftest import NOW, PostgresServer, start_postgres
+from tests.support.store.fixtures import NOW
+from tests.support.store.postgres import Postgres, running_postgres
 from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, read, write
 
 
 @pytest.fixture(scope="module")
-async def own_postgres() -> PostgresServer:
+async def own_postgres() -> AsyncIterator[Postgres]:
     """A server that a test may stop."""
-    server = start_postgres()
-    await migrate.upgrade(server.url("postgres"))
-    return server
+    with running_postgres() as server:
+        await migrate.upgrade(server.url("postgres"))
+        yield server
 
 
 @pytest.fixture
-async def on_own(own_postgres: PostgresServer) -> AsyncIterator[Store]:
+async def on_own(own_postgres: Postgres) -> AsyncIterator[Store]:
     """A hasty store on that server, with a connection open."""
     store = Store(own_postgres.url("postgres"), waits=SHORT, connections=2)
     await write(store)
@@ -34,14 +35,14 @@ async def on_own(own_postgres: PostgresServer) -> AsyncIterator[Store]:
     await store.close()
 
 
-def send(server: PostgresServer, what: signal.Signals) -> None:
+def send(server: Postgres, what: signal.Signals) -> None:
     postmaster = server.process.get_postmaster_info().process
     for process in [postmaster, *postmaster.children(recursive=True)]:
         process.send_signal(what)
 
 
 @contextmanager
-def thawed_at_last(server: PostgresServer) -> Iterator[None]:
+def thawed_at_last(server: Postgres) -> Iterator[None]:
     """Within it a server may be stopped with SIGSTOP: it neither answers nor ends."""
     try:
         yield
@@ -49,15 +50,13 @@ def thawed_at_last(server: PostgresServer) -> Iterator[None]:
         send(server, signal.SIGCONT)
 
 
-async def end_backend(server: PostgresServer, connection: AsyncConnection) -> None:
+async def end_backend(server: Postgres, connection: AsyncConnection) -> None:
     """Has the server drop the connection."""
     backend = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
     await server.execute(f"SELECT pg_terminate_backend({backend})")
 
 
-async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(
-    own_postgres: PostgresServer, on_own: Store
-) -> None:
+async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(own_postgres: Postgres, on_own: Store) -> None:
     own_postgres.process.stop()
     for attempt in (write, read):
         with pytest.raises(StoreUnavailable):
@@ -69,13 +68,13 @@ async def test_a_stopped_postgresql_is_unavailable_and_then_works_again(
     await on_own.check()
 
 
-async def test_a_restart_between_two_requests_is_not_noticed(own_postgres: PostgresServer, on_own: Store) -> None:
+async def test_a_restart_between_two_requests_is_not_noticed(own_postgres: Postgres, on_own: Store) -> None:
     own_postgres.process.stop()
     await asyncio.to_thread(own_postgres.process.ensure_postgres_running)
     await write(on_own)
 
 
-async def test_a_postgresql_that_goes_away_within_a_transaction(own_postgres: PostgresServer, on_own: Store) -> None:
+async def test_a_postgresql_that_goes_away_within_a_transaction(own_postgres: Postgres, on_own: Store) -> None:
     before = await read(on_own)
 
     async def swallow_the_loss() -> None:
@@ -90,7 +89,7 @@ async def test_a_postgresql_that_goes_away_within_a_transaction(own_postgres: Po
     assert await read(on_own) == before
 
 
-async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: PostgresServer, on_own: Store) -> None:
+async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: Postgres, on_own: Store) -> None:
     before = await read(on_own)
 
     async def cut_before_commit() -> None:
@@ -103,7 +102,7 @@ async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: Postgres
     assert await read(on_own) == before
 
 
-async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: PostgresServer, on_own: Store) -> None:
+async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Postgres, on_own: Store) -> None:
     with thawed_at_last(own_postgres):
         send(own_postgres, signal.SIGSTOP)
         for _ in range(3):  # kept connections first, then new ones
@@ -113,7 +112,7 @@ async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Po
 
 
 @pytest.mark.parametrize("moment", ["statement", "commit"])
-async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: PostgresServer, moment: str) -> None:
+async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgres, moment: str) -> None:
     store = Store(own_postgres.url("postgres"), waits=SHORT, connections=1, transaction_seconds=1.0)
 
     async def hang() -> None:
@@ -140,7 +139,7 @@ async def test_nobody_listens_there() -> None:
         await store.close()
 
 
-async def test_a_database_that_does_not_exist(own_postgres: PostgresServer) -> None:
+async def test_a_database_that_does_not_exist(own_postgres: Postgres) -> None:
     store = Store(own_postgres.url("nowhere"), waits=SHORT)
     with pytest.raises(StoreUnavailable, match="no database of the name"):
         await store.check()

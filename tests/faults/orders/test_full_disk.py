@@ -11,12 +11,12 @@ import pytest
 
 from api.settings import Settings
 from store import migrate
-from tests.real.orders.conftest import Postgres
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, load, opened
 from tests.support.receiver import Receiver
 from tests.support.small_disk import SmallDisk, small_disk
+from tests.support.store.postgres import Postgres
 
 MOST_ORDERS = 3000  # many times what fits into the blocks that a database holds in reserve
 

@@ -11,13 +11,9 @@ from bench.peers.connection import Connection
 from bench.runs.search import own_query_of
 from bench.runs.walk import Walker, run
 from bench.runs.wrk import BrokenRunError
-from tests.real.search.conftest import SearchedItems
+from tests.support.search.fixtures import SearchedItems, headers_of
 
 BODY: dict[str, Any] = {"platform": 730, "filters": {"price": {"min": 0}}, "sort": "price_asc", "cursor": "*"}
-
-
-def headers_of(items: SearchedItems) -> dict[str, str]:
-    return {"Authorization": items.client.headers["Authorization"], "Content-Type": "application/json"}
 
 
 # the last page is full, not full, and the only one

@@ -68,3 +68,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(AsyncTransport, "perform_request", noted)
     return sent
+
+
+def headers_of(items: SearchedItems) -> dict[str, str]:
+    """The headers of a request of its client, for a client of another kind."""
+    return {"Authorization": items.client.headers["Authorization"], "Content-Type": "application/json"}

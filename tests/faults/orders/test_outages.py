@@ -6,9 +6,9 @@ from time import monotonic
 import pytest
 
 from api.settings import Settings
-from tests.real.orders.conftest import Postgres
-from tests.real.orders.test_refusals import error_of
+from tests.support.api.envelope import error_of
 from tests.support.orders.shop import Shop, opened
+from tests.support.store.postgres import Postgres
 from tests.support.wire import TcpProxy
 
 

@@ -8,8 +8,7 @@ import pytest
 from bench.runs import matches as matching
 from bench.runs.matches import NEAR, NoRangeError, Ranges, measure
 from bench.runs.search import OURS, OWN, Peer, own_query_of
-from tests.real.search.conftest import ITEMS, SearchedItems
-from tests.real.search.test_bench_walk import headers_of
+from tests.support.search.fixtures import ITEMS, SearchedItems, headers_of
 
 
 @pytest.fixture(scope="module")

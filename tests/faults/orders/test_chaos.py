@@ -28,7 +28,6 @@ from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.schema import RELEASED, deliveries, order_events
-from tests.real.orders.conftest import database, database_url, postgres, postgres_database_url, sqlite_url, template
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.waiting import until
 from tests.support.app import settings_for
@@ -36,8 +35,6 @@ from tests.support.faults.order_fleet import Fleet
 from tests.support.faults.order_traffic import Traffic
 from tests.support.faults.rough_receiver import Rough
 from tests.support.receiver import Receiver
-
-__all__ = ["database", "database_url", "postgres", "postgres_database_url", "sqlite_url", "template"]  # fixtures
 
 SECONDS = float(os.environ.get("GEAR_TEST_CHAOS_SECONDS", "15"))
 SEED = os.environ.get("GEAR_TEST_CHAOS_SEED", "1")

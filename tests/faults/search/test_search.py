@@ -9,19 +9,17 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.peers.databases import postgresql
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
-from store import migrate
-from tests.conftest import drop_indices
-from tests.real.orders.conftest import Postgres
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.faults.answering_wire import answer, answering, http
+from tests.support.indices import drop_indices
 from tests.support.servers import TcpProxy
+from tests.support.store.postgres import Postgres
 
 BOUND = 8.0
 """Seconds. The engine has 2.5 for an answer, as by default; a busy machine adds to it."""
@@ -218,25 +216,22 @@ async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: st
 
 
 async def test_a_store_that_is_away_is_a_503_until_it_is_back(
-    opensearch_url: str, app: RunningApp, tmp_path: Path
+    opensearch_url: str, app: RunningApp, tmp_path: Path, postgres: Postgres, database: str
 ) -> None:
-    with postgresql() as url:
-        server = Postgres(url)
-        await server.execute("CREATE DATABASE faults")
-        await migrate.upgrade(server.url("faults"))
-        settings = settings_for(opensearch_url, app.settings.index_prefix, tmp_path, database_url=server.url("faults"))
-        async with running(settings) as on_postgres:
-            await works_again(on_postgres)
-            await server.stop_serving("faults")
-            ready = await ask(on_postgres, "GET", "/health/ready", None)
-            error_of(ready, "store_unavailable")
-            error_of(await ask(on_postgres, "GET", "/v1/gear/1", None), "store_unavailable")
+    url = postgres.url(database)
+    settings = settings_for(opensearch_url, app.settings.index_prefix, tmp_path, database_url=url)
+    async with running(settings) as on_postgres:
+        await works_again(on_postgres)
+        await postgres.stop_serving(database)
+        ready = await ask(on_postgres, "GET", "/health/ready", None)
+        error_of(ready, "store_unavailable")
+        error_of(await ask(on_postgres, "GET", "/v1/gear/1", None), "store_unavailable")
 
-            async def searches_too() -> bool:  # a token that was seen just now is remembered for two seconds
-                return (await ask(on_postgres, "POST", "/v1/gear/search", {})).status_code == 503
+        async def searches_too() -> bool:  # a token that was seen just now is remembered for two seconds
+            return (await ask(on_postgres, "POST", "/v1/gear/search", {})).status_code == 503
 
-            await until(searches_too)
-            error_of(await ask(on_postgres, "POST", "/v1/gear/search", {}), "store_unavailable")
-            assert (await on_postgres.client.get("/health/live")).status_code == 200
-            await server.serve_again("faults")
-            await works_again(on_postgres)
+        await until(searches_too)
+        error_of(await ask(on_postgres, "POST", "/v1/gear/search", {}), "store_unavailable")
+        assert (await on_postgres.client.get("/health/live")).status_code == 200
+        await postgres.serve_again(database)
+        await works_again(on_postgres)

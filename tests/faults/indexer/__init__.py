@@ -1,0 +1,1 @@
+"""Faults of loads: an engine that refuses or loses, a loader that dies."""

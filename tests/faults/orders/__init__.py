@@ -1,0 +1,1 @@
+"""Faults below orders and their callbacks: killed processes, full disks, lost databases."""

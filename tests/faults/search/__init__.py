@@ -1,0 +1,1 @@
+"""Faults of the engine below searches."""

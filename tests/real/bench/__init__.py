@@ -1,0 +1,1 @@
+"""The benchmarks' own tools, against a real engine."""

@@ -1,0 +1,47 @@
+"""Loader processes that hang at a chosen request."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
+
+MANY = 400
+
+
+@contextlib.contextmanager
+def loader_half_way(place: Place, wire: Wire) -> Any:
+    """A loader process whose third bulk request hangs until the block ends."""
+    (place.folder / "many.ndjson").write_bytes(lines(items(MANY, first=1000)))
+    with loader_held(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 3, "many.ndjson") as held:
+        yield held
+
+
+@contextlib.contextmanager
+def loader_held(place: Place, wire: Wire, when: Callable[[str, str], bool], *arguments: str) -> Any:
+    """A loader process in chunks of twenty items whose requests hang from such a one on until the block ends."""
+    reached, end = threading.Event(), threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if when(method, path):
+            reached.set()
+            end.wait(60)
+            return CUT
+        return None
+
+    wire.rule = rule
+    program = "from indexer.engine import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "load", *arguments, "--platform", "730", "--quiet", "--json"]
+    environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:
+        try:
+            assert reached.wait(60)
+            yield process, end
+        finally:
+            end.set()
+            process.kill()

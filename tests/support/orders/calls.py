@@ -1,0 +1,38 @@
+"""Calls of the orders API that several test files make."""
+
+from typing import Any
+
+import httpx
+
+from api.orders.examples import ORDER_BODIES
+from tests.support.orders.shop import Shop, bearer
+
+LEAST = ORDER_BODIES["least"]
+
+
+async def send(
+    client: httpx.AsyncClient, key: str | None = "k", token: str | None = None, **fields: Any
+) -> httpx.Response:
+    """`POST /v1/gear` with this key."""
+    headers = {**bearer(token), **({} if key is None else {"Idempotency-Key": key})}
+    return await client.post("/v1/gear", json={**LEAST, **fields}, headers=headers)
+
+
+def is_replay_of(answer: httpx.Response, first: httpx.Response) -> bool:
+    """Whether the answer is the first one again, byte for byte, and says so."""
+    assert answer.status_code == first.status_code == 201, answer.text
+    assert answer.headers["Location"] == first.headers["Location"]
+    assert "Idempotent-Replayed" not in first.headers
+    return answer.content == first.content and answer.headers.get("Idempotent-Replayed") == "true"
+
+
+async def count(shop: Shop) -> int:
+    return len((await shop.get("/v1/orders?limit=100")).json()["orders"])
+
+
+async def move(
+    shop: Shop, order_id: str, to: Any, reason: str | None = None, token: str | None = None
+) -> httpx.Response:
+    """`POST /v1/orders/{id}/transitions`; the shop's own token may fulfil too."""
+    body = {"to": to, "reason": reason}
+    return await shop.app.client.post(f"/v1/orders/{order_id}/transitions", json=body, headers=bearer(token))

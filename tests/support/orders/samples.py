@@ -1,0 +1,45 @@
+"""An order and a delivery with every field set."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from store.orders.orders import Order
+from store.outbox.deliveries import DeliveryWork
+
+SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+NOW = datetime(2026, 8, 9, 5, 0, 0, 700_000, tzinfo=UTC)
+AT = datetime(2026, 8, 9, 4, 0, 0, 123456, tzinfo=UTC)
+
+
+ORDER = Order(
+    token_id="tok_1",
+    platform=730,
+    item=9_223_372_036_854_775_807,
+    item_name="★ Karambit | Doppler (Factory New)",
+    item_image="https://images.example.com/karambit.png",
+    account="client-17",
+    email="buyer@example.com",
+    fee_mode="excluded",
+    currency="USD",
+    price_minor=123_450,
+    fee_minor=6_173,
+    total_minor=129_623,
+    success_url="https://shop.example.com/thanks",
+    failure_url="https://shop.example.com/sorry",
+    id="ord_1",
+    state="created",
+    status_key="K" * 32,
+    created_at=AT,
+    updated_at=AT + timedelta(hours=1),
+)
+
+
+WORK = DeliveryWork(
+    order=replace(ORDER, state="processing", updated_at=AT),
+    n=2,
+    receiver="shop.example.com",
+    secrets=(SECRET,),
+    tries=0,
+    attempts=0,
+    leased_until=NOW,
+)

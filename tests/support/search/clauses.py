@@ -1,0 +1,19 @@
+"""What an engine's request asks for."""
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def leaves(clause: Any) -> Iterator[str]:
+    """The queries that the engine counts: a match has one for each of its words."""
+    for name, inside in clause.items():
+        if name in ("term", "terms", "range", "match_bool_prefix"):
+            yield name
+        elif name == "match":
+            (asked,) = inside.values()
+            yield from (asked if isinstance(asked, str) else asked["query"]).split()
+        elif isinstance(inside, dict):
+            yield from leaves(inside)
+        elif isinstance(inside, list):
+            for one in inside:
+                yield from leaves(one)
