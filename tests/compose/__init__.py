@@ -1,0 +1,1 @@
+"""Tests of the containers; need a Docker engine."""

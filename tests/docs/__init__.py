@@ -1,0 +1,1 @@
+"""Tests that the documents say what the code does."""

@@ -1,0 +1,1 @@
+"""Tests against a real OpenSearch and real databases."""

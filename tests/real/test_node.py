@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from node.account import running_as_root
+from tests.support.node.repository import Repository, serving
 from tests.support.servers import Node, folder_for_tests, free_port
-from tests.unit.node.repository import Repository, serving
 
 BESIDE = folder_for_tests(f"node-beside-{os.getpid()}")
 """The directory of a second node that never gets to run."""

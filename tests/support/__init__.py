@@ -1,0 +1,1 @@
+"""What tests share: fixtures, builders, models, proxies and servers; a folder an area."""

@@ -1,0 +1,1 @@
+"""Tests without a network, mirroring the packages."""

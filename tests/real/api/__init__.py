@@ -1,0 +1,1 @@
+"""The API against real servers, but searches and orders."""

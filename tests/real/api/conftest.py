@@ -13,22 +13,14 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
-from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.catalogue import ITEMS, put_index
 from tests.support.api.described import only_described
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.servers import free_port
 
-PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1
-ITEMS = [
-    simple_item(PRICED),
-    simple_item(PRICELESS, None),
-    *(simple_item(one, 2.5) for one in (BOUND, LEAST, MOST)),
-    ITEM,
-]
 START_LIMIT = 60
 """Seconds: a busy machine starts the API in 5."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from store.auth import tokens
 from store.connection.engine import Store
-from tests.real.api.conftest import PRICED
+from tests.support.api.catalogue import PRICED
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
 from tests.support.app import ALL_SCOPES, RunningApp, new_token

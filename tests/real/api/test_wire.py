@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.real.api.conftest import PRICED
+from tests.support.api.catalogue import PRICED
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
 

@@ -1,0 +1,1 @@
+"""Indexer against real servers."""

@@ -1,0 +1,1 @@
+"""Orders against real servers."""

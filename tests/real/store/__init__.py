@@ -1,0 +1,1 @@
+"""Store against real servers."""

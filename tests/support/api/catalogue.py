@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from api.search.schemas.examples import ITEM
 from indexer.documents.digest import stated
 from indexer.documents.document import index_document, item_from_values
 from indexer.engine.bulk import index_lines
@@ -37,3 +38,12 @@ def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict
 def simple_item(number: int, price: float | None = 1.0, name: str = "AK-47 | Redline (Field-Tested)") -> dict[str, Any]:
     """An item of which little is known."""
     return {"id": number, "name": name, "price": price}
+
+
+PRICED, PRICELESS, BOUND, LEAST, MOST = 1, 2, 3, -(2**63), 2**63 - 1
+ITEMS = [
+    simple_item(PRICED),
+    simple_item(PRICELESS, None),
+    *(simple_item(one, 2.5) for one in (BOUND, LEAST, MOST)),
+    ITEM,
+]

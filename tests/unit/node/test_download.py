@@ -9,20 +9,11 @@ from node.download import addresses, fetch
 from node.errors import DamagedDownloadError, UnreachableError
 from node.pins import PINNED_FILES, PinnedFile
 from node.talk import QuietTalk
-from tests.unit.node.repository import Repository, serving
+from tests.support.node.listener import Listener
+from tests.support.node.repository import Repository, serving
 
 BODY = bytes(range(256)) * 4096
 PINNED = PinnedFile("org.example", "thing", "1.0", "zip", len(BODY), hashlib.sha256(BODY).hexdigest())
-
-
-class Listener(QuietTalk):
-    """Keeps the sentences."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, sentence: str) -> None:
-        self.said.append(sentence)
 
 
 def fetched(folder: Path, repository: Repository, talk: QuietTalk | None = None) -> bytes:

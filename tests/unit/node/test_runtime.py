@@ -11,7 +11,7 @@ from node.account import Account
 from node.errors import NodeError
 from node.places import Places
 from node.runtime import check_copy, find_runtime, java_major
-from tests.unit.node.test_download import Listener
+from tests.support.node.listener import Listener
 
 
 @pytest.mark.parametrize(
