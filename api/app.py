@@ -1,7 +1,7 @@
 """The app: settings in, the ASGI application out. Nothing is opened before it starts."""
 
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
@@ -19,11 +19,12 @@ from api import logs
 from api.auth import Authenticator
 from api.http.request_id import RequestIdMiddleware
 from api.metrics import Meter
-from api.orders.index_sync import masking
-from api.orders.retention import upkeep
-from api.orders.sandbox.worker import sandboxing
+from api.orders.index_sync import IndexSync
+from api.orders.retention import retention
+from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
-from api.orders.webhooks.dispatcher import delivering
+from api.orders.webhooks.dispatcher import dispatching
+from api.orders.worker import PeriodicWorker, running
 from api.search.engine.client import Engine
 from api.search.pagination.point_in_time import Cursors
 from api.search.price_desc import Dearest
@@ -56,13 +57,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.services = services
         app.state.authenticator = Authenticator(store, settings.rate_limit)
         try:
-            async with AsyncExitStack() as workers:
-                app.state.masking = await workers.enter_async_context(masking(services))
-                await workers.enter_async_context(upkeep(store, settings.personal_data_days))
-                await workers.enter_async_context(sandboxing(store, app.state.masking.wake))
-                if settings.deliver_callbacks:
-                    dispatcher = await workers.enter_async_context(delivering(store, platforms, settings))
-                    app.state.masking.wakes_too(dispatcher.wake)
+            async with order_workers(services) as app.state.wake_workers:
                 yield
         finally:
             await engine.close()
@@ -91,6 +86,27 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(part.router)
     api.http.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
     return app
+
+
+@asynccontextmanager
+async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]:
+    """Runs the background work of orders; yields the function that wakes it after an order has changed."""
+    store, settings = services.store, services.settings
+    woken: list[PeriodicWorker] = []
+
+    def wake_workers() -> None:
+        for worker in woken:
+            worker.wake()
+
+    async with AsyncExitStack() as stack:
+        index_sync = IndexSync(store, services.engine.mark)
+        woken.append(await stack.enter_async_context(running(index_sync.worker)))
+        await stack.enter_async_context(running(retention(store, settings.personal_data_days)))
+        await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
+        if settings.deliver_callbacks:
+            dispatcher = await stack.enter_async_context(dispatching(store, services.platforms, settings))
+            woken.append(dispatcher.worker)
+        yield wake_workers
 
 
 def serve() -> FastAPI:

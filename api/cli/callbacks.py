@@ -42,7 +42,7 @@ def deliver() -> None:
 
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
-    from api.orders.webhooks.dispatcher import delivering
+    from api.orders.webhooks.dispatcher import dispatching
     from store.connection.engine import Store
 
     told = asyncio.Event()
@@ -51,7 +51,7 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
         loop.add_signal_handler(number, told.set)
     store = Store(settings.database_url)
     try:
-        async with delivering(store, platforms, settings):
+        async with dispatching(store, platforms, settings):
             await told.wait()
     finally:
         await store.close()

@@ -1,150 +1,93 @@
-"""Masking: what the store has for the index in, items hidden from and shown to searches out, while the app lives.
+"""Index sync: publishes to the search index which items active orders bind.
 
-An order's transaction leaves a row in the store's outbox; here it is told to the index. Nothing is lost by a crash
-or an outage: a row stays until the index knows its state, and any worker takes it up.
+The transaction of an order leaves a row in the index outbox. The row stays until the index has its state, and any
+worker takes it up, so no crash and no outage loses one.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-import structlog
 from opensearchpy.exceptions import TransportError
 
 from api.errors import ApiError
-from api.orders.worker import Rounds, company
-from api.services import Services
-from store.connection.errors import StoreUnavailable
+from api.orders.worker import PeriodicWorker, linger
+from store.connection.engine import Store
 from store.outbox import index_outbox
 from store.outbox.index_outbox import MaskWork
 
-POLL_SECONDS = 0.5  # a row left by a crash or by another worker must be told within the 2 seconds of the contract
-BATCH = 250  # told by one request and noted by one transaction: more than any second brings to one database
-TELL_SECONDS = 2.5  # whatever the deadline of searches is: a row waits for its next try, not for this one
-LEASE_SECONDS = 5.0  # telling and noting it; a row that a crash left leased is taken over after this
+POLL_SECONDS = 0.5  # a row left by a crash or by another worker is published within the 2 seconds of the contract
+BATCH = 250  # one request and one transaction: more than one database receives in a second
+PUBLISH_SECONDS = 2.5  # independent of the deadline of searches: a row waits for its next attempt, not for this one
+LEASE_SECONDS = 5.0  # publishing and recording; after this another worker takes over a row that a crash left leased
 FIRST_RETRY_SECONDS = 0.25
-MOST_RETRY_SECONDS = 2.0
-STOP_SECONDS = 5.0
-THE_INDEX = "the index"
+MAX_RETRY_SECONDS = 2.0
 
-log = structlog.get_logger("gear.api")
+Publish = Callable[[Sequence[MaskWork]], Awaitable[list[bool]]]
+"""Sends updates to the index; for each whether the index has it. An item that the index lacks needs no update."""
 
 
-class Masking:
-    """Tells the index which items active orders bind."""
+class IndexSync:
+    """The worker that empties the index outbox."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._rounds = Rounds("masking", self._batches, once_more=True, after_a_fault=POLL_SECONDS)
-        self._outages: set[str] = set()
-        self._followers: list[Callable[[], None]] = []
+    def __init__(self, store: Store, publish: Publish) -> None:
+        self._store = store
+        self._publish = publish
+        self.worker = PeriodicWorker("index sync", self._run_once, drain=True, retry_seconds=POLL_SECONDS)
 
-    def wake(self) -> None:
-        """An order changed, there may be work: look at once."""
-        self._rounds.wake()
-        for follower in self._followers:
-            follower()
-
-    def wakes_too(self, follower: Callable[[], None]) -> None:
-        """Has another worker woken whenever this one is."""
-        self._followers.append(follower)
-
-    async def run(self) -> None:
-        """Works until `stop`. A fault of ours is logged and ends a round, not the work."""
-        await self._rounds.run()
-
-    def stop(self) -> None:
-        """Ends the work after one more round, which takes up what was committed just now."""
-        self._rounds.stop()
-
-    async def _batches(self) -> float:
-        """Tells a batch to the index; the seconds until the next one."""
-        taken = await self._round()
-        if 0 < taken < BATCH:
-            await company(taken)
-        # what this process changes wakes this; what others change may go on coming
-        more = taken == BATCH or (taken and not self._rounds.called)
+    async def _run_once(self) -> float:
+        """Publishes a batch; returns the seconds until the next one."""
+        published = await self._publish_batch()
+        if 0 < published < BATCH:
+            await linger(published)
+        # this process wakes the worker for its own changes; those of others may go on
+        more = published == BATCH or (published and not self.worker.woken)
         return 0.0 if more else POLL_SECONDS
 
-    async def _round(self) -> int:
-        """Takes a batch and tells it to the index; how many rows it was."""
-        store = self._services.store
-        try:
-            if not self._rounds.called:  # else it is known that there is something
-                async with store.reading() as connection:
-                    behind = await index_outbox.any_behind(connection)
-                if not behind:
-                    self._works("the store")
+    async def _publish_batch(self) -> int:
+        """Leases a batch and publishes it; returns its size, 0 where a row was refused."""
+        if not self.worker.woken:  # whoever wakes it has left a row
+            async with self._store.reading() as connection:
+                if not await index_outbox.any_behind(connection):
                     return 0
-            async with store.transaction() as connection:
-                batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
-            told = await self._tell(batch)
-            if batch:
-                await self._note(batch, told)
-            self._works("the store")
-        except StoreUnavailable as error:
-            self._fails("the store", error)
-            return 0
-        return len(batch) if all(told) else 0
-
-    async def _tell(self, batch: list[MaskWork]) -> list[bool]:
-        """For each whether the index knows it now; an item that the index does not have needs no mask."""
+        async with self._store.transaction() as connection:
+            batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
         if not batch:
-            return []
+            return 0
+        accepted = await self._accepted(batch)
+        await self.record(batch, accepted)
+        return len(batch) if all(accepted) else 0
+
+    async def _accepted(self, batch: list[MaskWork]) -> list[bool]:
+        """For each row whether the index has it now."""
         try:
-            async with asyncio.timeout(TELL_SECONDS):
-                told = await self._services.engine.mark(batch)
+            async with asyncio.timeout(PUBLISH_SECONDS):
+                accepted = await self._publish(batch)
         except (ApiError, TransportError, TimeoutError) as error:
-            self._fails(THE_INDEX, error)
+            self.worker.outages.begin("index", str(error) or repr(error))
             return [False] * len(batch)
-        if all(told):
-            self._works(THE_INDEX)
+        if all(accepted):
+            self.worker.outages.end("index")
         else:
-            refused = sorted({work.platform for work, done in zip(batch, told, strict=True) if not done})
-            self._fails(THE_INDEX, f"no mark was taken for platform {', '.join(map(str, refused))}")
-        return told
+            platforms = sorted({row.platform for row, done in zip(batch, accepted, strict=True) if not done})
+            self.worker.outages.begin("index", f"updates refused for platform {', '.join(map(str, platforms))}")
+        return accepted
 
-    async def _note(self, batch: list[MaskWork], told: list[bool]) -> None:
-        async with self._services.store.transaction() as connection:
+    async def record(self, batch: list[MaskWork], accepted: list[bool]) -> None:
+        """Records for each row that the index has it, or when it is tried again."""
+        async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            known = [work for work, done in zip(batch, told, strict=True) if done]
-            await index_outbox.applied(connection, known)
-            for work, done in zip(batch, told, strict=True):
+            await index_outbox.applied(connection, [row for row, done in zip(batch, accepted, strict=True) if done])
+            for row, done in zip(batch, accepted, strict=True):
                 if not done:
-                    await index_outbox.failed(connection, work, now, retry_seconds(work.attempts))
-                elif work.attempts > 1 or now >= work.leased_until:
-                    # An earlier try that timed out may reach the index after this one, and another worker may have
-                    # told it something newer before: have it told what is true then once more.
-                    await index_outbox.touch(connection, work.platform, [work.item], now)
-                    self._rounds.wake()
-
-    def _fails(self, part: str, error: Exception | str) -> None:
-        if part not in self._outages:
-            self._outages.add(part)
-            log.warning("masking waits for an outage to end", part=part, cause=str(error)[:300] or repr(error))
-
-    def _works(self, part: str) -> None:
-        if part in self._outages:
-            self._outages.remove(part)
-            log.info("masking works again", part=part)
+                    await index_outbox.failed(connection, row, now, retry_seconds(row.attempts))
+                elif row.attempts > 1 or now >= row.leased_until:
+                    # An earlier attempt that timed out may reach the index after this one, and another worker may
+                    # have published something newer in between: publish the present state once more.
+                    await index_outbox.touch(connection, row.platform, [row.item], now)
+                    self.worker.wake()
 
 
 def retry_seconds(attempts: int) -> float:
-    """How long to leave a row alone after so many attempts in a row."""
-    return min(MOST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))
-
-
-@asynccontextmanager
-async def masking(services: Services) -> AsyncIterator[Masking]:
-    """Masking while the block lasts; at its end what is under way is finished, for five seconds at most."""
-    running = Masking(services)
-    task = asyncio.create_task(running.run())
-    try:
-        yield running
-    finally:
-        running.stop()
-        _, late = await asyncio.wait({task}, timeout=STOP_SECONDS)
-        if late:
-            task.cancel()
-            await asyncio.wait({task})
+    """The backoff of a row after so many failed attempts in a row."""
+    return min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))

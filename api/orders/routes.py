@@ -1,5 +1,6 @@
 """Order routes: requests in, placed, listed and moved orders and the buyer's page out."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -13,7 +14,6 @@ from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
-from api.orders.index_sync import Masking
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.schemas import OrderAnswer, OrderBody, OrdersAnswer, OrderWithHistoryAnswer, TransitionBody
 from api.orders.service import find_order, place_order, platform_of
@@ -25,10 +25,13 @@ router = APIRouter(tags=["orders"])
 Held = Annotated[Services, Depends(services_of)]
 
 
-async def masking_of(request: Request) -> Masking:
-    """A dependency: the running app's masking."""
-    running: Masking = request.app.state.masking
-    return running
+async def wake_workers_of(request: Request) -> Callable[[], None]:
+    """A dependency: starts the background work after an order has changed."""
+    wake_workers: Callable[[], None] = request.app.state.wake_workers
+    return wake_workers
+
+
+WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
 
 
 @router.post(
@@ -64,7 +67,7 @@ async def order_item(
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
     services: Held,
-    masking: Annotated[Masking, Depends(masking_of)],
+    wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
 
@@ -73,7 +76,7 @@ async def order_item(
     marks both. A refusal is not kept, but it is final for what was sent before it: a call with the same key that is
     still on its way orders nothing any more.
     """
-    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), masking.wake)
+    placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), wake_workers)
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
     return Response(placed.answer, 201, headers, "application/json")
 
@@ -161,7 +164,7 @@ async def post_transition(
     _: Annotated[None, Depends(only_query())],
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
     services: Held,
-    masking: Annotated[Masking, Depends(masking_of)],
+    wake_workers: WakeWorkers,
 ) -> Response:
     """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
 
@@ -169,7 +172,7 @@ async def post_transition(
     again, the 409 says that the order is there already.
     """
     order, events = await move_order(services, token, order_id, body)
-    masking.wake()
+    wake_workers()
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
 

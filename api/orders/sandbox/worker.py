@@ -1,11 +1,10 @@
-"""Sandboxing: a store goes in; while the app lives, its sandbox orders go through what they are to go through."""
+"""Sandbox moves: moves sandbox orders through the states that their scenario plans."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Final
 
-from api.orders.worker import Rounds, working
+from api.orders.worker import PeriodicWorker
 from store.connection.engine import Store
 from store.orders import sandbox
 
@@ -13,20 +12,20 @@ POLL_SECONDS: Final = 0.5
 BATCH: Final = 100
 
 
-def sandboxing(store: Store, wake: Callable[[], None]) -> AbstractAsyncContextManager[Rounds]:
-    """Moves while the block lasts; `wake` is called after some were made. Any number of processes may share them."""
+def sandbox_moves(store: Store, wake_workers: Callable[[], None]) -> PeriodicWorker:
+    """The worker that makes the planned moves and wakes the others after them. Any number of processes may run it."""
 
-    async def once() -> float:
-        made = await make_moves(store, datetime.now(UTC))
-        if made:
-            wake()
-        return 0.0 if made else POLL_SECONDS
+    async def run_once() -> float:
+        if await make_moves(store, datetime.now(UTC)):
+            wake_workers()
+            return 0.0
+        return POLL_SECONDS
 
-    return working("moves of sandbox orders", once)
+    return PeriodicWorker("sandbox moves", run_once)
 
 
 async def make_moves(store: Store, now: datetime) -> int:
-    """Makes the moves that are due; how many orders it took up. Nothing is written where none is."""
+    """Makes the moves that are due; returns the number of orders. Writes nothing where none is due."""
     async with store.reading() as connection:
         due_at = await sandbox.next_due(connection)
     if due_at is None or due_at > now:

@@ -1,56 +1,55 @@
-"""Noting: attempts that have ended in, kept in the store out; those that end together share one transaction.
+"""Group commit: attempts that end at about the same time are recorded in one transaction.
 
-A commit waits for the disk, and on SQLite for every other writer. One for each callback would cost as much as the
+A commit waits for the disk, and on SQLite for every other writer; one for each callback would cost as much as the
 orders themselves.
 """
 
 import asyncio
 from typing import Final
 
+from api.orders.worker import finish
 from store.connection.engine import Store
 from store.outbox import attempts
 from store.outbox.attempts import Note
 
-TOGETHER_SECONDS: Final = 0.02
-TOGETHER: Final = 50  # a transaction: the lock of SQLite is free again well within a tenth of a second
+LINGER_SECONDS: Final = 0.02
+MAX_BATCH: Final = 50  # one transaction: SQLite's lock is free again well within a tenth of a second
 
 
-class Notes:
-    """Keeps notes: those of one moment together, and what comes while they are written together after them."""
+class AttemptRecorder:
+    """Records finished attempts in batches, one commit after the other."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: list[tuple[Note, asyncio.Future[bool]]] = []
-        self._writing: asyncio.Task[None] | None = None
+        self._committing = asyncio.Lock()
+        self._open: tuple[list[Note], asyncio.Task[bool]] | None = None
+        self._commits: set[asyncio.Task[bool]] = set()
 
-    async def keep(self, note: Note) -> bool:
-        """Whether another event became due by it or by those kept with it, once the note is committed; raises
-        StoreUnavailable where it may not be.
+    async def record(self, attempt: Note) -> bool:
+        """Returns after the commit, and whether the batch made another event due; raises StoreUnavailable where the
+        attempt may not be recorded.
         """
-        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append((note, kept))
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write())
-        return await kept
+        if self._open is None or len(self._open[0]) == MAX_BATCH:
+            self._open = self._open_batch()
+        batch, commit = self._open
+        batch.append(attempt)
+        return await asyncio.shield(commit)
 
     async def close(self, seconds: float) -> None:
-        """Waits for what is being written, but no longer than this."""
-        if self._writing is not None:
-            await asyncio.wait({self._writing}, timeout=seconds)
+        """Lets the commits under way end in so many seconds."""
+        await finish(set(self._commits), seconds)
 
-    async def _write(self) -> None:
-        while self._waiting:
-            await asyncio.sleep(TOGETHER_SECONDS)
-            batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
-            [ended] = await asyncio.gather(self._commit([note for note, _ in batch]), return_exceptions=True)
-            for _, kept in batch:
-                if kept.done():
-                    continue  # whoever waited for it was ended
-                if isinstance(ended, BaseException):
-                    kept.set_exception(ended)
-                else:
-                    kept.set_result(ended)
+    def _open_batch(self) -> tuple[list[Note], asyncio.Task[bool]]:
+        batch: list[Note] = []
+        commit = asyncio.create_task(self._commit(batch))
+        self._commits.add(commit)
+        commit.add_done_callback(self._commits.discard)
+        return batch, commit
 
-    async def _commit(self, notes: list[Note]) -> bool:
-        async with self._store.transaction() as connection:
-            return await attempts.keep(connection, notes)
+    async def _commit(self, batch: list[Note]) -> bool:
+        await asyncio.sleep(LINGER_SECONDS)
+        async with self._committing:  # meanwhile the batch grows
+            if self._open is not None and self._open[0] is batch:
+                self._open = None
+            async with self._store.transaction() as connection:
+                return await attempts.keep(connection, batch)

@@ -1,7 +1,7 @@
-"""Callbacks as they are sent: an order as it was at an event and the secrets in, the signed message out. Pure.
+"""The signed message of a callback. Pure.
 
-A body is not kept in the outbox but made here each time: all that it says of an order is fixed when the order is
-placed, but for the state and the time of the change, which the event keeps.
+The outbox stores no bodies: all that a body says of an order is fixed when the order is placed, but for the state and
+the time of the change, which the event has.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from store.outbox.deliveries import DeliveryWork
 
 @dataclass(frozen=True)
 class Message:
-    """One callback: its address, its body and the headers that sign it."""
+    """A callback: its address, its body and the headers that sign it."""
 
     url: str
     body: bytes
@@ -27,13 +27,16 @@ class Message:
 
 
 def message_id(order_id: str, n: int) -> str:
-    """The same for every attempt and replay of an event: by it a receiver knows what it has had. Has no dot."""
+    """The id by which a receiver recognises an event: equal for all its attempts and replays. Contains no dot."""
     return f"msg_{order_id.removeprefix('ord_')}_{n}"
 
 
-def message_of(work: DeliveryWork, url: str, platform: Platform, public_url: str, now: datetime) -> Message:
+def message_of(work: DeliveryWork, platform: Platform, public_url: str, now: datetime) -> Message:
     """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now."""
     order = work.order
+    if order.callback_url is None:
+        message = f"order {order.id} has no callback address"
+        raise ValueError(message)
     content = {
         "type": f"order.{order.state}",
         "timestamp": rfc3339(order.updated_at),
@@ -49,10 +52,10 @@ def message_of(work: DeliveryWork, url: str, platform: Platform, public_url: str
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(signatures),
     }
-    return Message(url, body, headers)
+    return Message(order.callback_url, body, headers)
 
 
 @cache
 def _user_agent() -> str:
-    """Asked once: the version is read from the installed package's files."""
+    """Cached: the version comes from the installed package's files."""
     return f"gear/{version('gear')}"

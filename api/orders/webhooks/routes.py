@@ -1,17 +1,17 @@
 """Delivery routes: an order in, the log of its callbacks out, or one of them on its way again."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
 from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.orders.answers import rfc3339
+from api.orders.routes import WakeWorkers
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
 from api.services import Services, services_of
@@ -22,12 +22,6 @@ from store.outbox.redelivery import Delivery
 router = APIRouter(tags=["orders"])
 Held = Annotated[Services, Depends(services_of)]
 MOST_DIGITS = 9  # of a delivery's number, so that both databases can compare it
-
-
-async def wake_of(request: Request) -> Callable[[], None]:
-    """A dependency: has the running app look for work at once."""
-    wake: Callable[[], None] = request.app.state.masking.wake
-    return wake
 
 
 @router.get(
@@ -81,7 +75,7 @@ async def replay_delivery(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: Held,
-    wake: Annotated[Callable[[], None], Depends(wake_of)],
+    wake_workers: WakeWorkers,
 ) -> Response:
     """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
     counts = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
@@ -90,7 +84,7 @@ async def replay_delivery(
         found = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if counts else None
     if found is None:
         raise ApiError("delivery_not_found")
-    wake()
+    wake_workers()
     return _json({"status": "success", "delivery": delivery_entry(found)}, 202)
 
 

@@ -21,6 +21,8 @@ from tests.support.orders.shop import eventually
 from tests.support.receiver import Behaviour, Received, Receiver, answers, says
 from tests.support.store.postgres import Postgres
 
+OUTAGE = "background work waits for an outage to end"
+
 
 @pytest.mark.parametrize(
     ("behaviour", "outcome"),
@@ -49,7 +51,7 @@ async def test_bad_behaviour_costs_an_attempt_and_no_more(
         with Receiver(behaviour) as receiver:
             order = await desk.place(receiver.url)
             sender = Sender(allow_insecure=True, seconds=1.0) if outcome[0] == "timeout" else None
-            async with dispatching(desk.store, sender=sender, waits=(timedelta(seconds=0.3),)):
+            async with dispatching(desk.store, sender=sender, delays=(timedelta(seconds=0.3),)):
                 await desk.until_tried(order, 1)
                 receiver.behaviour = answers(200)
                 await desk.until(order, "delivered")
@@ -60,7 +62,7 @@ async def test_nobody_listens_and_then_somebody_does(desk: Desk) -> None:
     with Receiver() as receiver:
         receiver.close_port()
         order = await desk.place(receiver.url)
-        async with dispatching(desk.store, waits=(timedelta(milliseconds=50),) * 1000):
+        async with dispatching(desk.store, delays=(timedelta(milliseconds=50),) * 1000):
             await desk.until_tried(order, 2)
             receiver.open_port()
             await desk.until(order, "delivered")
@@ -69,30 +71,30 @@ async def test_nobody_listens_and_then_somebody_does(desk: Desk) -> None:
 
 async def test_a_slow_receiver_does_not_hold_the_others(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as slow, Receiver() as quick:
-        for _ in range(3 * limits.OF_A_RECEIVER):
+        for _ in range(3 * limits.RECEIVER_LIMIT):
             await desk.place(slow.url)
         # its attempts outlast this test, and it was there first
-        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)) as dispatcher:
+        async with dispatching(
+            desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0
+        ) as dispatcher:
 
             async def full() -> bool:
-                return slow.connections >= limits.OF_A_RECEIVER
+                return slow.connections >= limits.RECEIVER_LIMIT
 
             await eventually(full, "the slow receiver was not tried")
             order = await desk.place(quick.url)
-            dispatcher.wake()
+            dispatcher.worker.wake()
             await desk.until(order, "delivered")
-            assert slow.most_at_once == limits.OF_A_RECEIVER
-            assert await desk.backlog() == 2 * limits.OF_A_RECEIVER
-            for task in list(dispatcher._running):
-                task.cancel()
+            assert slow.most_at_once == limits.RECEIVER_LIMIT
+            assert await desk.backlog() == 2 * limits.RECEIVER_LIMIT
 
 
 async def test_a_long_queue_of_a_receiver_that_is_away_holds_nobody(desk: Desk) -> None:
     with Receiver() as away, Receiver() as quick:
         away.close_port()
-        queue = [await desk.place(away.url) for _ in range(limits.AT_ONCE + 50)]
+        queue = [await desk.place(away.url) for _ in range(limits.MAX_CONCURRENCY + 50)]
         order = await desk.place(quick.url)  # behind all of them
-        async with dispatching(desk.store, waits=(timedelta(hours=1),)):
+        async with dispatching(desk.store, delays=(timedelta(hours=1),)):
             await desk.until(order, "delivered")
             came = (await desk.deliveries(order))[0].attempts[0].at
             attempts = [attempt for one in queue for attempt in (await desk.deliveries(one))[0].attempts]
@@ -102,7 +104,7 @@ async def test_a_long_queue_of_a_receiver_that_is_away_holds_nobody(desk: Desk) 
 async def test_a_receiver_that_met_the_deadline_gets_one_attempt_at_a_time(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as slow:
         first = await desk.place(slow.url)
-        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=0.2), waits=()):
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=0.2), delays=()):
             await desk.until(first, "failed")
             slow.most_at_once = 0
             placed = [await desk.place(slow.url) for _ in range(4)]
@@ -118,7 +120,7 @@ async def test_two_dispatchers_share_the_work_without_doubling_it(desk: Desk) ->
         rival = Store(desk.url)
         async with dispatching(desk.store) as one, dispatching(rival) as other:
             for dispatcher in (one, other):
-                dispatcher.wake()
+                dispatcher.worker.wake()
 
             async def all_came() -> bool:
                 return len(set(receiver.ids)) == 60
@@ -133,11 +135,10 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
-            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, limits.Shares([], limits.Paces()))
+            [held] = await deliveries.lease(connection, datetime.now(UTC), 1.0, everything())
         async with dispatching(desk.store):
-            await asyncio.sleep(0.1)  # nothing is to come while the lease holds: there is no condition to wait for
-            assert datetime.now(UTC) > held.leased_until or receiver.received == []
             await desk.until(order, "delivered")
+            assert datetime.now(UTC) > held.leased_until
         assert len(receiver.received) == 1
         async with desk.store.transaction() as connection:  # the dead one was only slow
             late = Attempt(at=datetime.now(UTC), outcome="timeout", status_code=None, milliseconds=1000)
@@ -147,11 +148,10 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
     assert [one[0] for one in await desk.outcomes(order)] == ["delivered", "timeout"]
 
 
-async def test_an_attempt_under_way_at_the_end_is_given_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.orders.webhooks.dispatcher.STOP_SECONDS", 0.1)
+async def test_an_attempt_under_way_at_the_end_is_released(desk: Desk) -> None:
     with Receiver(behaviours.hangs) as receiver:
         order = await desk.place(receiver.url)
-        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60)):
+        async with dispatching(desk.store, sender=Sender(allow_insecure=True, seconds=60), stop_seconds=0.1):
 
             async def under_way() -> bool:
                 return len(receiver.received) == 1
@@ -169,7 +169,7 @@ async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: time
         order = await desk.place(receiver.url)
         async with desk.store.transaction() as connection:
             wrong = datetime.now(UTC) + jump
-            taken = await deliveries.lease(connection, wrong, 30.0, limits.Shares([], limits.Paces()))
+            taken = await deliveries.lease(connection, wrong, 30.0, everything())
             # with a clock that is behind, even a new callback seems to be long in the future: that is no reason to wait
             assert [work.n for work in taken] == [1]
             failed = Attempt(at=wrong, outcome="rejected", status_code=500, milliseconds=1)
@@ -190,10 +190,10 @@ async def test_an_outage_of_the_database_only_delays_callbacks(
             order = await desk.place(receiver.url)
             await postgres.stop_serving(database)
             async with dispatching(desk.store):
-                await eventually(lambda: _said(logs, "callbacks wait for an outage to end"), "no outage was noticed")
+                await eventually(lambda: _said(logs, OUTAGE), "no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
-            assert await _said(logs, "callbacks are made again")
+            assert await _said(logs, "background work goes on")
     assert len(receiver.received) == 1
 
 
@@ -218,7 +218,7 @@ async def test_an_outage_after_the_answer_does_not_double_the_callback(
                 await answering.wait()
                 await postgres.stop_serving(database)
                 released.set()
-                await eventually(lambda: _said(logs, "callbacks wait for an outage to end"), "no outage was noticed")
+                await eventually(lambda: _said(logs, OUTAGE), "no outage was noticed")
                 await postgres.serve_again(database)
                 await desk.until(order, "delivered")
         assert len(receiver.received) == 1
@@ -246,9 +246,41 @@ async def test_a_platform_whose_file_is_gone_delays_its_callbacks_and_no_others(
             async with dispatching(desk.store):
                 await desk.until(kept, "delivered")
                 await eventually(
-                    lambda: _said(logs, "a callback met a fault and is tried again; report it"), "nobody was told"
+                    lambda: _said(logs, "callback waits for its platform's file: put it back"), "nothing was logged"
                 )
         assert await desk.states(lost) == ["pending"]
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "state"),
+    [
+        (200, "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "delivered"),
+        (500, "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "failed"),
+        (500, "Mon, 99999999999999999999 Jan 2026 00:00:00 GMT", "failed"),
+        (500, "Mon, 01 Jan 0001 00:00:00 +9999", "failed"),
+    ],
+)
+async def test_a_retry_after_that_is_no_date_costs_an_attempt_and_no_more(
+    desk: Desk, status: int, retry_after: str, state: str
+) -> None:
+    with Receiver(answers(status, f"Retry-After: {retry_after}")) as receiver:
+        order = await desk.place(receiver.url)
+        async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):
+            await desk.until(order, state)
+        assert len(await desk.outcomes(order)) == len(receiver.received) == (1 if state == "delivered" else 2)
+
+
+async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> None:
+    async with desk_at(sqlite_url) as desk:
+        with Receiver() as receiver, capture_logs() as logs:
+            order = await desk.place(receiver.url)
+            async with desk.store.transaction() as connection:  # nobody writes such a secret: it stands for any fault
+                await connection.exec_driver_sql("UPDATE tokens SET webhook_secret = 'whsec_%'")
+            async with dispatching(desk.store, delays=(timedelta(milliseconds=10),)):
+                await desk.until(order, "failed")
+        assert await desk.outcomes(order) == [("unreachable", None)] * 2
+        assert receiver.received == []
+        assert await _said(logs, "callback attempt failed unexpectedly; report it")
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,9 +288,14 @@ async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, mo
     async with desk_at(sqlite_url) as desk:
         with Receiver(answers(500)) as receiver:
             order = await desk.place(receiver.url)
-            async with dispatching(desk.store, waits=(timedelta(milliseconds=10),) * 6):
+            async with dispatching(desk.store, delays=(timedelta(milliseconds=10),) * 6):
                 await desk.until(order, "failed")
         assert len(await desk.outcomes(order)) == 3
+
+
+def everything() -> limits.FreeCapacity:
+    """The capacity of a dispatcher that does nothing else."""
+    return limits.FreeCapacity([], limits.ReceiverLimits())
 
 
 async def _said(logs: Any, event: str) -> bool:

@@ -20,7 +20,7 @@ import pytest
 from sqlalchemy import select, update
 
 from api.orders.webhooks.payload import message_id
-from api.orders.webhooks.schedule import JITTER, WAITS
+from api.orders.webhooks.schedule import JITTER, RETRY_DELAYS
 from api.settings import Settings
 from mappings.platforms import read_platforms
 from store import migrate
@@ -147,7 +147,7 @@ async def _sound_outbox(store: Store) -> dict[int, int]:
         assert (row.next_attempt_at is None) == (row.order_id in blocked), row
         blocked.add(row.order_id)
         if row.next_attempt_at is not None and row.last_attempt_at is not None and row.tries:
-            latest = row.last_attempt_at + WAITS[row.tries - 1] * (1 + JITTER) + SLACK
+            latest = row.last_attempt_at + RETRY_DELAYS[row.tries - 1] * (1 + JITTER) + SLACK
             assert row.next_attempt_at <= latest, row
             waiting[row.tries] = waiting.get(row.tries, 0) + 1
     return waiting

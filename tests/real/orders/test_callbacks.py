@@ -95,7 +95,7 @@ async def test_the_schedule_ends_as_failed_and_lets_the_next_event_through(desk:
 async def test_an_event_waits_until_the_one_before_it_is_delivered(desk: Desk) -> None:
     with Receiver(answers(503)) as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing")
-        async with dispatching(desk.store, waits=(timedelta(milliseconds=50),) * 1000):
+        async with dispatching(desk.store, delays=(timedelta(milliseconds=50),) * 1000):
             await desk.until_tried(order, 3)
             assert set(receiver.events) == {"order.created"}
             first, second = await desk.deliveries(order)
@@ -179,10 +179,10 @@ async def test_a_replay_sends_the_same_event_again(desk: Desk) -> None:
                 replayed = await desk.replay(order, n)
                 assert replayed is not None
                 assert replayed.state == "pending"
-            dispatcher.wake()
+            dispatcher.worker.wake()
             await desk.until(order, "delivered", "delivered")
             assert await desk.replay(order, 2) is not None  # what was delivered may be asked for again too
-            dispatcher.wake()
+            dispatcher.worker.wake()
             await eventually_received(receiver, 3)
             assert await desk.replay(order, 3) is None
     assert receiver.events == ["order.created", "order.processing", "order.processing"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from api.orders.examples import ORDER_BODIES
-from api.orders.retention import keep_up
+from api.orders.retention import apply_retention
 from api.settings import Settings
 from store import migrate
 from store.auth import tokens
@@ -62,13 +62,13 @@ async def test_the_setting_erases_them_after_its_days(shop: Shop) -> None:
     order = placed.json()["order"]
     assert (await move(shop, order["id"], "failed")).status_code == 200
     now = datetime.now(UTC)
-    await keep_up(shop.store, now + timedelta(days=400), None)
-    await keep_up(shop.store, now + timedelta(days=29), 30)
-    await keep_up(shop.store, now - timedelta(days=400), 30)
+    await apply_retention(shop.store, now + timedelta(days=400), None)
+    await apply_retention(shop.store, now + timedelta(days=29), 30)
+    await apply_retention(shop.store, now - timedelta(days=400), 30)
     assert (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["account"] == "personal-account"
 
     async def erased() -> bool:  # an order whose callback is being noted is left to the next round
-        await keep_up(shop.store, now + timedelta(days=31), 30)
+        await apply_retention(shop.store, now + timedelta(days=31), 30)
         return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["account"] == "")
 
     await eventually(erased, "they are still there")

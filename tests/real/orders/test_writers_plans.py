@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from api.orders.retention import keep_up
+from api.orders.retention import apply_retention
 from api.orders.sandbox.worker import make_moves
 from api.settings import Settings
 from store.connection.sqlite import BEGIN_WRITING
@@ -35,7 +35,7 @@ async def test_a_writer_looks_through_no_table(sqlite_settings: Settings, sqlite
             await shop.until_hidden()
             await shop.order("100000815", await shop.token("order", sandbox=True))
             await make_moves(shop.store, later)
-            await keep_up(shop.store, later, personal_data_days=30)
+            await apply_retention(shop.store, later, personal_data_days=30)
         async with desk_at(sqlite_url) as desk:
             with Receiver() as receiver:
                 order = await desk.move(await desk.place(receiver.url), "processing", "delivered", "completed")

@@ -1,6 +1,5 @@
 """A database with a token goes in; orders with callbacks, dispatchers and what they did come out. Needs no engine."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -114,15 +113,10 @@ async def dispatching(store: Store, *, sender: Sender | None = None, **more: Any
     """A dispatcher at work, by default one that may go to this machine: as patient as the product's, because an
     attempt that met its deadline while the machine stood still is made again.
     """
-    async with sender or Sender(allow_insecure=True) as held:
-        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, held, **{"waits": QUICK, **more})
-        task = asyncio.create_task(dispatcher.run())
-        try:
+    async with sender or Sender(allow_insecure=True) as opened:
+        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, opened, **{"delays": QUICK, **more})
+        async with dispatcher.running():
             yield dispatcher
-        finally:
-            dispatcher.stop()
-            await asyncio.wait({task})
-            task.result()
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from api.orders.retention import keep_up
+from api.orders.retention import apply_retention
 from store.connection.engine import Store
 from store.orders import privacy
 from store.schema import ENDED, RELEASED, STATES
@@ -146,7 +146,7 @@ class Life(RuleBasedStateMachine):
             assert answer.status_code == 200, answer.text
             known.history.append(to)
             if known.to_forget and to in ENDED:
-                asyncio.run(self._keep_up())
+                asyncio.run(self._apply_retention())
                 known.erased = True
         self.look(order_id)
 
@@ -202,10 +202,10 @@ class Life(RuleBasedStateMachine):
         finally:
             await store.close()
 
-    async def _keep_up(self) -> None:
+    async def _apply_retention(self) -> None:
         store = Store(self.database_url)
         try:
-            await keep_up(store, datetime.now(UTC), None)
+            await apply_retention(store, datetime.now(UTC), None)
         finally:
             await store.close()
 

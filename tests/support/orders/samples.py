@@ -35,7 +35,7 @@ ORDER = Order(
 
 
 WORK = DeliveryWork(
-    order=replace(ORDER, state="processing", updated_at=AT),
+    order=replace(ORDER, state="processing", updated_at=AT, callback_url="https://shop.example.com/hook"),
     n=2,
     receiver="shop.example.com",
     secrets=(SECRET,),

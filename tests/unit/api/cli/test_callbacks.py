@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
-from api.orders.webhooks.limits import Paces, Shares
+from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits
 from api.orders.webhooks.payload import message_of
 from mappings.platforms import read_platforms
 from store.connection.engine import Store
@@ -50,7 +50,7 @@ class Machine:
             store = Store(self.url)
             async with store.transaction() as connection:
                 order = await orders.place(connection, new_order(token_id, "https://shop.example.com/hook"), at)
-                [work] = await deliveries.lease(connection, at, 30.0, Shares([], Paces()))
+                [work] = await deliveries.lease(connection, at, 30.0, FreeCapacity([], ReceiverLimits()))
                 attempt = Attempt(at=at, outcome="rejected", status_code=500, milliseconds=1)
                 note = Note(work=work, attempt=attempt, state="failed", next_attempt_at=None)
                 await attempts.keep(connection, [note])
@@ -139,7 +139,7 @@ def test_recover_needs_a_token_that_there_is(machine: Machine) -> None:
 
 def test_an_integrator_checks_a_received_callback(machine: Machine, tmp_path: Path) -> None:
     platform = next(iter(read_platforms()))
-    message = message_of(WORK, "https://shop.example.com/hook", platform, "https://gear.test", datetime.now(UTC))
+    message = message_of(WORK, platform, "https://gear.test", datetime.now(UTC))
     (tmp_path / "body.json").write_bytes(message.body)
     (tmp_path / "secret.txt").write_text(WORK.secrets[0] + "\n")
     (tmp_path / "headers.txt").write_text("\n".join(f"{name}: {value}" for name, value in message.headers.items()))

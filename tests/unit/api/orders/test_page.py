@@ -10,7 +10,7 @@ import pytest
 
 from api.orders import page
 from api.orders.answers import history_entries, order_entry, rfc3339
-from api.orders.index_sync import MOST_RETRY_SECONDS, retry_seconds
+from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
 from store.orders.orders import OrderEvent
 from store.schema import STATES
@@ -111,4 +111,4 @@ def test_times_are_utc_with_milliseconds() -> None:
 
 def test_retries_wait_longer_each_time_but_never_long() -> None:
     assert [retry_seconds(attempts) for attempts in (1, 2, 3, 4, 5)] == [0.25, 0.5, 1.0, 2.0, 2.0]
-    assert retry_seconds(10_000) == MOST_RETRY_SECONDS
+    assert retry_seconds(10_000) == MAX_RETRY_SECONDS

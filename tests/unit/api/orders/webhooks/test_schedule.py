@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.orders.webhooks.schedule import WAITS, Outcome, Verdict, outcome_of, retry_after, verdict
+from api.orders.webhooks.schedule import RETRY_DELAYS, Outcome, Verdict, outcome_of, parse_retry_after, verdict
 from store.outbox.deliveries import LONGEST_WAIT
 
 NOW = datetime(2026, 8, 9, 4, 0, 0, tzinfo=UTC)
@@ -27,15 +27,15 @@ def test_the_attempts_are_those_of_the_contract(outcome: Outcome, status: int | 
 
 
 def test_jitter_makes_waits_longer_by_a_fifth_at_most() -> None:
-    for tries, wait in enumerate(WAITS):
-        late = verdict("timeout", None, None, tries, 0.999).wait
+    for tries, wait in enumerate(RETRY_DELAYS):
+        late = verdict("timeout", None, None, tries, 0.999).delay
         assert late is not None
         assert wait < late < wait * 1.2
 
 
 def test_no_wait_is_longer_than_the_store_believes() -> None:
-    for tries in range(len(WAITS)):
-        wait = verdict("rejected", 503, timedelta(days=365), tries, 0.999).wait
+    for tries in range(len(RETRY_DELAYS)):
+        wait = verdict("rejected", 503, timedelta(days=365), tries, 0.999).delay
         assert wait is not None
         assert wait < LONGEST_WAIT
 
@@ -46,9 +46,9 @@ def test_success_and_410_end_a_delivery() -> None:
 
 
 def test_retry_after_makes_a_wait_longer_and_never_shorter() -> None:
-    assert verdict("rejected", 429, timedelta(hours=1), 0, 0.0).wait == timedelta(hours=1)
-    assert verdict("rejected", 503, timedelta(seconds=1), 1, 0.0).wait == timedelta(minutes=5)
-    assert verdict("rejected", 503, timedelta(days=30), 0, 0.0).wait == timedelta(hours=24)
+    assert verdict("rejected", 429, timedelta(hours=1), 0, 0.0).delay == timedelta(hours=1)
+    assert verdict("rejected", 503, timedelta(seconds=1), 1, 0.0).delay == timedelta(minutes=5)
+    assert verdict("rejected", 503, timedelta(days=30), 0, 0.0).delay == timedelta(hours=24)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_retry_after_makes_a_wait_longer_and_never_shorter() -> None:
     ],
 )
 def test_retry_after_is_read_in_both_notations(value: str | None, wait: timedelta | None) -> None:
-    assert retry_after(value, NOW) == wait
+    assert parse_retry_after(value, NOW) == wait
 
 
 def test_2xx_alone_is_success() -> None:

@@ -1,4 +1,4 @@
-"""Masking: a bound item is out of every search, a released one is back, whatever crashes in between."""
+"""Index sync: a bound item is out of every search, a released one is back, whatever crashes in between."""
 
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from api.orders.index_sync import Masking
+from api.orders.index_sync import IndexSync
 from api.settings import Settings
 from mappings.connection import connect_async
 from store import migrate
@@ -20,14 +20,14 @@ from tests.support.wire import TcpProxy
 NOW = datetime(2026, 8, 9, tzinfo=UTC)
 
 
-async def until_all_is_told(shop: Shop) -> None:
-    """Waits until the index knows everything that the store has for it."""
+async def until_all_is_published(shop: Shop) -> None:
+    """Waits until the index outbox is empty."""
 
-    async def told() -> bool:
+    async def published() -> bool:
         async with shop.store.reading() as connection:
             return await index_outbox.backlog(connection) == 0
 
-    await eventually(told, "the index does not know all yet")
+    await eventually(published, "rows are still in the outbox")
 
 
 async def test_an_item_is_hidden_while_an_order_binds_it(shop: Shop) -> None:
@@ -37,14 +37,14 @@ async def test_an_item_is_hidden_while_an_order_binds_it(shop: Shop) -> None:
     assert await shop.offered() == everything - {KNIFE}
     assert (await shop.get(f"/v1/gear/{KNIFE}")).json()["available"] is False
     await shop.move(order["id"], "created", "processing", "delivered")
-    await until_all_is_told(shop)
+    await until_all_is_published(shop)
     assert await shop.offered() == everything - {KNIFE}
     await shop.move(order["id"], "delivered", "reverted")
     await shop.until_offered()
     assert await shop.offered() == everything
 
 
-async def test_what_another_worker_left_is_taken_up(settings: Settings) -> None:
+async def test_another_workers_row_is_published(settings: Settings) -> None:
     async with opened(settings) as shop:
         await place_past_the_app(settings)
         await shop.until_hidden()
@@ -74,7 +74,7 @@ async def test_the_work_of_a_worker_that_died_is_taken_over(sqlite_settings: Set
         await shop.until_hidden()
 
 
-async def test_an_order_just_before_the_end_is_still_told(sqlite_settings: Settings) -> None:
+async def test_an_order_just_before_the_end_is_published(sqlite_settings: Settings) -> None:
     async with opened(sqlite_settings) as shop:
         await shop.placed()
     client = connect_async(sqlite_settings, timeout=30)
@@ -85,10 +85,10 @@ async def test_an_order_just_before_the_end_is_still_told(sqlite_settings: Setti
     assert found["_source"]["bound"] is True
 
 
-async def test_an_item_that_left_the_catalogue_needs_no_mask(sqlite_settings: Settings) -> None:
+async def test_an_item_that_left_the_catalogue_needs_no_update(sqlite_settings: Settings) -> None:
     async with opened(sqlite_settings) as shop:
         await place_past_the_app(sqlite_settings, item=123)
-        await until_all_is_told(shop)
+        await until_all_is_published(shop)
 
 
 async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) -> None:
@@ -105,17 +105,17 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
                         found = await connection.exec_driver_sql("SELECT min(attempts) FROM masks")
                         return int(found.scalar_one()) >= 3
 
-                await eventually(tried_again, "masking gave up")
+                await eventually(tried_again, "index sync gave up")
                 proxy.restore()
                 await shop.until_hidden(KNIFE)
                 await shop.until_hidden(NEGATIVE)
-                # a try that timed out may arrive late, so what is true is told once more
-                await until_all_is_told(shop)
+                # a try that timed out may arrive late, so the present state is published once more
+                await until_all_is_published(shop)
                 async with shop.store.reading() as connection:
                     found = await connection.exec_driver_sql("SELECT min(applied_version) FROM masks")
                     assert int(found.scalar_one()) > 1
-            said = [entry["event"] for entry in logs if entry["event"].startswith("masking")]
-            assert said == ["masking waits for an outage to end", "masking works again"]
+            events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
+            assert events == ["background work waits for an outage to end", "background work goes on"]
 
 
 async def test_an_outage_of_the_store_only_delays(
@@ -126,14 +126,14 @@ async def test_an_outage_of_the_store_only_delays(
             await postgres.stop_serving(database)
 
             async def noticed() -> bool:
-                return any(entry["event"] == "masking waits for an outage to end" for entry in logs)
+                return any(entry.get("work") == "index sync" for entry in logs)
 
-            await eventually(noticed, "masking did not notice")
+            await eventually(noticed, "index sync did not notice")
             await postgres.serve_again(database)
             await place_past_the_app(postgres_settings)
             await shop.until_hidden()
-        said = [entry["event"] for entry in logs if entry["event"].startswith("masking")]
-        assert said == ["masking waits for an outage to end", "masking works again"]
+        events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
+        assert events == ["background work waits for an outage to end", "background work goes on"]
 
 
 async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
@@ -146,30 +146,31 @@ async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
             database.execute("UPDATE masks SET version = version + 1, updated_at = 'never'")
 
             async def noticed() -> bool:
-                return any(entry.get("work") == "masking" for entry in logs)
+                return any(entry.get("work") == "index sync" for entry in logs)
 
             await eventually(noticed, "nothing was logged")
             database.execute("UPDATE masks SET updated_at = 0")
-            await until_all_is_told(shop)
+            await until_all_is_published(shop)
         database.close()
 
 
-async def test_what_was_told_too_late_is_told_again(sqlite_settings: Settings) -> None:
+async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqlite_settings: Settings) -> None:
     await migrate.upgrade(sqlite_settings.database_url)
     async with opened(sqlite_settings) as shop:
         await shop.placed()
-        await until_all_is_told(shop)
-        idle = Masking(shop.app.app.state.services)
+        await until_all_is_published(shop)
+        services = shop.app.app.state.services
+        idle = IndexSync(services.store, services.engine.mark)
         async with shop.store.transaction() as connection:
             # as if this worker had been stopped for a minute between its lease and its answer
             await index_outbox.touch(connection, 730, [KNIFE], NOW)
             [work] = await index_outbox.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
             version = work.version
-        await idle._note([work], [True])
+        await idle.record([work], [True])
         async with shop.store.reading() as connection:
             found = await connection.exec_driver_sql("SELECT version FROM masks")
             assert int(found.scalar_one()) > version
-        await until_all_is_told(shop)
+        await until_all_is_published(shop)
         await shop.until_hidden()
 
 

@@ -1,0 +1,76 @@
+"""Retention: keys and personal data are erased in time, an outage only delays that, and nothing else is touched."""
+
+from datetime import UTC, datetime, timedelta
+
+from structlog.testing import capture_logs
+
+from api.orders.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, apply_retention
+from api.orders.worker import PeriodicWorker, running
+from api.settings import Settings
+from tests.support.orders.calls import is_replay_of, send
+from tests.support.orders.shop import Shop, eventually, opened
+from tests.support.store.postgres import Postgres
+
+
+async def test_a_key_lasts_a_day_at_least_and_not_for_ever(shop: Shop) -> None:
+    first = await send(shop.app.client)
+    now = datetime.now(UTC)
+    for moment in (now - timedelta(days=400), now, now + timedelta(hours=24), now + KEY_RETENTION - timedelta(hours=1)):
+        # clocks that were put back or forward by a day among them
+        assert await apply_retention(shop.store, moment, None) == INTERVAL_SECONDS
+        assert is_replay_of(await send(shop.app.client), first)
+    await apply_retention(shop.store, now + KEY_RETENTION + timedelta(seconds=1), None)
+    # the key is forgotten, the order is not: its item cannot be bought a second time by mistake
+    assert (await send(shop.app.client)).json()["error"]["code"] == "item_unavailable"
+    again = await send(shop.app.client, None)
+    assert again.json() == first.json()
+
+
+async def test_a_full_batch_is_followed_by_the_next_at_once(shop: Shop) -> None:
+    async with shop.store.transaction() as connection:
+        await connection.exec_driver_sql(
+            "INSERT INTO idempotency_keys (token_id, key, body_digest, created_at) "  # a number of ours
+            "WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys "
+            f"WHERE n <= {BATCH}) SELECT tokens.id, 'k' || n, 'digest', 0 FROM keys, tokens"
+        )
+    assert await apply_retention(shop.store, datetime.now(UTC), None) == 0.0
+    assert await apply_retention(shop.store, datetime.now(UTC), None) == INTERVAL_SECONDS
+
+
+async def test_an_app_erases_old_keys_when_it_starts(settings: Settings) -> None:
+    async with opened(settings) as shop:
+        assert (await send(shop.app.client)).status_code == 201
+        async with shop.store.transaction() as connection:
+            await connection.exec_driver_sql("UPDATE idempotency_keys SET created_at = 1")
+    async with opened(settings) as shop:
+
+        async def erased() -> bool:
+            async with shop.store.reading() as connection:
+                found = await connection.exec_driver_sql("SELECT count(*) FROM idempotency_keys")
+                return int(found.scalar_one()) == 0
+
+        await eventually(erased, "the key is still there")
+
+
+async def test_an_outage_is_logged_once_and_waited_out(
+    postgres_settings: Settings, postgres: Postgres, database: str
+) -> None:
+    async with opened(postgres_settings) as shop:
+        store = shop.store
+
+        async def work() -> float:
+            await apply_retention(store, datetime.now(UTC), None)
+            return 0.05
+
+        with capture_logs() as logs:
+            async with running(PeriodicWorker("test", work, retry_seconds=0.05)):
+                await postgres.stop_serving(database)
+
+                async def logged(event: str) -> bool:  # by this worker: the service's own notice the outage as well
+                    return any(entry["event"] == event and entry.get("work") == "test" for entry in logs)
+
+                await eventually(lambda: logged("background work waits for an outage to end"), "nothing was logged")
+                await postgres.serve_again(database)
+                await eventually(lambda: logged("background work goes on"), "it does not go on")
+        events = [entry["event"] for entry in logs if entry.get("work") == "test"]
+        assert events == ["background work waits for an outage to end", "background work goes on"]

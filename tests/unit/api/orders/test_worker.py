@@ -1,0 +1,104 @@
+"""The loop of background work: it goes on after exceptions and outages, drains at its end, and always ends in time."""
+
+import asyncio
+
+from structlog.testing import capture_logs
+
+from api.orders.worker import PeriodicWorker, finish, running
+from store.connection.errors import StoreUnavailable
+
+
+async def test_an_exception_or_an_outage_is_logged_and_does_not_end_the_work() -> None:
+    runs = 0
+    done = asyncio.Event()
+
+    async def work() -> float:
+        nonlocal runs
+        runs += 1
+        if runs == 1:
+            raise ZeroDivisionError
+        if runs <= 3:
+            raise StoreUnavailable("gone")
+        done.set()
+        return 3600.0
+
+    with capture_logs() as logs:
+        async with running(PeriodicWorker("test", work, retry_seconds=0.01)) as worker:
+            await asyncio.wait_for(done.wait(), 30)
+            worker.wake()
+    assert [entry["log_level"] for entry in logs] == ["error", "warning", "info"]
+    assert {entry["work"] for entry in logs} == {"test"}
+
+
+async def test_a_run_knows_whether_it_was_woken() -> None:
+    woken: list[bool] = []
+    ran = asyncio.Event()
+
+    async def work() -> float:
+        woken.append(worker.woken)
+        ran.set()
+        return 3600.0
+
+    worker = PeriodicWorker("test", work)
+    async with running(worker):
+        await asyncio.wait_for(ran.wait(), 30)
+        ran.clear()
+        worker.wake()
+        await asyncio.wait_for(ran.wait(), 30)
+    assert woken == [False, True]
+
+
+async def test_work_that_arrives_at_the_end_is_drained() -> None:
+    waiting = ["a"]
+    published: list[str] = []
+    ran = asyncio.Event()
+
+    async def work() -> float:
+        published.extend(waiting)
+        waiting.clear()
+        ran.set()
+        return 3600.0
+
+    async with running(PeriodicWorker("test", work, drain=True)):
+        await ran.wait()
+        waiting.append("b")
+    assert published == ["a", "b"]
+
+
+async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
+    begun, cleaned_up = asyncio.Event(), False
+
+    async def work() -> float:
+        nonlocal cleaned_up
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.01)  # as a transaction rolls back
+            cleaned_up = True
+        return 0.0
+
+    async with running(PeriodicWorker("test", work), stop_seconds=0.01):
+        await begun.wait()
+    assert cleaned_up
+
+
+async def test_a_task_that_refuses_to_end_holds_the_end_up_for_a_bounded_time() -> None:
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not released.is_set():
+            try:
+                await released.wait()
+            except asyncio.CancelledError:
+                continue
+
+    task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    with capture_logs() as logs:
+        async with asyncio.timeout(30):
+            assert await finish({task}, 0.01, cancel_seconds=0.01) == {task}
+    assert [entry["event"] for entry in logs] == ["background work does not end; report it"]
+    released.set()
+    await task
+    assert await finish(set(), 0.01) == set()
