@@ -82,9 +82,9 @@ async def waiting(services: Services) -> CollectorRegistry:
     meaning = "Seconds since the oldest of them is due"
     overdue_seconds = Gauge("gear_callbacks_overdue_seconds", meaning, registry=registry)
     async with services.store.reading() as connection:
-        behind.set(await index_outbox.backlog(connection))
+        behind.set(await index_outbox.count_pending(connection))
         now = datetime.now(UTC)
-        count, oldest = await deliveries.backlog(connection, now)
+        count, oldest = await deliveries.overdue(connection, now)
     overdue.set(count)
     overdue_seconds.set(0 if oldest is None else max(0.0, (now - oldest).total_seconds()))
     return registry

@@ -1,1 +1,1 @@
-"""All SQL: orders, claims, tokens and what is still to be told to the index."""
+"""All SQL: the schema, its migrations, and in sub-packages what reads and writes it."""

@@ -1,7 +1,6 @@
-"""Migrations: a database address and a revision go in, a database with that schema comes out.
+"""Migrates a database up and down.
 
-Alembic is run from here, without alembic.ini: the migrations are found beside this file, so an installed wheel has
-them too.
+Alembic runs without an alembic.ini: the migrations lie beside this file, so an installed wheel has them too.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -18,12 +17,11 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.address import database_address
-from store.connection.drivers import Waits, make_engine
-from store.connection.errors import ConstraintBroken, UnknownRevision
-from store.connection.faults import explaining
+from store.connection.drivers import Timeouts, make_engine
+from store.connection.errors import ConstraintBroken, UnknownRevision, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING
 
-MIGRATION_WAITS: Final = Waits(connect=10.0, lock=60.0, statement=600.0)
+MIGRATION_TIMEOUTS: Final = Timeouts(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""
 
 _LOCK: Final = 0x67656172  # "gear" in ASCII: the advisory lock that migrations of this project share
@@ -88,9 +86,9 @@ async def _check_references(connection: AsyncConnection) -> None:
 
 @asynccontextmanager
 async def _opened(url: str, begin: str) -> AsyncIterator[AsyncConnection]:
-    engine = make_engine(database_address(url), MIGRATION_WAITS, foreign_keys=False)
+    engine = make_engine(database_address(url), MIGRATION_TIMEOUTS, foreign_keys=False)
     try:
-        with explaining():
+        with mapped_errors():
             async with engine.execution_options(begin=begin).begin() as connection:
                 yield connection
     finally:

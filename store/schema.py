@@ -1,4 +1,4 @@
-"""The tables: nothing goes in, SQLAlchemy Core tables for SQLite and PostgreSQL alike come out.
+"""The tables, in SQLAlchemy Core, for SQLite and PostgreSQL alike.
 
 Times are UTC, whole microseconds since 1970 in a BIGINT, so that both databases keep and compare the same number.
 """
@@ -11,8 +11,10 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     ForeignKey,
     ForeignKeyConstraint,
+    FromClause,
     Index,
     Integer,
     MetaData,
@@ -21,32 +23,34 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    literal_column,
     text,
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-REVISION: Final = "0007"
+REVISION: Final = "0008"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
-STATES: Final = ("created", "processing", "delivered", "completed", "failed", "cancelled", "reverted")
-RELEASED: Final = frozenset({"failed", "cancelled", "reverted"})
+_OPEN: Final = ("created", "processing", "delivered")
+_RELEASED: Final = ("failed", "cancelled", "reverted")
+STATES: Final = (*_OPEN, "completed", *_RELEASED)
+RELEASED: Final = frozenset(_RELEASED)
 """States that let go of the item, for good: nothing leaves them."""
+ENDED: Final = frozenset({"completed", *_RELEASED})
+"""States that nothing but a reverted trade leaves."""
 
-ENDED: Final = frozenset({"completed", *RELEASED})
-"""States that nothing but a taken back trade leaves."""
-
-_HOLDS: Final = "state NOT IN ('failed', 'cancelled', 'reverted')"
-ACTIVE_SQL: Final = f"NOT sandbox AND {_HOLDS}"
+# Conditions of partial indexes are literal text: an index is only used by a query that says the same.
+ACTIVE_SQL: Final = f"NOT sandbox AND state NOT IN {_RELEASED}"
 ACTIVE: Final = text(ACTIVE_SQL)
-"""An order that binds its item. Literal text, because a partial index is only used by a query that says the same."""
-TRIED: Final = text(f"sandbox AND {_HOLDS}")
-"""A sandbox order that would bind its item; it keeps only its own token from ordering the same one twice."""
-# Not as a list of these states: SQLite would look through all orders in them, not in the index made for the question.
-_AT_ITS_END: Final = "state NOT IN ('created', 'processing', 'delivered')"
-PERSONAL: Final = text(f"email <> '' AND {_AT_ITS_END}")
-"""An order at its end that still says who the buyer is (store.orders.privacy)."""
-TO_FORGET: Final = text(f"forget AND {_AT_ITS_END}")
+"""An order that binds its item."""
+ACTIVE_SANDBOX: Final = text(f"sandbox AND state NOT IN {_RELEASED}")
+"""A sandbox order that would bind its item; it only keeps its own token from ordering the same one twice."""
+# Not as a list of ENDED: SQLite would look through all orders in these states, not in the index made for the question.
+_IS_ENDED: Final = f"state NOT IN {_OPEN}"
+PERSONAL: Final = text(f"email <> '' AND {_IS_ENDED}")
+"""An ended order that still says who the buyer is (store.orders.privacy)."""
+TO_FORGET: Final = text(f"forget AND {_IS_ENDED}")
 """One of these whose buyer is to be forgotten without waiting."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -144,8 +148,8 @@ Index(
     orders.c.platform,
     orders.c.item,
     unique=True,
-    sqlite_where=TRIED,
-    postgresql_where=TRIED,
+    sqlite_where=ACTIVE_SANDBOX,
+    postgresql_where=ACTIVE_SANDBOX,
 )
 # Read backwards they are lists of orders, newest first: a token's, and everybody's, whole or of one value.
 Index("orders_of_token", orders.c.token_id, orders.c.created_at, orders.c.id)
@@ -169,8 +173,8 @@ order_events = Table(
     CheckConstraint(f"state IN {STATES}", name="order_events_state"),
 )
 
-# The answer to each order that was sent with an Idempotency-Key, as text, for its retries; without one, the key's
-# calls were refused so far.
+# The response to each order that was sent with an Idempotency-Key, as text, for its retries; without one, the key's
+# requests were refused so far.
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
@@ -178,7 +182,7 @@ idempotency_keys = Table(
     Column("key", Text, nullable=False),
     Column("body_digest", Text, nullable=False),
     Column("order_id", Text, ForeignKey("orders.id", name="idempotency_keys_order")),
-    Column("answer", Text),
+    Column("response", Text),
     Column("created_at", Instant, nullable=False),
     Column("refusals", Integer, nullable=False, server_default="0"),
     PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
@@ -200,12 +204,10 @@ sandbox_moves = Table(
 )
 Index("sandbox_moves_due", sandbox_moves.c.due_at)
 
-# The outbox towards the search index: a row with applied_version < version is still to be told.
-# Whether the item is bound is not kept here; it is read from orders when the index is told.
-BEHIND_SQL: Final = "applied_version < version"
-BEHIND: Final = text(BEHIND_SQL)
-masks = Table(
-    "masks",
+# The outbox of the search index (store.outbox.index_outbox).
+UPDATE_PENDING: Final = text("applied_version < version")
+index_outbox = Table(
+    "index_outbox",
     metadata,
     Column("platform", Integer, nullable=False),
     Column("item", BigInteger, nullable=False),
@@ -214,9 +216,14 @@ masks = Table(
     Column("leased_until", Instant),
     Column("attempts", Integer, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    PrimaryKeyConstraint("platform", "item", name="masks_pk"),
+    PrimaryKeyConstraint("platform", "item", name="index_outbox_pk"),
 )
-Index("masks_behind", masks.c.updated_at, sqlite_where=BEHIND, postgresql_where=BEHIND)
+Index(
+    "index_outbox_pending",
+    index_outbox.c.updated_at,
+    sqlite_where=UPDATE_PENDING,
+    postgresql_where=UPDATE_PENDING,
+)
 
 # What the service signs its cursors with, base64; made by whichever process first needs it.
 signing_keys = Table(
@@ -230,10 +237,8 @@ signing_keys = Table(
 
 DELIVERY_STATES: Final = ("pending", "delivered", "failed")
 OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
-PENDING_SQL: Final = "state = 'pending'"
-PENDING: Final = text(PENDING_SQL)
 
-# The outbox towards the clients: one row for each event of an order with a callback address. `n` is the event's.
+# The outbox of callbacks: one row for each event of an order with a callback address. `n` is the event's.
 # Of an order's pending rows only the first has a `next_attempt_at`: the others wait for it.
 deliveries = Table(
     "deliveries",
@@ -250,6 +255,14 @@ deliveries = Table(
     ForeignKeyConstraint(["order_id", "n"], ["order_events.order_id", "order_events.n"], name="deliveries_event"),
     CheckConstraint(f"state IN {DELIVERY_STATES}", name="deliveries_state"),
 )
+
+
+def is_pending(rows: FromClause) -> ColumnElement[bool]:
+    """Whether a row of `deliveries`, or of an alias of it, is pending; literal, as the partial index has it."""
+    return rows.c.state == literal_column("'pending'")
+
+
+PENDING: Final = is_pending(deliveries)
 Index("deliveries_pending", deliveries.c.next_attempt_at, sqlite_where=PENDING, postgresql_where=PENDING)
 
 delivery_attempts = Table(

@@ -75,13 +75,13 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
 
     Example: gear-api webhook rotate shop --keep 24h
     """
-    from store.auth import webhook_secrets
+    from store.auth import tokens
 
     until = None if at_once else datetime.now(UTC) + keep
 
     async def change() -> tuple[str, str] | None:
         async with opened_store() as store, store.transaction() as connection:
-            return await webhook_secrets.rotate(connection, token_id_or_name, until)
+            return await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
 
     changed = run_now(change())
     if changed is None:
@@ -160,7 +160,7 @@ def backlog(as_json: bool) -> None:
 
     async def count() -> tuple[int, datetime | None]:
         async with opened_store() as store, store.reading() as connection:
-            return await deliveries.backlog(connection, datetime.now(UTC))
+            return await deliveries.overdue(connection, datetime.now(UTC))
 
     overdue, oldest = run_now(count())
     shown = {"overdue": overdue, "oldestSince": oldest.isoformat() if oldest else None}

@@ -33,7 +33,7 @@ def forget(account: str, names: tuple[str, ...], every_token: bool, as_json: boo
         message = "the account is empty, as that of orders whose data are erased already: name one"
         raise click.UsageError(message)
 
-    async def erase() -> privacy.Forgotten:
+    async def erase() -> privacy.Erasure:
         async with opened_store() as store, store.transaction() as connection:
             owners = await privacy.owners(connection, wanted)
             return await privacy.forget(connection, wanted, _chosen(owners, names, every_token))

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.orders.placing.money import json_number
 from mappings.platforms import Platform
-from store.orders.orders import Order, OrderEvent
+from store.records import Order, OrderEvent
 
 
 def status_url(order: Order, public_url: str) -> str:

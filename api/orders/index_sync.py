@@ -14,7 +14,7 @@ from api.errors import ApiError
 from api.orders.worker import PeriodicWorker, linger
 from store.connection.engine import Store
 from store.outbox import index_outbox
-from store.outbox.index_outbox import MaskWork
+from store.outbox.index_outbox import IndexUpdate
 
 POLL_SECONDS = 0.5  # a row left by a crash or by another worker is published within the 2 seconds of the contract
 BATCH = 250  # one request and one transaction: more than one database receives in a second
@@ -23,7 +23,7 @@ LEASE_SECONDS = 5.0  # publishing and recording; after this another worker takes
 FIRST_RETRY_SECONDS = 0.25
 MAX_RETRY_SECONDS = 2.0
 
-Publish = Callable[[Sequence[MaskWork]], Awaitable[list[bool]]]
+Publish = Callable[[Sequence[IndexUpdate]], Awaitable[list[bool]]]
 """Sends updates to the index; for each whether the index has it. An item that the index lacks needs no update."""
 
 
@@ -48,7 +48,7 @@ class IndexSync:
         """Leases a batch and publishes it; returns its size, 0 where a row was refused."""
         if not self.worker.woken:  # whoever wakes it has left a row
             async with self._store.reading() as connection:
-                if not await index_outbox.any_behind(connection):
+                if not await index_outbox.any_pending(connection):
                     return 0
         async with self._store.transaction() as connection:
             batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
@@ -58,7 +58,7 @@ class IndexSync:
         await self.record(batch, accepted)
         return len(batch) if all(accepted) else 0
 
-    async def _accepted(self, batch: list[MaskWork]) -> list[bool]:
+    async def _accepted(self, batch: list[IndexUpdate]) -> list[bool]:
         """For each row whether the index has it now."""
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
@@ -73,18 +73,20 @@ class IndexSync:
             self.worker.outages.begin("index", f"updates refused for platform {', '.join(map(str, platforms))}")
         return accepted
 
-    async def record(self, batch: list[MaskWork], accepted: list[bool]) -> None:
+    async def record(self, batch: list[IndexUpdate], accepted: list[bool]) -> None:
         """Records for each row that the index has it, or when it is tried again."""
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            await index_outbox.applied(connection, [row for row, done in zip(batch, accepted, strict=True) if done])
+            await index_outbox.mark_applied(
+                connection, [row for row, done in zip(batch, accepted, strict=True) if done]
+            )
             for row, done in zip(batch, accepted, strict=True):
                 if not done:
-                    await index_outbox.failed(connection, row, now, retry_seconds(row.attempts))
+                    await index_outbox.mark_failed(connection, row, now, retry_seconds(row.attempts))
                 elif row.attempts > 1 or now >= row.leased_until:
                     # An earlier attempt that timed out may reach the index after this one, and another worker may
                     # have published something newer in between: publish the present state once more.
-                    await index_outbox.touch(connection, row.platform, [row.item], now)
+                    await index_outbox.enqueue(connection, row.platform, [row.item], now)
                     self.worker.wake()
 
 

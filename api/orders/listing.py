@@ -13,9 +13,9 @@ from api.http.numbers import item_number
 from api.orders.schemas import MOST_ACCOUNT_CHARACTERS, State
 from api.services import Services
 from store.auth.tokens import Token
-from store.orders import listing
-from store.orders.listing import Place, Wanted
-from store.orders.orders import Order
+from store.orders import orders
+from store.orders.orders import OrderFilter, Position
+from store.records import Order
 
 DEFAULT_LIMIT: Final = 20
 MOST_LIMIT: Final = 100
@@ -61,7 +61,7 @@ async def list_orders(
     if item is not None and number is None:
         return [], None  # digits that are no item's id in canonical form: no order is of such an item
     everybody = "fulfil" in token.scopes and not token.sandbox
-    wanted = Wanted(
+    order_filter = OrderFilter(
         sandbox=token.sandbox,
         token_id=None if everybody else token.id,
         state=state,
@@ -69,7 +69,7 @@ async def list_orders(
         item=number,
     )
     async with services.store.reading() as connection:
-        found = await listing.newest(connection, wanted, after, limit + 1)
+        found = await orders.list_newest(connection, order_filter, after, limit + 1)
     page = found[:limit]
     return page, cursor_of(page[-1]) if len(found) > limit else None
 
@@ -82,7 +82,7 @@ def cursor_of(order: Order) -> str:
     return base64.urlsafe_b64encode(f"{microseconds}/{order.id}".encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str) -> Place:
+def place_of(cursor: str) -> Position:
     """The place that `cursor_of` wrote; raises ApiError `validation_failed` for any other text."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
@@ -91,4 +91,4 @@ def place_of(cursor: str) -> Place:
     found = _CURSOR.fullmatch(text)
     if found is None:
         raise invalid("cursor", "is none of ours: leave it out to begin, and send nextCursor as it came")
-    return Place(_EPOCH + timedelta(microseconds=int(found[1])), found[2])
+    return Position(_EPOCH + timedelta(microseconds=int(found[1])), found[2])

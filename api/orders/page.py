@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from api.http.content_policy import HEADER, digest, policy
 from mappings.money import from_minor
 from mappings.platforms import Platform
-from store.orders.orders import Order
+from store.records import Order
 
 REFRESH_SECONDS: Final = 5
 FINAL: Final = frozenset({"completed", "failed", "cancelled", "reverted"})

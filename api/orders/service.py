@@ -22,10 +22,10 @@ from api.orders.webhooks.addresses import url_problem
 from api.services import Services
 from mappings.platforms import Platform
 from store.auth.tokens import Token
-from store.connection.errors import ItemTaken, Overtaken
+from store.connection.errors import ItemTaken, Superseded
 from store.orders import idempotency, orders, sandbox
-from store.orders.idempotency import Kept
-from store.orders.orders import NewOrder, Order, OrderEvent
+from store.orders.idempotency import StoredResponse
+from store.records import NewOrder, Order, OrderEvent
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
 """Refusals by which a client takes its order for not placed, and which another moment may not have brought."""
@@ -76,11 +76,11 @@ async def _earlier(services: Services, token: Token, body: OrderBody, call: Call
     async with services.store.reading() as connection:
         if call.key is not None:
             known = await idempotency.find(connection, token.id, call.key)
-            return known.refusals if known.kept is None else _replayed(known.kept, call)
+            return known.refusals if known.stored is None else _replayed(known.stored, call)
         platform, number = services.platforms.by_reference(body.platform), item_number(body.item)
         if platform is None or number is None:
             return 0
-        held = await orders.holder(connection, platform.id, number, token.id if token.sandbox else None)
+        held = await orders.active_order(connection, platform.id, number, token.id if token.sandbox else None)
         return _same(services, held, token.id, call) or 0
 
 
@@ -112,10 +112,10 @@ async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, 
                 if scenario is not None:
                     await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
                 if call.key is not None:
-                    await idempotency.keep(connection, new.token_id, call.key, placed.order_id, placed.answer)
+                    await idempotency.save(connection, new.token_id, call.key, placed.order_id, placed.answer)
             elif placed is None and call.key is not None:
                 await idempotency.refuse(connection, new.token_id, call.key, now)
-    except Overtaken:
+    except Superseded:
         message = "a later call with this Idempotency-Key was refused, so this one orders nothing: call again"
         raise ApiError("item_unavailable", message) from None
     if placed is None:
@@ -132,15 +132,15 @@ async def _order_or_twin(
     except ItemTaken:
         if call.key is not None:
             return None
-        held = await orders.holder(connection, new.platform, new.item, new.token_id if new.sandbox else None)
+        held = await orders.active_order(connection, new.platform, new.item, new.token_id if new.sandbox else None)
         return _same(services, held, new.token_id, call)
     return Placed(order.id, _answer(services, order), replayed=False)
 
 
-def _replayed(kept: Kept, call: Call) -> Placed:
+def _replayed(kept: StoredResponse, call: Call) -> Placed:
     if kept.body_digest != call.body_digest:
         raise invalid(KEY_HEADER, "was used for another body before: use a new one", "idempotency_key_reused")
-    return Placed(kept.order_id, kept.answer, replayed=True)
+    return Placed(kept.order_id, kept.response, replayed=True)
 
 
 def _same(services: Services, held: Order | None, token_id: str, call: Call) -> Placed | None:

@@ -13,7 +13,7 @@ from api.orders.schemas import State, TransitionBody
 from api.services import Services
 from store.auth.tokens import Token
 from store.orders import orders
-from store.orders.orders import Order, OrderEvent
+from store.records import Order, OrderEvent
 
 # state: the states that it is reached from; nothing else happens to an order
 REACHED_FROM: Final[dict[State, frozenset[State]]] = {

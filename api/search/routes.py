@@ -18,7 +18,7 @@ from api.search.service import answered
 from api.search.suggest.service import DEFAULT_SUGGESTIONS, Limit, OfPlatform, OfText, SuggestAnswer, suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
-from store.orders import orders
+from store.bound_items import is_bound
 
 router = APIRouter(tags=["search"])
 Held = Annotated[Services, Depends(services_of)]
@@ -133,7 +133,7 @@ async def get_item(
     if found is None or number is None:
         raise ApiError("item_not_found", f"platform {chosen.id} has no item {gear_id[:40]!r}")
     async with services.store.reading() as connection:
-        bound = await orders.is_bound(connection, chosen.id, number)
+        bound = await is_bound(connection, chosen.id, number)
     available = found.price is not None and not bound
     return json_response(orjson.dumps({"status": "success", "gear": found.item, "available": available}))
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder
 from store.outbox import index_outbox
+from store.records import NewOrder
 
 KINDS: Final = ("sqlite", "postgresql")
 BATCH: Final = 500  # orders a transaction
@@ -77,7 +77,7 @@ async def _until_told(store: Store) -> None:
     until = time.monotonic() + MASKS_SECONDS
     while time.monotonic() < until:
         async with store.reading() as connection:
-            if not await index_outbox.backlog(connection):
+            if not await index_outbox.count_pending(connection):
                 return
         await asyncio.sleep(0.25)
     message = f"the index was not told of all orders within {MASKS_SECONDS:.0f} s: does a service run?"

@@ -11,9 +11,8 @@ from indexer.doctor.findings import Code, Finding, Severity, TellClaims, fix_com
 from indexer.orders.agreement import Agreement, Disagreement, Tally
 from store.connection.address import database_address
 from store.connection.engine import Store
-from store.connection.errors import StoreUnavailable
-from store.connection.faults import NOT_MIGRATED
-from store.orders.agreement import LateMasks, late_masks
+from store.connection.errors import NOT_MIGRATED, StoreUnavailable
+from store.outbox.index_outbox import OverdueUpdates, overdue
 
 LATE_AFTER = timedelta(seconds=60)
 _MIGRATE = "gear-api migrate"
@@ -43,12 +42,12 @@ class Orders:
             await store.close()
         return None
 
-    async def late(self, platform: int) -> LateMasks:
+    async def late(self, platform: int) -> OverdueUpdates:
         """What should have been told to the index a minute ago."""
         store = Store(self.url)
         try:
             async with store.reading() as connection:
-                return await late_masks(connection, platform, datetime.now(UTC) - LATE_AFTER)
+                return await overdue(connection, platform, datetime.now(UTC) - LATE_AFTER)
         finally:
             await store.close()
 
@@ -75,7 +74,7 @@ def database_fault(cause: str) -> Finding:
     )
 
 
-def check_late(platform: int, late: LateMasks, now: datetime) -> list[Finding]:
+def check_late(platform: int, late: OverdueUpdates, now: datetime) -> list[Finding]:
     """Rows that no API process takes up."""
     if late.since is None:
         return []

@@ -15,10 +15,9 @@ from opensearchpy import OpenSearch
 from indexer.engine.failures import CommandError
 from indexer.engine.retry import Patience
 from indexer.orders.claims import PAGE, mark
+from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
-from store.orders.agreement import changed_among, held_among
-from store.orders.orders import bound_items
-from store.outbox.index_outbox import touch
+from store.outbox.index_outbox import changed_among, enqueue
 
 SHOWN = 5
 KEPT_OPEN = "2m"  # how long the engine keeps the point in time between two pages
@@ -97,11 +96,11 @@ class Agreement:
     async def _confirm(self, items: list[int], found: Disagreement, *, repair: bool) -> None:
         in_index = self._in_index(items)
         async with self._store.reading() as connection:
-            held = await held_among(connection, self._platform, items)
+            bound = await bound_among(connection, self._platform, items)
             recent = await changed_among(connection, self._platform, items, datetime.now(UTC) - ON_ITS_WAY)
         certain = [item for item in items if item in in_index and item not in recent]
-        offered = [item for item in certain if item in held and not in_index[item]]
-        hidden = [item for item in certain if item not in held and in_index[item]]
+        offered = [item for item in certain if item in bound and not in_index[item]]
+        hidden = [item for item in certain if item not in bound and in_index[item]]
         found.offered.add(offered)
         found.hidden.add(hidden)
         if repair and (offered or hidden):
@@ -120,7 +119,7 @@ class Agreement:
         mark(self._client, self._index, offered, patience, bound=True)
         mark(self._client, self._index, hidden, patience, bound=False)
         async with self._store.transaction() as connection:
-            await touch(connection, self._platform, [*offered, *hidden], datetime.now(UTC))
+            await enqueue(connection, self._platform, [*offered, *hidden], datetime.now(UTC))
 
 
 async def _in_one_alone(marked: Iterator[int], held: AsyncIterator[int]) -> AsyncIterator[int]:

@@ -59,7 +59,7 @@ class Claims:
 
     def bound(self) -> set[int]:
         """The items that active orders hold; raises CommandError where the database cannot be asked."""
-        from store.orders.orders import bound_items
+        from store.bound_items import bound_items
 
         async def read(connection: "AsyncConnection", after: int | None) -> list[int]:
             return await bound_items(connection, self._platform, after, PAGE)
@@ -68,7 +68,7 @@ class Claims:
 
     def bound_among(self, items: list[int]) -> set[int]:
         """Those of these items that active orders hold; raises CommandError where the database cannot be asked."""
-        from store.orders.orders import bound_among
+        from store.bound_items import bound_among
 
         async def read() -> set[int]:
             found: set[int] = set()
@@ -93,7 +93,7 @@ class Claims:
 
     def tell_known_again(self, items: list[int]) -> int:
         """Has those of these items that were ever ordered told to the index again; returns how many."""
-        from store.outbox.index_outbox import touch_known
+        from store.outbox.index_outbox import enqueue_known
 
         async def write() -> int:
             told = 0
@@ -102,7 +102,7 @@ class Claims:
                     return told
                 for page in _pieces(items):
                     async with store.transaction() as connection:
-                        told += await touch_known(connection, self._platform, page, datetime.now(UTC))
+                        told += await enqueue_known(connection, self._platform, page, datetime.now(UTC))
             return told
 
         try:
@@ -158,14 +158,14 @@ class Claims:
         return found
 
     async def _touch(self, items: list[int]) -> None:
-        from store.outbox.index_outbox import touch
+        from store.outbox.index_outbox import enqueue
 
         async with self._store() as store:
             if store is None:
                 return
             for page in _pieces(items):
                 async with store.transaction() as connection:
-                    await touch(connection, self._platform, page, datetime.now(UTC))
+                    await enqueue(connection, self._platform, page, datetime.now(UTC))
 
     def _is_no_file_yet(self) -> bool:
         from store.connection.address import database_address

@@ -1,1 +1,1 @@
-"""Access tokens, webhook secrets and signing keys."""
+"""Access tokens with their webhook secrets, and signing keys."""

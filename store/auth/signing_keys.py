@@ -1,4 +1,4 @@
-"""The service's own signing keys: a name goes in, random bytes that all processes on this database have come out."""
+"""The service's own signing keys: random bytes that all processes on this database share."""
 
 import base64
 import secrets
@@ -8,25 +8,25 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.conflict import insert_into
+from store.connection.upsert import insert_for
 from store.schema import signing_keys
 
 _BYTES: Final = 32  # as long as the digest of HMAC-SHA-256: more would add nothing (RFC 2104)
 
 
 async def find(connection: AsyncConnection, name: str) -> bytes | None:
-    """The key of this name; None where nobody has asked for it yet."""
+    """The key of this name; None where there is none yet."""
     statement = select(signing_keys.c.value).where(signing_keys.c.name == name)
     value = (await connection.execute(statement)).scalar_one_or_none()
     return None if value is None else base64.b64decode(value)
 
 
-async def find_or_make(connection: AsyncConnection, name: str, now: datetime) -> bytes:
-    """The key of this name, made where there is none; of several processes that make it at once one wins for all."""
+async def find_or_create(connection: AsyncConnection, name: str, now: datetime) -> bytes:
+    """The key of this name, created where there is none; of several processes at once, one creates it for all."""
     value = base64.b64encode(secrets.token_bytes(_BYTES)).decode()
-    statement = insert_into(connection, signing_keys).values(name=name, value=value, created_at=now)
+    statement = insert_for(connection.dialect.name, signing_keys).values(name=name, value=value, created_at=now)
     await connection.execute(statement.on_conflict_do_nothing(index_elements=["name"]))
-    held = await find(connection, name)
-    if held is None:
-        raise LookupError(f"the signing key {name!r} was removed while it was made; ask again")
-    return held
+    key = await find(connection, name)
+    if key is None:
+        raise LookupError(f"the signing key {name!r} was removed while it was created; try again")
+    return key

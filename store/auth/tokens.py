@@ -1,4 +1,4 @@
-"""Access tokens: a name and scopes go in, a secret shown once comes out; the secret goes in, its token comes out."""
+"""Access tokens and their webhook secrets: creates, finds, lists, revokes and rotates them."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ from store.connection.errors import AmbiguousName
 from store.schema import tokens
 
 SCOPES: Final = ("search", "order", "fulfil", "metrics")
-NAME_CHARACTERS: Final = 128
+MAX_NAME_CHARACTERS: Final = 128
 _ID_BYTES: Final = 12
 _SECRET_BYTES: Final = 32  # 256 random bits, 43 url-safe characters
 _WEBHOOK_BYTES: Final = 32  # Standard Webhooks asks for 24 to 64
@@ -57,16 +57,16 @@ async def create(
     now: datetime,
 ) -> CreatedToken:
     """Makes a token. Raises ValueError for a bad name, unknown or no scopes, and an expiry that has passed."""
-    wanted = frozenset(scopes)
-    _check(name, wanted, expires_at, now)
+    scopes = frozenset(scopes)
+    _check(name, scopes, expires_at, now)
     plaintext = "gear_" + secrets.token_urlsafe(_SECRET_BYTES)
     statement = insert(tokens).values(
         id="tok_" + secrets.token_urlsafe(_ID_BYTES),
         name=name,
         sha256=_digest(plaintext),
-        scopes=" ".join(sorted(wanted)),
+        scopes=" ".join(sorted(scopes)),
         sandbox=sandbox,
-        webhook_secret="whsec_" + base64.b64encode(secrets.token_bytes(_WEBHOOK_BYTES)).decode(),
+        webhook_secret=_webhook_secret(),
         created_at=now,
         expires_at=expires_at,
     )
@@ -112,9 +112,37 @@ async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime) ->
     return bool(ids)
 
 
+async def rotate_webhook_secret(
+    connection: AsyncConnection, id_or_name: str, old_until: datetime | None
+) -> tuple[str, str] | None:
+    """Gives the token a new webhook secret; returns its id and the secret, None where no token has this id or name.
+
+    The old secret signs too until `old_until`, or no longer where that is None, as after a leak. Only the latest of
+    the old ones does. A revoked token is found by its id: its orders still have callbacks. Raises AmbiguousName.
+    """
+    named = or_(tokens.c.id == id_or_name, (tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None))
+    ids = sorted((await connection.execute(select(tokens.c.id).where(named))).scalars())
+    if len(ids) > 1:
+        raise AmbiguousName(id_or_name, ids)
+    if not ids:
+        return None
+    secret = _webhook_secret()
+    previous = tokens.c.webhook_secret if old_until is not None else None
+    await connection.execute(
+        update(tokens)
+        .where(tokens.c.id == ids[0])
+        .values(webhook_secret=secret, previous_webhook_secret=previous, previous_webhook_secret_until=old_until)
+    )
+    return ids[0], secret
+
+
+def _webhook_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(_WEBHOOK_BYTES)).decode()
+
+
 def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: datetime) -> None:
-    if not name.strip() or len(name) > NAME_CHARACTERS or not name.isprintable():
-        raise ValueError(f"a token's name has 1 to {NAME_CHARACTERS} printable characters")
+    if not name.strip() or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
+        raise ValueError(f"a token's name has 1 to {MAX_NAME_CHARACTERS} printable characters")
     if name.startswith("tok_"):
         raise ValueError("a token's name must not begin with tok_: it would look like an id")
     if not scopes:

@@ -1,1 +1,1 @@
-"""The database: address, drivers, transactions, errors."""
+"""How the database is reached: address, drivers, transactions, errors."""

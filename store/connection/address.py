@@ -1,4 +1,4 @@
-"""The database's address: the text of GEAR_DATABASE_URL goes in, an URL for an asynchronous driver comes out."""
+"""Parses and checks GEAR_DATABASE_URL."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Engines: an address and its time-outs go in, an SQLAlchemy engine with the right connection settings comes out."""
+"""SQLAlchemy engines for SQLite and PostgreSQL, with their connection settings and timeouts."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from store.connection import sqlite
-from store.connection.faults import explain
+from store.connection.errors import map_driver_error
 
 
 @dataclass(frozen=True)
-class Waits:
-    """The longest waits, in seconds.
+class Timeouts:
+    """Timeouts in seconds.
 
     connect: for a connection, from the server or from the pool; lock: for SQLite's write lock; statement: for
     PostgreSQL's answer to one statement (its lock waits included).
@@ -28,29 +28,29 @@ class Waits:
 
 
 def make_engine(
-    address: URL, waits: Waits, *, connections: int | None = None, foreign_keys: bool = True
+    address: URL, timeouts: Timeouts, *, connections: int | None = None, foreign_keys: bool = True
 ) -> AsyncEngine:
-    """An engine that opens nothing yet; with `connections` None it keeps none open either.
+    """An engine that opens nothing yet; without `connections` it has no pool.
 
     `foreign_keys=False` is for migrations on SQLite, which rebuild tables that others refer to.
     Values never appear in its error texts.
     """
     pool: dict[str, Any] = {"poolclass": NullPool}
     if connections is not None:
-        pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": waits.connect}
+        pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": timeouts.connect}
     if address.get_backend_name() == "sqlite":
-        connecting = partial(sqlite.connect, Path(address.database or ""), waits.lock)
-        engine = create_async_engine(address, hide_parameters=True, async_creator=connecting, **pool)
+        connect = partial(sqlite.connect, Path(address.database or ""), timeouts.lock)
+        engine = create_async_engine(address, hide_parameters=True, async_creator=connect, **pool)
         _prepare_sqlite(engine, foreign_keys)
     else:
         engine = create_async_engine(
             address,
             hide_parameters=True,
             pool_pre_ping=connections is not None,
-            connect_args={"timeout": waits.connect, "command_timeout": waits.statement},
+            connect_args={"timeout": timeouts.connect, "command_timeout": timeouts.statement},
             **pool,
         )
-    event.listen(engine.sync_engine, "handle_error", _explain_error)
+    event.listen(engine.sync_engine, "handle_error", _map_error)
     return engine
 
 
@@ -74,16 +74,16 @@ def _prepare_sqlite(engine: AsyncEngine, foreign_keys: bool) -> None:
     event.listen(engine.sync_engine, "begin", begin)
 
 
-def _explain_error(context: ExceptionContext) -> None:
-    """SQLAlchemy calls it where a statement, a commit or a ping fails: raises the store's error instead.
+def _map_error(context: ExceptionContext) -> None:
+    """Raises the store's error for a statement, a commit or a ping that failed.
 
     The connection's option `failures` is a list that store.connection.engine reads before it commits.
     """
     if context.is_pre_ping:  # the pool replaces the connection, nobody is to hear of it
         return
     error = context.sqlalchemy_exception or context.original_exception
-    explained = explain(error)
+    mapped = map_driver_error(error)
     if context.connection is not None:
-        context.connection.get_execution_options().get("failures", []).append(explained or error)
-    if explained is not None:
-        raise explained from None
+        context.connection.get_execution_options().get("failures", []).append(mapped or error)
+    if mapped is not None:
+        raise mapped from None

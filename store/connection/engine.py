@@ -1,4 +1,4 @@
-"""The database: an address goes in, transactions on it come out; every fault of the database is StoreUnavailable."""
+"""The store's transactions. Every failure of the database is StoreUnavailable."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,9 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.connection.address import database_address
-from store.connection.drivers import Waits, make_engine
-from store.connection.errors import StoreUnavailable
-from store.connection.faults import FILE_GONE, NOT_MIGRATED, TOO_SLOW, explaining
+from store.connection.drivers import Timeouts, make_engine
+from store.connection.errors import FILE_GONE, NOT_MIGRATED, TOO_SLOW, StoreUnavailable, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING
 from store.schema import REVISION
 
@@ -28,19 +27,19 @@ class Store:
         self,
         url: str,
         *,
-        waits: Waits | None = None,
+        timeouts: Timeouts | None = None,
         connections: int = 10,
         transaction_seconds: float = TRANSACTION_SECONDS,
     ) -> None:
         address = database_address(url)
-        self._waits = waits or Waits()
+        self._timeouts = timeouts or Timeouts()
         self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
-        self._engine = make_engine(address, self._waits, connections=connections)
+        self._engine = make_engine(address, self._timeouts, connections=connections)
         # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
         # order, so that only other processes are polled for.
         self._writer: asyncio.Lock | None = None
         self._file: Path | None = None
-        self._opened: int | None = None
+        self._inode: int | None = None
         if address.get_backend_name() == "sqlite":
             self._file = Path(address.database or "")
             self._writer = asyncio.Lock()
@@ -68,13 +67,13 @@ class Store:
             yield connection
 
     async def check(self) -> None:
-        """Raises StoreUnavailable unless the database answers and its schema has what this code is written for.
+        """Raises StoreUnavailable unless the database answers and its schema is as new as this code.
 
         A newer one has: migrations only add what an older version does not look at, and are run before it is replaced.
         """
         async with self.reading() as connection:
-            found = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
-        if len(found) != 1 or found[0] < REVISION:
+            revisions = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
+        if len(revisions) != 1 or revisions[0] < REVISION:
             raise StoreUnavailable(NOT_MIGRATED)
 
     async def close(self) -> None:
@@ -89,11 +88,11 @@ class Store:
         if self._file is None:
             return
         try:
-            found = self._file.stat().st_ino
+            inode = self._file.stat().st_ino
         except FileNotFoundError:
             raise StoreUnavailable(FILE_GONE) from None
-        self._opened = self._opened or found
-        if found != self._opened:
+        self._inode = self._inode or inode
+        if inode != self._inode:
             raise StoreUnavailable(FILE_GONE)
 
     @asynccontextmanager
@@ -102,7 +101,7 @@ class Store:
             yield
             return
         try:
-            async with asyncio.timeout(self._waits.lock):
+            async with asyncio.timeout(self._timeouts.lock):
                 await self._writer.acquire()
         except TimeoutError:
             raise StoreUnavailable("too many writers wait for the SQLite file") from None
@@ -113,7 +112,7 @@ class Store:
 
     @asynccontextmanager
     async def _session(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-        """A connection within a transaction. Errors of statements are explained where they happen
+        """A connection within a transaction. Errors of statements are mapped where they happen
         (store.connection.drivers), so what the caller's own code raises passes through untouched.
 
         A failed statement ends the transaction even where the caller caught its error: both databases may have
@@ -139,7 +138,7 @@ class Store:
 
 
 async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[BaseException]) -> AsyncConnection:
-    with explaining():
+    with mapped_errors():
         connection = await stack.enter_async_context(engine.connect())
         await connection.execution_options(failures=failures)
         await stack.enter_async_context(connection.begin())

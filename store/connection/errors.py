@@ -1,6 +1,9 @@
-"""The errors of the store: what went wrong goes in, a text without secrets or personal data comes out."""
+"""The store's errors, and the mapping of driver errors to them. No text holds secrets or personal data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import exc
 
 
 class StoreError(Exception):
@@ -27,7 +30,7 @@ class ItemTaken(StoreError):
         self.item = item
 
 
-class Overtaken(StoreError):
+class Superseded(StoreError):
     """A later call with the same key has been refused, so this one must not come through any more."""
 
     def __init__(self) -> None:
@@ -73,3 +76,103 @@ class AddressRefused(StoreError, ValueError):
             f"GEAR_DATABASE_URL {reason}; use sqlite+aiosqlite:///path/to/file.db "
             "or postgresql+asyncpg://user:password@host:5432/database"
         )
+
+
+# Primary result codes, https://www.sqlite.org/rescode.html (the low byte of an extended code).
+_SQLITE = {
+    5: "another process holds the write lock of the SQLite file",
+    6: "a table of the SQLite file is locked",
+    7: "SQLite ran out of memory",
+    8: "the SQLite file cannot be written: check its owner and its folder",
+    9: "the statement was interrupted",
+    10: "reading or writing the SQLite file failed: check the disk",
+    11: "the SQLite file is damaged: restore it from a backup",
+    13: "the disk of the SQLite file is full",
+    14: "the SQLite file cannot be opened: check its folder",
+    26: "the file that GEAR_DATABASE_URL names is not an SQLite database",
+}
+
+# Classes of SQLSTATE, https://www.postgresql.org/docs/current/errcodes-appendix.html
+_POSTGRES_CLASSES = {
+    "08": "the connection to PostgreSQL was lost",
+    "28": "PostgreSQL refused the user or the password of GEAR_DATABASE_URL",
+    "3D": "PostgreSQL has no database of the name in GEAR_DATABASE_URL",
+    "40": "PostgreSQL rolled the transaction back for a rival one",
+    "53": "PostgreSQL is out of resources (disk, memory or connections)",
+    "55": "a lock in PostgreSQL was not free in time",
+    "57": "PostgreSQL is shutting down, starting or ended the statement",
+    "58": "PostgreSQL reports a fault of its system: check its log",
+    "XX": "PostgreSQL reports an internal fault: check its log",
+}
+_POSTGRES_CODES = {
+    "25006": "PostgreSQL is read only: GEAR_DATABASE_URL must name the primary server",
+    "42501": "PostgreSQL lacks the right to a table or a file: see its log, and the rights of GEAR_DATABASE_URL's user",
+}
+
+NOT_MIGRATED = "its schema is missing or old: run gear-api migrate"
+FILE_GONE = "its file was removed or replaced while it was open: put it back, or restart this process"
+TOO_SLOW = "it did not answer in time"
+_NO_SCHEMA_CODES = {"42P01", "42703", "3F000"}  # undefined table, undefined column, invalid schema name
+_NO_SCHEMA_TEXTS = ("no such table", "no such column", "has no column named")  # SQLite has no code of its own
+
+
+def map_driver_error(error: BaseException) -> StoreError | None:
+    """The store's error for a driver's or pool's error; None where the error is a fault of the calling code."""
+    if isinstance(error, exc.TimeoutError):
+        return StoreUnavailable("all its connections are in use")
+    if isinstance(error, TimeoutError):
+        return StoreUnavailable(TOO_SLOW)
+    if isinstance(error, OSError):
+        return StoreUnavailable(f"no connection to the address in GEAR_DATABASE_URL ({type(error).__name__})")
+    original = getattr(error, "orig", None) or error
+    return _map_sqlite(original) or _map_postgres(original) or _map_lost(error)
+
+
+@contextmanager
+def mapped_errors() -> Iterator[None]:
+    """Raises the store's error for whatever a driver or the pool raises within the block; all else as it is."""
+    try:
+        yield
+    except Exception as error:  # a driver's own errors have no class in common
+        if (mapped := map_driver_error(error)) is not None:
+            raise mapped from None
+        raise
+
+
+def _map_sqlite(error: BaseException) -> StoreError | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    primary = code & 0xFF
+    if primary in _SQLITE:
+        return StoreUnavailable(_SQLITE[primary])
+    if primary == 1 and any(text in str(error) for text in _NO_SCHEMA_TEXTS):
+        return StoreUnavailable(NOT_MIGRATED)
+    # 19 is SQLITE_CONSTRAINT; its text names the constraint or the columns, never values
+    return ConstraintBroken(str(error)) if primary == 19 else None
+
+
+def _map_postgres(error: BaseException) -> StoreError | None:
+    state = getattr(error, "sqlstate", None)
+    if not isinstance(state, str):
+        return None
+    if state in _NO_SCHEMA_CODES:
+        return StoreUnavailable(NOT_MIGRATED)
+    if state[:2] == "23":
+        # SQLAlchemy keeps asyncpg's error as the cause; the constraint's name is on that one
+        return ConstraintBroken(str(getattr(error.__cause__, "constraint_name", None) or f"SQLSTATE {state}"))
+    cause = _POSTGRES_CODES.get(state) or _POSTGRES_CLASSES.get(state[:2])
+    return StoreUnavailable(f"{cause} (SQLSTATE {state})") if cause else None
+
+
+def _map_lost(error: BaseException) -> StoreError | None:
+    """asyncpg's own errors have no SQLSTATE: a lost connection, or a misuse by the calling code.
+
+    SQLAlchemy wraps them all but while it sets up a connection, where no code calls yet. Its InternalError is what
+    asyncpg says of an answer that it did not expect, as that of a connection which is just being lost.
+    """
+    if isinstance(error, exc.DBAPIError):
+        lost = error.connection_invalidated or isinstance(error, exc.InternalError)
+    else:
+        lost = type(error).__module__.partition(".")[0] == "asyncpg"
+    return StoreUnavailable("the connection was lost") if lost else None

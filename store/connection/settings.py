@@ -1,4 +1,4 @@
-"""The store's settings: environment and `.env` go in, a checked database address comes out."""
+"""The store's settings, from the environment and `.env`."""
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict

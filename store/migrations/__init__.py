@@ -1,1 +1,1 @@
-"""The schema as a line of steps, each one up and down."""
+"""The schema's migrations, each one up and down."""

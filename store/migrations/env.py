@@ -1,4 +1,4 @@
-"""Alembic's entry: the connection that store.migrate opened goes in, migrations run on it, in its transaction."""
+"""Alembic's entry: runs the migrations on the connection that store.migrate opened, in its transaction."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""Orders, their lists, idempotency keys, personal data and sandbox moves."""
+"""Orders and their lists, idempotency keys, erasure of personal data, sandbox moves."""

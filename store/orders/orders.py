@@ -1,19 +1,33 @@
-"""Orders: what a client ordered goes in, stored orders, their events and the bound items come out."""
+"""Places orders, moves them from state to state, and finds and lists them."""
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, Executable, and_, case, func, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    and_,
+    case,
+    false,
+    func,
+    insert,
+    literal,
+    select,
+    true,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.conflict import insert_for
 from store.connection.errors import ItemTaken
+from store.connection.upsert import insert_for
 from store.outbox import callbacks, index_outbox
-from store.schema import ACTIVE, RELEASED, STATES, TRIED, order_events, orders
+from store.records import NewOrder, Order, OrderEvent
+from store.schema import ACTIVE, ACTIVE_SANDBOX, RELEASED, STATES, order_events, orders
 
 _EVENT: Final = insert(order_events)
 _ID_BYTES: Final = 18  # 144 random bits, 24 characters
@@ -21,69 +35,29 @@ _STATUS_KEY_BYTES: Final = 24  # 192 random bits, 32 characters
 
 
 @dataclass(frozen=True, kw_only=True)
-class NewOrder:
-    """What is known when an order is placed. Amounts are in minor units of `currency`; `platform` is the numeric
-    id, `item` a signed 64-bit id, `fee_mode` is `excluded` or `included`. Text must not hold U+0000, which
-    PostgreSQL cannot keep. The buyer's data stays out of `repr`.
-    """
+class OrderFilter:
+    """Which orders a list shows: real ones or those of a sandbox, and what they must be; None does not filter."""
 
-    token_id: str
-    platform: int
-    item: int
-    item_name: str
-    item_image: str | None = None
-    account: str
-    email: str = field(repr=False)
-    platform_user_id: str | None = field(default=None, repr=False)
-    trade_link: str | None = field(default=None, repr=False)
-    code: str | None = None
-    fee_mode: str
-    currency: str
-    price_minor: int
-    fee_minor: int
-    total_minor: int
-    utm_source: str | None = None
-    utm_medium: str | None = None
-    success_url: str | None = field(default=None, repr=False)
-    failure_url: str | None = field(default=None, repr=False)
-    callback_url: str | None = field(default=None, repr=False)
-    sandbox: bool = False
-    body_digest: str | None = field(default=None, repr=False)
-    forget: bool = False
+    sandbox: bool
+    token_id: str | None = None
+    state: str | None = None
+    account: str | None = None
+    item: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order(NewOrder):
-    """An order as it is stored. `status_key` opens the buyer's page without a token: never log it."""
+@dataclass(frozen=True)
+class Position:
+    """An order's position in every list: newest first, and of one time the greater id first."""
 
-    id: str
-    state: str
-    status_key: str = field(repr=False)
     created_at: datetime
-    updated_at: datetime
-
-    @property
-    def active(self) -> bool:
-        """Whether the order binds its item."""
-        return self.state not in RELEASED
-
-
-@dataclass(frozen=True, kw_only=True)
-class OrderEvent:
-    """One change of an order's state; `n` counts from 1 within the order."""
-
-    order_id: str
-    n: int
-    state: str
-    at: datetime
-    reason: str | None
+    id: str
 
 
 async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Order:
     """Stores the order in state `created`, its first event, and that the index must hide the item.
 
-    Raises ItemTaken where another active order holds the item; nothing is written then and the transaction stays
-    usable. A sandbox order holds no item, is told to no index, and rivals only with those of its own token.
+    Raises ItemTaken where another active order binds the item; nothing is written then and the transaction stays
+    usable. A sandbox order binds no item, reaches no index, and competes only with those of its own token.
     """
     order = Order(
         **vars(new),
@@ -99,17 +73,17 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
         raise ItemTaken(new.platform, new.item)
     event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None}
     await connection.execute(_EVENT, event)
-    await callbacks.announce_first(connection, order.id, order.callback_url, now)
+    await callbacks.enqueue_first(connection, order.id, order.callback_url, now)
     if not new.sandbox:
-        await index_outbox.touch(connection, new.platform, [new.item], now)
+        await index_outbox.enqueue(connection, new.platform, [new.item], now)
     return replace(order, created_at=row.created_at, updated_at=row.created_at)
 
 
 @cache
 def _insertion(dialect: str, sandbox: bool) -> Executable:
-    """Inserts an order unless its item is held; made once, because of its many columns."""
-    claim, active = (["token_id", "platform", "item"], TRIED) if sandbox else (["platform", "item"], ACTIVE)
-    statement = insert_for(dialect, orders).on_conflict_do_nothing(index_elements=claim, index_where=active)
+    """Inserts an order unless its item is bound; built once, because of its many columns."""
+    columns, active = (["token_id", "platform", "item"], ACTIVE_SANDBOX) if sandbox else (["platform", "item"], ACTIVE)
+    statement = insert_for(dialect, orders).on_conflict_do_nothing(index_elements=columns, index_where=active)
     return statement.returning(orders.c.created_at)
 
 
@@ -123,8 +97,8 @@ async def move(
 ) -> Order | None:
     """Moves the order to `to_state` if it is in one of `from_states`, with an event; None if it is not (or unknown).
 
-    Where the item is let go, the index is to be told. Raises ValueError for states that do not exist and for
-    leaving a state that let go of the item: somebody else may hold it by now.
+    Where that releases the item, the index is to offer it again. Raises ValueError for states that do not exist and for
+    leaving a state that released the item: somebody else may have ordered it by now.
     """
     unknown = {*from_states, to_state} - set(STATES)
     if unknown:
@@ -145,7 +119,7 @@ async def move(
     order = Order(**row._mapping)
     await _add_event(connection, order_id, to_state, reason, order.updated_at)
     if to_state in RELEASED and not order.sandbox:
-        await index_outbox.touch(connection, order.platform, [order.item], now)
+        await index_outbox.enqueue(connection, order.platform, [order.item], now)
     return order
 
 
@@ -165,33 +139,40 @@ async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]
     return [OrderEvent(**row._mapping) for row in await connection.execute(statement)]
 
 
-async def holder(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
-    """The active order that holds the item; in a sandbox, that of the token whose sandbox it is."""
+async def active_order(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
+    """The active order of the item; in a sandbox, that of the token whose sandbox it is."""
     if sandbox_of is None:
         return await _one(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
     own = orders.c.token_id == sandbox_of
-    return await _one(connection, and_(own, orders.c.platform == platform, orders.c.item == item, TRIED))
+    return await _one(connection, and_(own, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX))
 
 
-async def is_bound(connection: AsyncConnection, platform: int, item: int) -> bool:
-    """Whether an active order holds the item."""
-    statement = select(orders.c.id).where(orders.c.platform == platform, orders.c.item == item, ACTIVE)
-    return (await connection.execute(statement)).first() is not None
+async def list_newest(
+    connection: AsyncConnection, order_filter: OrderFilter, after: Position | None, limit: int
+) -> list[Order]:
+    """A page of at most `limit` orders behind a position, or the first page.
 
-
-async def bound_items(connection: AsyncConnection, platform: int, after: int | None, limit: int) -> list[int]:
-    """Items of the platform that active orders hold, ascending, at most `limit`; the next page is `after` the last."""
-    statement = select(orders.c.item).where(orders.c.platform == platform, ACTIVE)
+    A position stays valid whatever happens to its order, and orders placed meanwhile do not shift the list.
+    """
+    conditions = _conditions(order_filter)
     if after is not None:
-        statement = statement.where(orders.c.item > after)
-    rows = await connection.execute(statement.order_by(orders.c.item).limit(limit))
-    return list(rows.scalars())
+        position = tuple_(literal(after.created_at, orders.c.created_at.type), literal(after.id))
+        conditions.append(tuple_(orders.c.created_at, orders.c.id) < position)
+    statement = select(orders).where(*conditions).order_by(orders.c.created_at.desc(), orders.c.id.desc()).limit(limit)
+    return [Order(**row._mapping) for row in await connection.execute(statement)]
 
 
-async def bound_among(connection: AsyncConnection, platform: int, items: Collection[int]) -> set[int]:
-    """Those of these items, at most 10,000, that active orders hold."""
-    statement = select(orders.c.item).where(orders.c.platform == platform, orders.c.item.in_(items), ACTIVE)
-    return set((await connection.execute(statement)).scalars())
+def _conditions(order_filter: OrderFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [orders.c.sandbox == (true() if order_filter.sandbox else false())]
+    if order_filter.token_id is not None:
+        conditions.append(orders.c.token_id == order_filter.token_id)
+    if order_filter.state is not None:
+        conditions.append(orders.c.state == order_filter.state)
+    if order_filter.account is not None:
+        conditions.append(orders.c.account == order_filter.account)
+    if order_filter.item is not None:
+        conditions.append(orders.c.item == order_filter.item)
+    return conditions
 
 
 async def _one(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
@@ -205,4 +186,4 @@ async def _add_event(connection: AsyncConnection, order_id: str, state: str, rea
     n = last.scalar_subquery() + 1
     values = {"order_id": order_id, "n": n, "state": state, "at": now, "reason": reason}
     await connection.execute(insert(order_events).values(values))
-    await callbacks.announce(connection, order_id, now)
+    await callbacks.enqueue(connection, order_id, now)

@@ -1,4 +1,4 @@
-"""Sandbox orders: the moves that an order is to make by itself go in, moved orders come out when the time has come.
+"""Sandbox orders: plans the moves that an order makes by itself, and makes them when they are due.
 
 A move is taken by locking its row for the transaction that makes it: workers share the moves, none is made twice,
 and what a worker leaves undone by dying is free again with its connection.
@@ -39,7 +39,7 @@ async def next_due(connection: AsyncConnection) -> datetime | None:
 
 
 async def move_due(connection: AsyncConnection, now: datetime, limit: int) -> int:
-    """Makes the next move of at most `limit` orders for which it is due; how many it took up.
+    """Makes the next move of at most `limit` orders for which it is due; returns how many it took up.
 
     Where somebody moved the order meanwhile, what was planned for it is dropped.
     """

@@ -1,1 +1,1 @@
-"""What is still to be told: to the search index and to callback receivers."""
+"""Work that an order's transaction leaves for later: updates of the search index, callbacks to clients."""

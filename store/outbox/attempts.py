@@ -1,4 +1,4 @@
-"""Attempts that have ended: notes go in, and are kept with what follows; the next events of their orders are due.
+"""Records finished attempts, the state of their deliveries, and makes the next events of their orders due.
 
 Many at once, in a fixed number of statements: one after the other they took longer than the attempts.
 """
@@ -11,12 +11,12 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, func, insert, null, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.callbacks import free_first, lock_orders
+from store.outbox.callbacks import lock_orders, schedule_first
 from store.outbox.deliveries import Attempt, DeliveryWork
 from store.schema import PENDING, deliveries, delivery_attempts
 
-MOST_ATTEMPTS: Final = 100
-"""Attempts of one delivery that are kept: ten rounds of the schedule, which a client may ask for without end."""
+MAX_ATTEMPTS: Final = 100
+"""Attempts of one delivery that are stored: ten rounds of the schedule, which a client may restart without end."""
 
 _OF: Final = bindparam("of", type_=deliveries.c.order_id.type)
 _ITS: Final = bindparam("its", type_=deliveries.c.n.type)
@@ -25,7 +25,7 @@ _LAST: Final = (
     .where(delivery_attempts.c.order_id == _OF, delivery_attempts.c.n == _ITS)
     .scalar_subquery()
 )
-_NOTE: Final = (
+_RECORD: Final = (
     insert(delivery_attempts)
     .values(order_id=_OF, n=_ITS, attempt=_LAST + 1)
     .values({name: bindparam(name) for name in ("at", "outcome", "status_code", "milliseconds")})
@@ -52,14 +52,14 @@ _NEWEST: Final = (
 )
 _TRIM: Final = delete(delivery_attempts).where(
     tuple_(delivery_attempts.c.order_id, delivery_attempts.c.n).in_(bindparam("full", expanding=True)),
-    delivery_attempts.c.attempt <= _NEWEST - bindparam("most", type_=delivery_attempts.c.attempt.type),
+    delivery_attempts.c.attempt <= _NEWEST - bindparam("max_attempts", type_=delivery_attempts.c.attempt.type),
 )
 """Drops the oldest attempts of deliveries that have too many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
-    """An attempt of a leased delivery, and what follows it: the state, and the next attempt's time while `pending`."""
+class FinishedAttempt:
+    """An attempt of a leased delivery and what follows: the state, and the next attempt's time while `pending`."""
 
     work: DeliveryWork
     attempt: Attempt
@@ -67,35 +67,46 @@ class Note:
     next_attempt_at: datetime | None
 
 
-async def keep(connection: AsyncConnection, notes: Sequence[Note]) -> bool:
-    """Keeps the attempts, and of each delivery its state and when it is tried again; whether the next event of one of
-    their orders is due by that.
+async def record(connection: AsyncConnection, finished: Sequence[FinishedAttempt]) -> bool:
+    """Records the attempts, and of each delivery its state and when it is tried again; returns whether that made the
+    next event of one of their orders due.
 
-    Where another dispatcher holds a delivery by now (the lease ran out), or it has ended, only the attempt is kept.
-    What was delivered is delivered, whoever holds it.
+    Where another dispatcher holds a delivery by now (the lease ran out), or it has ended, only the attempt is
+    recorded. What was delivered is delivered, whoever holds it.
     """
-    if not notes:
+    if not finished:
         return False
-    await lock_orders(connection, [note.work.order.id for note in notes])
-    delivered = [_change(note) for note in notes if note.state == "delivered"]
-    ended = [{**_change(note), "held": note.work.leased_until} for note in notes if note.state != "delivered"]
-    for statement, rows in ((_DELIVERED, delivered), (_ENDED, ended)):
-        if rows:
-            await connection.execute(statement, rows)
-    await connection.execute(_NOTE, [_attempt(note) for note in notes])
-    full = [(note.work.order.id, note.work.n) for note in notes if note.work.attempts >= MOST_ATTEMPTS]
+    await lock_orders(connection, [row.work.order.id for row in finished])
+    delivered = [_change(row) for row in finished if row.state == "delivered"]
+    others = [{**_change(row), "held": row.work.leased_until} for row in finished if row.state != "delivered"]
+    for statement, changes in ((_DELIVERED, delivered), (_ENDED, others)):
+        if changes:
+            await connection.execute(statement, changes)
+    await connection.execute(_RECORD, [_attempt(row) for row in finished])
+    full = [(row.work.order.id, row.work.n) for row in finished if row.work.attempts >= MAX_ATTEMPTS]
     if full:
-        await connection.execute(_TRIM, {"full": full, "most": MOST_ATTEMPTS})
-    followed = [note.work.order.id for note in notes if note.state != "pending"]
-    return bool(followed) and await free_first(connection, followed, max(note.attempt.at for note in notes))
+        await connection.execute(_TRIM, {"full": full, "max_attempts": MAX_ATTEMPTS})
+    ended = [row.work.order.id for row in finished if row.state != "pending"]
+    return bool(ended) and await schedule_first(connection, ended, max(row.attempt.at for row in finished))
 
 
-def _change(note: Note) -> dict[str, Any]:
-    of = {"of": note.work.order.id, "its": note.work.n}
-    return {**of, "ends": note.state, "again": note.next_attempt_at, "tried": note.attempt.at}
+def _change(finished: FinishedAttempt) -> dict[str, Any]:
+    return {
+        "of": finished.work.order.id,
+        "its": finished.work.n,
+        "ends": finished.state,
+        "again": finished.next_attempt_at,
+        "tried": finished.attempt.at,
+    }
 
 
-def _attempt(note: Note) -> dict[str, Any]:
-    ended = note.attempt
-    said = {"outcome": ended.outcome, "status_code": ended.status_code, "milliseconds": ended.milliseconds}
-    return {"of": note.work.order.id, "its": note.work.n, "at": ended.at, **said}
+def _attempt(finished: FinishedAttempt) -> dict[str, Any]:
+    attempt = finished.attempt
+    return {
+        "of": finished.work.order.id,
+        "its": finished.work.n,
+        "at": attempt.at,
+        "outcome": attempt.outcome,
+        "status_code": attempt.status_code,
+        "milliseconds": attempt.milliseconds,
+    }

@@ -1,4 +1,4 @@
-"""The outbox towards the clients: an order whose state just changed goes in, a delivery to be made comes out of it.
+"""The outbox of callbacks: queues a delivery for each change of an order's state.
 
 Called within the transaction of the change, so that there is never one without the other.
 """
@@ -11,42 +11,42 @@ from urllib.parse import urlsplit
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.schema import PENDING, deliveries, order_events, orders
+from store.schema import PENDING, deliveries, is_pending, order_events, orders
 
-# Made once: each order and each callback runs them.
-_QUEUED: Final = insert(deliveries)
+# Built once: each order and each callback runs them.
+_ENQUEUE: Final = insert(deliveries)
 _OF_ORDERS: Final[BindParameter[Any]] = bindparam("of_orders", expanding=True)
-_LOCKED: Final = select(orders.c.id).where(orders.c.id.in_(_OF_ORDERS)).order_by(orders.c.id).with_for_update()
+_LOCK: Final = select(orders.c.id).where(orders.c.id.in_(_OF_ORDERS)).order_by(orders.c.id).with_for_update()
 
 _same: Final = deliveries.alias("same")  # the update's own table would be taken for the one of its row
 _FIRST: Final = (
     select(func.min(_same.c.n))
-    .where(_same.c.order_id == deliveries.c.order_id, _same.c.state == "pending")
+    .where(_same.c.order_id == deliveries.c.order_id, is_pending(_same))
     .correlate(deliveries)
     .scalar_subquery()
 )
-_FREED: Final = (
+_SCHEDULE_FIRST: Final = (
     update(deliveries)
     .where(deliveries.c.order_id.in_(_OF_ORDERS), deliveries.c.n == _FIRST, deliveries.c.next_attempt_at.is_(None))
     .values(next_attempt_at=bindparam("due", type_=deliveries.c.next_attempt_at.type))
 )
 
 
-async def announce_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
+async def enqueue_first(connection: AsyncConnection, order_id: str, callback_url: str | None, now: datetime) -> None:
     """Queues the first event of an order that this transaction places; nothing where it has no callback address."""
     if callback_url is not None:
         await _queue(connection, order_id, 1, callback_url, now)
 
 
-async def announce(connection: AsyncConnection, order_id: str, now: datetime) -> None:
+async def enqueue(connection: AsyncConnection, order_id: str, now: datetime) -> None:
     """Queues the order's newest event for its callback address; nothing where it has none.
 
     The caller holds the lock of the order's row. Behind an event that is still pending the new one waits.
     """
     newest = select(func.max(order_events.c.n)).where(order_events.c.order_id == order_id).scalar_subquery()
     waiting = select(deliveries.c.n).where(deliveries.c.order_id == order_id, PENDING).exists()
-    found = select(orders.c.callback_url, newest.label("n"), waiting.label("waiting")).where(orders.c.id == order_id)
-    order = (await connection.execute(found)).one()
+    columns = orders.c.callback_url, newest.label("n"), waiting.label("waiting")
+    order = (await connection.execute(select(*columns).where(orders.c.id == order_id))).one()
     if order.callback_url is None:
         return
     await _queue(connection, order_id, order.n, order.callback_url, None if order.waiting else now)
@@ -54,11 +54,11 @@ async def announce(connection: AsyncConnection, order_id: str, now: datetime) ->
 
 async def _queue(connection: AsyncConnection, order_id: str, n: int, url: str, at: datetime | None) -> None:
     row = {"order_id": order_id, "n": n, "receiver": receiver_of(url), "state": "pending", "tries": 0}
-    await connection.execute(_QUEUED, {**row, "next_attempt_at": at})
+    await connection.execute(_ENQUEUE, {**row, "next_attempt_at": at})
 
 
 def receiver_of(url: str) -> str:
-    """Host and port as the URL names them, in lower case, without user info: who shares the work of one receiver."""
+    """Host and port as the URL names them, in lower case, without user info: the key of a receiver."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
@@ -69,13 +69,15 @@ async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -
     """
     if connection.dialect.name == "sqlite":
         return
-    await connection.execute(_LOCKED, {"of_orders": sorted(set(order_ids))})
+    await connection.execute(_LOCK, {"of_orders": sorted(set(order_ids))})
 
 
-async def free_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:
-    """Of each order the first pending delivery is due now, unless it has a time already; whether there is one."""
-    freed = await connection.execute(_FREED, {"of_orders": sorted(set(order_ids)), "due": now})
-    return freed.rowcount > 0
+async def schedule_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:
+    """Makes the first pending delivery of each order due now, unless it has a time already; returns whether there is
+    one.
+    """
+    scheduled = await connection.execute(_SCHEDULE_FIRST, {"of_orders": sorted(set(order_ids)), "due": now})
+    return scheduled.rowcount > 0
 
 
 def same_event() -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""Callbacks to be made: a dispatcher's room goes in, due work that is leased to it comes out."""
+"""Leases due callbacks to dispatchers, within their capacity."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,6 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    literal_column,
     null,
     or_,
     select,
@@ -20,36 +19,34 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.orders.orders import Order
 from store.outbox.callbacks import same_event
-from store.schema import deliveries, delivery_attempts, order_events, orders, tokens
+from store.records import Order
+from store.schema import PENDING, deliveries, delivery_attempts, is_pending, order_events, orders, tokens
 
-LONGEST_WAIT: Final = timedelta(hours=48)
+MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
 clock that was wrong, and is due at once."""
-
-_PENDING: Final[ColumnElement[str]] = literal_column("'pending'")  # literal, as the partial index has it
 
 _earlier: Final = deliveries.alias("earlier")
 _FIRST: Final = ~(
     select(_earlier.c.n)
-    .where(_earlier.c.order_id == deliveries.c.order_id, _earlier.c.n < deliveries.c.n, _earlier.c.state == _PENDING)
+    .where(_earlier.c.order_id == deliveries.c.order_id, _earlier.c.n < deliveries.c.n, is_pending(_earlier))
     .exists()
 )
 _NOW: Final = bindparam("now", type_=deliveries.c.next_attempt_at.type)
 _LATEST: Final = bindparam("latest", type_=deliveries.c.next_attempt_at.type)
 _DUE: Final = and_(
-    deliveries.c.state == _PENDING,
+    PENDING,
     or_(deliveries.c.next_attempt_at <= _NOW, deliveries.c.next_attempt_at > _LATEST),
     or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until <= _NOW, deliveries.c.leased_until > _LATEST),
     _FIRST,
 )
-_ROOMY: Final = and_(
+_HAS_CAPACITY: Final = and_(
     deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
     orders.c.token_id.not_in(bindparam("tokens", expanding=True)),
 )
 
-# Made once: they run again and again, and making one anew costs as much as running it.
+# Built once: they run again and again, and building one costs as much as running it.
 _ANY_DUE: Final = select(deliveries.c.n).join(orders, orders.c.id == deliveries.c.order_id).where(_DUE).limit(1)
 _CANDIDATES: Final = (
     select(
@@ -73,27 +70,27 @@ _CANDIDATES: Final = (
     .join(tokens, tokens.c.id == orders.c.token_id)
     .where(_DUE)
     .order_by(deliveries.c.next_attempt_at)
-    .limit(bindparam("most"))
+    .limit(bindparam("max_rows"))
     .with_for_update(of=deliveries, skip_locked=True)  # SQLite's compiler leaves it out
 )
-# The same where somebody has a full share: an IN, be it empty, is written anew each time.
-_ANY_ELSEWHERE: Final = _ANY_DUE.where(_ROOMY)
-_CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_ROOMY)
-_LEASED: Final = (
+# The same where somebody is saturated: an IN, be it empty, is rendered anew each time.
+_ANY_DUE_ELSEWHERE: Final = _ANY_DUE.where(_HAS_CAPACITY)
+_CANDIDATES_ELSEWHERE: Final = _CANDIDATES.where(_HAS_CAPACITY)
+_TAKE_LEASE: Final = (
     update(deliveries)
     .where(deliveries.c.order_id == bindparam("of"), deliveries.c.n == bindparam("its"))
     .values(leased_until=bindparam("until", type_=deliveries.c.leased_until.type))
 )
 
-MOST_LOOKS: Final = 5
-"""Of one lease, which is a transaction and on SQLite everybody's lock; who is not seen by then is in the next one."""
+MAX_LEASE_QUERIES: Final = 5
+"""Of one lease, which is a transaction and on SQLite everybody's lock; the rest is left to the next one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryWork:
     """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
 
-    `tries` counts the finished attempts of this round, `attempts` those that were kept of it when it was leased.
+    `tries` counts the finished attempts of this round, `attempts` those on record when it was leased.
     """
 
     order: Order
@@ -107,7 +104,7 @@ class DeliveryWork:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """How one attempt ended: `outcome` is one of store.schema.OUTCOMES; no word of the other side is kept."""
+    """How one attempt ended: `outcome` is one of store.schema.OUTCOMES; nothing that the receiver says is stored."""
 
     at: datetime
     outcome: str
@@ -116,82 +113,82 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crowded:
+class Saturated:
     """Receivers and tokens (by id) that have as many attempts under way as they may have."""
 
     receivers: Collection[str] = ()
     tokens: Collection[str] = ()
 
 
-async def any_due(connection: AsyncConnection, now: datetime, crowded: Crowded) -> bool:
-    """Whether `lease` would find something."""
-    statement = _ANY_ELSEWHERE if crowded.receivers or crowded.tokens else _ANY_DUE
-    return (await connection.execute(statement, _due(now, crowded))).first() is not None
+async def any_due(connection: AsyncConnection, now: datetime, saturated: Saturated) -> bool:
+    """Whether `lease` would return something."""
+    statement = _ANY_DUE_ELSEWHERE if saturated.receivers or saturated.tokens else _ANY_DUE
+    return (await connection.execute(statement, _due(now, saturated))).first() is not None
 
 
-class Room(Protocol):
-    """What a dispatcher has room for: `left` more attempts, none of them for whom it calls `crowded`."""
+class Capacity(Protocol):
+    """A dispatcher's capacity: `left` more attempts, none of them for whom it calls `saturated`."""
 
     left: int
 
-    def crowded(self) -> Crowded:
-        """Who has a full share, the attempts admitted just now included."""
+    def saturated(self) -> Saturated:
+        """Who is saturated, the attempts admitted just now included."""
         ...
 
     def admit(self, receiver: str, token_id: str) -> bool:
-        """Takes one more in, if there is room for it."""
+        """Counts one more attempt in, if there is capacity for it."""
         ...
 
 
-async def lease(connection: AsyncConnection, now: datetime, seconds: float, room: Room) -> list[DeliveryWork]:
-    """Takes due deliveries that there is room for, for `seconds`, longest due first.
+async def lease(connection: AsyncConnection, now: datetime, seconds: float, capacity: Capacity) -> list[DeliveryWork]:
+    """Leases due deliveries that there is capacity for, for `seconds`, longest due first.
 
-    Where a share is full, it looks again for what others have due, so that one receiver's long queue hides nobody's.
+    Where a receiver or token is saturated, it looks again for what others have due: one long queue hides nobody's.
     Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
     """
     until = now + timedelta(seconds=seconds)
-    chosen: list[DeliveryWork] = []
-    for _ in range(MOST_LOOKS):
-        if room.left <= 0:
+    leased: list[DeliveryWork] = []
+    for _ in range(MAX_LEASE_QUERIES):
+        if capacity.left <= 0:
             break
-        crowded = room.crowded()
-        statement = _CANDIDATES_ELSEWHERE if crowded.receivers or crowded.tokens else _CANDIDATES
-        found = (await connection.execute(statement, {**_due(now, crowded), "most": room.left})).all()
-        admitted = [_work(row, until) for row in found if room.admit(row.delivery_receiver, row.token_id)]
+        saturated = capacity.saturated()
+        statement = _CANDIDATES_ELSEWHERE if saturated.receivers or saturated.tokens else _CANDIDATES
+        candidates = (await connection.execute(statement, {**_due(now, saturated), "max_rows": capacity.left})).all()
+        admitted = [_work(row, until) for row in candidates if capacity.admit(row.delivery_receiver, row.token_id)]
         if admitted:
-            leased = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
-            await connection.execute(_LEASED, leased)
-        chosen += admitted
-        if len(admitted) == len(found):
+            rows = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
+            await connection.execute(_TAKE_LEASE, rows)
+        leased += admitted
+        if len(admitted) == len(candidates):
             break
-    return chosen
+    return leased
 
 
-async def give_back(connection: AsyncConnection, work: DeliveryWork) -> None:
+async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
     """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
-    held = deliveries.c.leased_until == work.leased_until
-    await connection.execute(update(deliveries).where(*_row(work.order.id, work.n), held).values(leased_until=None))
+    own = deliveries.c.leased_until == work.leased_until
+    await connection.execute(update(deliveries).where(*_row(work.order.id, work.n), own).values(leased_until=None))
 
 
-async def backlog(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
+async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
     """How many deliveries are overdue, and since when the oldest one is; those that wait for a retry are not."""
     statement = select(func.count(), func.min(deliveries.c.next_attempt_at)).select_from(deliveries).where(_DUE)
-    overdue, oldest = (await connection.execute(statement, {"now": now, "latest": now + LONGEST_WAIT})).one()
-    return overdue, oldest
+    count, oldest = (await connection.execute(statement, {"now": now, "latest": now + MAX_WAIT})).one()
+    return count, oldest
 
 
-def _due(now: datetime, crowded: Crowded) -> dict[str, Any]:
-    """The values of _DUE, and of _ROOMY where anybody has a full share."""
-    due = {"now": now, "latest": now + LONGEST_WAIT}
-    if not (crowded.receivers or crowded.tokens):
+def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
+    """The values of _DUE, and of _HAS_CAPACITY where anybody is saturated."""
+    due = {"now": now, "latest": now + MAX_WAIT}
+    if not (saturated.receivers or saturated.tokens):
         return due
-    return {**due, "receivers": sorted(crowded.receivers), "tokens": sorted(crowded.tokens)}
+    return {**due, "receivers": sorted(saturated.receivers), "tokens": sorted(saturated.tokens)}
 
 
 def _work(row: Row[Any], leased_until: datetime) -> DeliveryWork:
-    now_is = Order(**{column.name: row._mapping[column.name] for column in orders.c})
+    order = Order(**{column.name: row._mapping[column.name] for column in orders.c})
     return DeliveryWork(
-        order=replace(now_is, state=row.reached, updated_at=row.reached_at),
+        order=replace(order, state=row.reached, updated_at=row.reached_at),
         n=row.delivery_n,
         receiver=row.delivery_receiver,
         secrets=tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None),

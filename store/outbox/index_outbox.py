@@ -1,4 +1,8 @@
-"""The outbox towards the search index: changed items go in, leased work (hide or offer this item) comes out."""
+"""The outbox of the search index: orders enqueue items whose claim changed, workers lease them and tell the index.
+
+A row with applied_version < version is pending. It does not say whether the item is bound: that is read from the orders
+when the update is leased.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,56 +13,62 @@ from typing import Final
 from sqlalchemy import ColumnElement, Executable, bindparam, case, func, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.connection.conflict import insert_for
-from store.schema import ACTIVE, BEHIND, masks, orders
+from store.bound_items import bound_among
+from store.connection.upsert import insert_for
+from store.schema import UPDATE_PENDING, index_outbox
 
-LEASE_ROWS: Final = 10_000
+MAX_LEASE_ROWS: Final = 10_000
 """Both databases take 32,766 values in a statement at least; this is well below."""
 
-LONGEST_LEASE: Final = timedelta(seconds=60)
+MAX_LEASE: Final = timedelta(seconds=60)
 """No row is leased for longer. One that says so was leased by a clock that was wrong, and is free."""
 
 COMMIT_MARGIN: Final = timedelta(seconds=60)
-"""A change carries the time at which its transaction began, and is seen when it commits: at most 30 s later
+"""A change carries the time at which its transaction began, and is visible when it commits: at most 30 s later
 (store.connection.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
 
-_VERSION: Final = bindparam("to", type_=masks.c.version.type)
-_LEASE: Final = bindparam("lease", type_=masks.c.leased_until.type)
-_APPLIED: Final = (
-    update(masks)
-    .where(masks.c.platform == bindparam("of"), masks.c.item == bindparam("its"))
+# Built once: each order runs some of them.
+_VERSION: Final = bindparam("to", type_=index_outbox.c.version.type)
+_LEASE: Final = bindparam("lease", type_=index_outbox.c.leased_until.type)
+_MARK_APPLIED: Final = (
+    update(index_outbox)
+    .where(index_outbox.c.platform == bindparam("of"), index_outbox.c.item == bindparam("its"))
     .values(
-        applied_version=case((masks.c.applied_version < _VERSION, _VERSION), else_=masks.c.applied_version),
+        applied_version=case(
+            (index_outbox.c.applied_version < _VERSION, _VERSION), else_=index_outbox.c.applied_version
+        ),
         attempts=0,
-        leased_until=case((masks.c.leased_until == _LEASE, null()), else_=masks.c.leased_until),
+        leased_until=case((index_outbox.c.leased_until == _LEASE, null()), else_=index_outbox.c.leased_until),
     )
 )
-_ANY_BEHIND: Final = select(masks.c.item).where(BEHIND).limit(1)
+_ANY_PENDING: Final = select(index_outbox.c.item).where(UPDATE_PENDING).limit(1)
 
-_NOW: Final = bindparam("now", type_=masks.c.leased_until.type)
-_LATEST: Final = bindparam("latest", type_=masks.c.leased_until.type)
+_NOW: Final = bindparam("now", type_=index_outbox.c.leased_until.type)
+_LATEST: Final = bindparam("latest", type_=index_outbox.c.leased_until.type)
+_free: Final = or_(
+    index_outbox.c.leased_until.is_(None), index_outbox.c.leased_until <= _NOW, index_outbox.c.leased_until > _LATEST
+)
 _due: Final = (
-    select(masks.c.platform, masks.c.item)
-    .where(BEHIND, or_(masks.c.leased_until.is_(None), masks.c.leased_until <= _NOW, masks.c.leased_until > _LATEST))
-    .order_by(masks.c.updated_at)
-    .limit(bindparam("most"))
+    select(index_outbox.c.platform, index_outbox.c.item)
+    .where(UPDATE_PENDING, _free)
+    .order_by(index_outbox.c.updated_at)
+    .limit(bindparam("max_rows"))
     .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
     .cte("due")
 )
-_LEASED: Final = (
-    update(masks)
-    .where(tuple_(masks.c.platform, masks.c.item).in_(select(_due.c.platform, _due.c.item)))
-    .values(leased_until=bindparam("until", type_=masks.c.leased_until.type), attempts=masks.c.attempts + 1)
-    .returning(masks)
-)
-_BOUND: Final = select(orders.c.item).where(
-    orders.c.platform == bindparam("of"), orders.c.item.in_(bindparam("items", expanding=True)), ACTIVE
+_TAKE_LEASE: Final = (
+    update(index_outbox)
+    .where(tuple_(index_outbox.c.platform, index_outbox.c.item).in_(select(_due.c.platform, _due.c.item)))
+    .values(
+        leased_until=bindparam("until", type_=index_outbox.c.leased_until.type), attempts=index_outbox.c.attempts + 1
+    )
+    .returning(index_outbox)
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskWork:
-    """One item to tell to the index: hide it if `bound`, else offer it.
+class IndexUpdate:
+    """One item to update in the index: hide it if `bound`, else offer it.
 
     `version` only grows and `bound` belongs to it or to a later one, so an index that refuses older versions never
     goes back in time. `attempts` counts the leases since the last success, this one included.
@@ -72,28 +82,38 @@ class MaskWork:
     leased_until: datetime
 
 
-async def lease(connection: AsyncConnection, now: datetime, seconds: float, limit: int) -> list[MaskWork]:
-    """Takes up to `limit` rows that the index does not know yet, oldest change first, for `seconds`.
+@dataclass(frozen=True, kw_only=True)
+class OverdueUpdates:
+    """How many items of a platform should have been updated in the index before a moment, and the oldest change."""
+
+    items: int
+    since: datetime | None
+
+
+async def lease(connection: AsyncConnection, now: datetime, seconds: float, limit: int) -> list[IndexUpdate]:
+    """Leases up to `limit` pending updates for `seconds`, oldest change first.
 
     Workers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
-    Raises ValueError for more than LEASE_ROWS, or for longer than LONGEST_LEASE.
+    Raises ValueError for more than MAX_LEASE_ROWS, or for longer than MAX_LEASE.
     """
-    if timedelta(seconds=seconds) > LONGEST_LEASE:
-        raise ValueError(f"a lease lasts {LONGEST_LEASE.seconds} s at most, {seconds} were asked for")
-    if limit > LEASE_ROWS:
-        raise ValueError(f"a lease takes at most {LEASE_ROWS} rows, {limit} were asked for")
-    times = {"now": now, "latest": now + LONGEST_LEASE, "until": now + timedelta(seconds=seconds)}
-    rows = (await connection.execute(_LEASED, {**times, "most": limit})).all()
-    if not rows:
-        return []
-    # Read after the lease, not within it: what is seen now is as new as the version or newer, never older.
-    bound = await _bound(connection, [(row.platform, row.item) for row in rows])
+    if timedelta(seconds=seconds) > MAX_LEASE:
+        raise ValueError(f"a lease lasts {MAX_LEASE.seconds} s at most, {seconds} were asked for")
+    if limit > MAX_LEASE_ROWS:
+        raise ValueError(f"a lease takes at most {MAX_LEASE_ROWS} rows, {limit} were asked for")
+    times = {"now": now, "latest": now + MAX_LEASE, "until": now + timedelta(seconds=seconds)}
+    rows = (await connection.execute(_TAKE_LEASE, {**times, "max_rows": limit})).all()
+    # Read after the lease, not within it, so that `bound` is as new as the version or newer, never older. One statement
+    # a platform: PostgreSQL unrolls an IN of pairs into an expression too deep for its stack.
+    bound = {
+        platform: await bound_among(connection, platform, [row.item for row in rows if row.platform == platform])
+        for platform in {row.platform for row in rows}
+    }
     return [
-        MaskWork(
+        IndexUpdate(
             platform=row.platform,
             item=row.item,
             version=row.version,
-            bound=(row.platform, row.item) in bound,
+            bound=row.item in bound[row.platform],
             attempts=row.attempts,
             leased_until=row.leased_until,
         )
@@ -101,86 +121,96 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     ]
 
 
-async def _bound(connection: AsyncConnection, keys: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those of the items (platform, id) that active orders hold.
-
-    One statement a platform: PostgreSQL unrolls an IN of pairs into an expression too deep for its stack.
-    """
-    held: set[tuple[int, int]] = set()
-    for platform in {platform for platform, _ in keys}:
-        items = [item for of_platform, item in keys if of_platform == platform]
-        found = await connection.execute(_BOUND, {"of": platform, "items": items})
-        held.update((platform, item) for item in found.scalars())
-    return held
+async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdate]) -> None:
+    """The index has these versions. A lease that another worker holds by now stays with it."""
+    if updates:
+        rows = [
+            {"to": update.version, "lease": update.leased_until, "of": update.platform, "its": update.item}
+            for update in updates
+        ]
+        await connection.execute(_MARK_APPLIED, rows)
 
 
-async def applied(connection: AsyncConnection, works: Sequence[MaskWork]) -> None:
-    """The index knows the versions of these. A lease that another worker holds by now stays with it."""
-    if works:
-        rows = [{"to": one.version, "lease": one.leased_until, "of": one.platform, "its": one.item} for one in works]
-        await connection.execute(_APPLIED, rows)
-
-
-async def failed(connection: AsyncConnection, work: MaskWork, now: datetime, retry_after: float) -> None:
-    """The index could not be told: the row is free again after `retry_after` seconds, and a newer change of the item
-    waits for that too.
+async def mark_failed(
+    connection: AsyncConnection, index_update: IndexUpdate, now: datetime, retry_after: float
+) -> None:
+    """The index did not take it: the row is free again after `retry_after` seconds, and newer changes of the item wait
+    as long.
     """
     until = now + timedelta(seconds=retry_after)
-    await connection.execute(
-        update(masks).where(*_row(work), masks.c.leased_until == work.leased_until).values(leased_until=until)
-    )
+    own = index_outbox.c.leased_until == index_update.leased_until
+    await connection.execute(update(index_outbox).where(*_row(index_update), own).values(leased_until=until))
 
 
-def _row(work: MaskWork) -> tuple[ColumnElement[bool], ...]:
-    return masks.c.platform == work.platform, masks.c.item == work.item
+def _row(index_update: IndexUpdate) -> tuple[ColumnElement[bool], ...]:
+    return index_outbox.c.platform == index_update.platform, index_outbox.c.item == index_update.item
 
 
-async def backlog(connection: AsyncConnection) -> int:
-    """How many items the index does not know the present state of."""
-    return (await connection.execute(select(func.count()).select_from(masks).where(BEHIND))).scalar_one()
+async def count_pending(connection: AsyncConnection) -> int:
+    """How many items the index does not have the present state of."""
+    return (await connection.execute(select(func.count()).select_from(index_outbox).where(UPDATE_PENDING))).scalar_one()
 
 
-async def any_behind(connection: AsyncConnection) -> bool:
+async def any_pending(connection: AsyncConnection) -> bool:
     """Whether there are such items; it costs the same for one and for a hundred thousand."""
-    return (await connection.execute(_ANY_BEHIND)).first() is not None
+    return (await connection.execute(_ANY_PENDING)).first() is not None
 
 
-async def touch(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:
-    """Has the items told to the index again, whether or not anything changed."""
+async def overdue(connection: AsyncConnection, platform: int, before: datetime) -> OverdueUpdates:
+    """What changed before this moment and is still pending."""
+    statement = select(func.count(), func.min(index_outbox.c.updated_at)).where(
+        UPDATE_PENDING, index_outbox.c.platform == platform, index_outbox.c.updated_at < before
+    )
+    count, oldest = (await connection.execute(statement)).one()
+    return OverdueUpdates(items=count, since=oldest)
+
+
+async def enqueue(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> None:
+    """Queues the items for the index, whether or not anything changed."""
     if not items:
         return
-    fresh = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
+    row = {"platform": platform, "version": 1, "applied_version": 0, "attempts": 0, "updated_at": now}
     # One order for all writers, so that two of them never wait for each other's rows in a ring.
-    rows = [{**fresh, "item": item} for item in sorted(set(items))]
-    await connection.execute(_touching(connection.dialect.name), rows)
+    rows = [{**row, "item": item} for item in sorted(set(items))]
+    await connection.execute(_enqueueing(connection.dialect.name), rows)
 
 
 @cache
-def _touching(dialect: str) -> Executable:
-    insertion = insert_for(dialect, masks)
+def _enqueueing(dialect: str) -> Executable:
+    insertion = insert_for(dialect, index_outbox)
     return insertion.on_conflict_do_update(
         index_elements=["platform", "item"],
-        set_={"version": masks.c.version + 1, "updated_at": insertion.excluded.updated_at},
+        set_={"version": index_outbox.c.version + 1, "updated_at": insertion.excluded.updated_at},
     )
 
 
-async def touch_known(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
-    """Has those of these items, at most LEASE_ROWS, told again that were ever ordered; returns how many."""
-    statement = select(masks.c.item).where(masks.c.platform == platform, masks.c.item.in_(items))
-    known = list((await connection.execute(statement)).scalars())
-    await touch(connection, platform, known, now)
-    return len(known)
+async def enqueue_known(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> int:
+    """Queues those of these items, at most MAX_LEASE_ROWS, that were ever ordered; returns how many."""
+    statement = select(index_outbox.c.item).where(index_outbox.c.platform == platform, index_outbox.c.item.in_(items))
+    ordered = list((await connection.execute(statement)).scalars())
+    await enqueue(connection, platform, ordered, now)
+    return len(ordered)
+
+
+async def changed_among(connection: AsyncConnection, platform: int, items: Sequence[int], since: datetime) -> set[int]:
+    """Those of the items, at most 10,000, that were enqueued at `since` or later."""
+    statement = select(index_outbox.c.item).where(
+        index_outbox.c.platform == platform, index_outbox.c.item.in_(items), index_outbox.c.updated_at >= since
+    )
+    return set((await connection.execute(statement)).scalars())
 
 
 async def changed_since(
     connection: AsyncConnection, platform: int, since: datetime, after: int | None, limit: int
 ) -> list[int]:
-    """Items touched at `since` or later, ascending, at most `limit`; the next page is `after` the last.
+    """A page of at most `limit` items enqueued at `since` or later, ascending, behind the item `after`.
 
-    Looks a minute further back (COMMIT_MARGIN), so that no change that was being committed then is missed.
+    Looks a minute further back (COMMIT_MARGIN), so that it misses no change that was being committed then.
     """
-    statement = select(masks.c.item).where(masks.c.platform == platform, masks.c.updated_at >= since - COMMIT_MARGIN)
+    statement = select(index_outbox.c.item).where(
+        index_outbox.c.platform == platform, index_outbox.c.updated_at >= since - COMMIT_MARGIN
+    )
     if after is not None:
-        statement = statement.where(masks.c.item > after)
-    rows = await connection.execute(statement.order_by(masks.c.item).limit(limit))
+        statement = statement.where(index_outbox.c.item > after)
+    rows = await connection.execute(statement.order_by(index_outbox.c.item).limit(limit))
     return list(rows.scalars())

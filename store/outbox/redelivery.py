@@ -1,4 +1,4 @@
-"""What was delivered: an order goes in, its callbacks and their attempts come out, or they are made once more."""
+"""Lists the callbacks of an order with their attempts, and queues them again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, case, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.callbacks import free_first, lock_orders, same_event
+from store.outbox.callbacks import lock_orders, same_event, schedule_first
 from store.outbox.deliveries import Attempt
 from store.schema import PENDING, deliveries, delivery_attempts, order_events, orders
 
@@ -33,24 +33,24 @@ async def of_order(connection: AsyncConnection, order_id: str, n: int | None = N
         .where(deliveries.c.order_id == order_id, *own)
         .order_by(deliveries.c.n)
     )
-    made = {
+    by_number = {
         row.n: Delivery(
             n=row.n, event=f"order.{row.reached}", state=row.state, attempts=[], next_attempt_at=row.next_attempt_at
         )
         for row in rows
     }
-    tried = select(delivery_attempts).where(delivery_attempts.c.order_id == order_id)
-    for row in await connection.execute(tried.order_by(delivery_attempts.c.n, delivery_attempts.c.attempt)):
-        if row.n in made:
+    attempts = select(delivery_attempts).where(delivery_attempts.c.order_id == order_id)
+    for row in await connection.execute(attempts.order_by(delivery_attempts.c.n, delivery_attempts.c.attempt)):
+        if row.n in by_number:
             attempt = Attempt(
                 at=row.at, outcome=row.outcome, status_code=row.status_code, milliseconds=row.milliseconds
             )
-            made[row.n].attempts.append(attempt)
-    return list(made.values())
+            by_number[row.n].attempts.append(attempt)
+    return list(by_number.values())
 
 
 async def replay(connection: AsyncConnection, order_id: str, n: int, now: datetime) -> Delivery | None:
-    """Has the delivery made again at once, by a new round of the schedule; None where the order has none of this
+    """Makes the delivery again at once, by a new round of the schedule; None where the order has none of this
     number or its address has been erased.
     """
     if not await _requeue(connection, order_id, deliveries.c.n == n, now):
@@ -61,7 +61,7 @@ async def replay(connection: AsyncConnection, order_id: str, n: int, now: dateti
 async def recover(
     connection: AsyncConnection, token_id: str, since: datetime, after: str, limit: int, now: datetime
 ) -> tuple[int, str | None]:
-    """Has every delivery of the token made again at once that is not delivered and whose last attempt was at `since`
+    """Makes every delivery of the token again at once that is not delivered and whose last attempt was at `since`
     or later. Goes through up to `limit` orders with an id behind `after`; returns how many deliveries, and the id to
     go on after (None at the end).
     """
@@ -82,7 +82,7 @@ async def recover(
 
 
 async def forget_address(connection: AsyncConnection, order_id: str) -> None:
-    """Ends the order's pending deliveries as failed and forgets whom they were for; the attempts stay as numbers.
+    """Ends the order's pending deliveries as failed and erases their receivers; the attempts stay as numbers.
 
     For whoever erases the order's callback address: without it nothing can be made or replayed.
     """
@@ -106,5 +106,5 @@ async def _requeue(connection: AsyncConnection, order_id: str, which: ColumnElem
     )
     count = len(rows.all())
     if count:
-        await free_first(connection, [order_id], now)
+        await schedule_first(connection, [order_id], now)
     return count

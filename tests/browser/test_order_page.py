@@ -12,7 +12,7 @@ from playwright.async_api import Browser, expect
 
 from store import migrate
 from store.orders import orders
-from store.orders.orders import Order
+from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at, new_order

@@ -10,7 +10,7 @@ from typing import Final
 from api.orders.worker import finish
 from store.connection.engine import Store
 from store.outbox import attempts
-from store.outbox.attempts import Note
+from store.outbox.attempts import FinishedAttempt
 
 LINGER_SECONDS: Final = 0.02
 MAX_BATCH: Final = 50  # one transaction: SQLite's lock is free again well within a tenth of a second
@@ -22,10 +22,10 @@ class AttemptRecorder:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._committing = asyncio.Lock()
-        self._open: tuple[list[Note], asyncio.Task[bool]] | None = None
+        self._open: tuple[list[FinishedAttempt], asyncio.Task[bool]] | None = None
         self._commits: set[asyncio.Task[bool]] = set()
 
-    async def record(self, attempt: Note) -> bool:
+    async def record(self, attempt: FinishedAttempt) -> bool:
         """Returns after the commit, and whether the batch made another event due; raises StoreUnavailable where the
         attempt may not be recorded.
         """
@@ -39,17 +39,17 @@ class AttemptRecorder:
         """Lets the commits under way end in so many seconds."""
         await finish(set(self._commits), seconds)
 
-    def _open_batch(self) -> tuple[list[Note], asyncio.Task[bool]]:
-        batch: list[Note] = []
+    def _open_batch(self) -> tuple[list[FinishedAttempt], asyncio.Task[bool]]:
+        batch: list[FinishedAttempt] = []
         commit = asyncio.create_task(self._commit(batch))
         self._commits.add(commit)
         commit.add_done_callback(self._commits.discard)
         return batch, commit
 
-    async def _commit(self, batch: list[Note]) -> bool:
+    async def _commit(self, batch: list[FinishedAttempt]) -> bool:
         await asyncio.sleep(LINGER_SECONDS)
         async with self._committing:  # meanwhile the batch grows
             if self._open is not None and self._open[0] is batch:
                 self._open = None
             async with self._store.transaction() as connection:
-                return await attempts.keep(connection, batch)
+                return await attempts.record(connection, batch)

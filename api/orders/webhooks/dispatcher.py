@@ -25,7 +25,7 @@ from mappings.platforms import Platform, Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import deliveries
-from store.outbox.attempts import Note
+from store.outbox.attempts import FinishedAttempt
 from store.outbox.deliveries import Attempt, DeliveryWork
 
 POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent within the second of the contract
@@ -97,7 +97,7 @@ class Dispatcher:
         now = self._clock()
         if not self.worker.woken:  # whoever wakes it has left something due
             async with self._store.reading() as connection:
-                due = await deliveries.any_due(connection, now, capacity.crowded())
+                due = await deliveries.any_due(connection, now, capacity.saturated())
             if not due:
                 self._short = capacity.is_short()
                 return 0
@@ -145,7 +145,7 @@ class Dispatcher:
         attempt = Attempt(
             at=started_at, outcome=sent.outcome, status_code=sent.status_code, milliseconds=sent.milliseconds
         )
-        finished = Note(work=work, attempt=attempt, state=verdict.state, next_attempt_at=next_attempt_at)
+        finished = FinishedAttempt(work=work, attempt=attempt, state=verdict.state, next_attempt_at=next_attempt_at)
         deadline = asyncio.get_running_loop().time() + LEASE_MARGIN_SECONDS
         while True:
             try:
@@ -180,7 +180,7 @@ class Dispatcher:
         try:
             async with asyncio.timeout(self._stop_seconds), self._store.transaction() as connection:
                 for work in sorted((attempts[task] for task in late), key=lambda work: (work.order.id, work.n)):
-                    await deliveries.give_back(connection, work)
+                    await deliveries.release(connection, work)
         except (StoreUnavailable, TimeoutError) as error:
             log.warning("leases of callbacks were not released and run out", callbacks=len(late), cause=str(error))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from api.orders.webhooks.sender import Sent
-from store.outbox.deliveries import Crowded, DeliveryWork
+from store.outbox.deliveries import DeliveryWork, Saturated
 
 MAX_CONCURRENCY: Final = 200
 """Attempts that one dispatcher has under way."""
@@ -54,17 +54,17 @@ class FreeCapacity:
         self._tokens = Counter(work.order.token_id for work in works)
         self.left = MAX_CONCURRENCY - len(works) - recording
 
-    def crowded(self) -> Crowded:
+    def saturated(self) -> Saturated:
         """The receivers and tokens at their limit."""
-        return Crowded(
+        return Saturated(
             receivers=[receiver for receiver in self._receivers if self._is_saturated(receiver)],
             tokens=[token for token, count in self._tokens.items() if count >= TOKEN_LIMIT],
         )
 
     def is_short(self) -> bool:
         """Whether any limit is reached, so that something due may have to wait."""
-        crowded = self.crowded()
-        return self.left <= 0 or bool(crowded.receivers or crowded.tokens)
+        saturated = self.saturated()
+        return self.left <= 0 or bool(saturated.receivers or saturated.tokens)
 
     def admit(self, receiver: str, token_id: str) -> bool:
         """Counts one more attempt, if the limits allow it."""

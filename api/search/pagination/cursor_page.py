@@ -34,7 +34,7 @@ from api.search.query_relaxation import in_force
 from api.services import Services
 from mappings.money import NO_PRICE
 from mappings.platforms import Platform
-from store.orders import orders
+from store.bound_items import bound_among
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,6 @@ async def _offered(services: Services, hits: list[Hit]) -> list[Gear]:
     if hits:
         async with services.store.reading() as connection:
             for platform, asked in numbers.items():
-                taken = await orders.bound_among(connection, platform, asked)
+                taken = await bound_among(connection, platform, asked)
                 bound |= {(number, platform) for number in taken}
     return [item_of(hit) for hit in hits if tuple(hit["sort"][-2:]) not in bound]

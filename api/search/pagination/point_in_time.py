@@ -137,7 +137,7 @@ class Cursors:
                 self._key = await signing_keys.find(connection, KEY_NAME)
         if self._key is None:
             async with self._store.transaction() as connection:
-                self._key = await signing_keys.find_or_make(connection, KEY_NAME, datetime.now(UTC))
+                self._key = await signing_keys.find_or_create(connection, KEY_NAME, datetime.now(UTC))
         return self._key
 
 

@@ -1,1 +1,1 @@
-"""One file a step, in the order of their numbers."""
+"""One file a migration, by number."""

@@ -1,4 +1,4 @@
-"""The first schema: an empty database goes in, one with tokens, orders, their events and the masks comes out."""
+"""The first schema: tokens, orders, their events, and the outbox of the search index (then `masks`)."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The service's own signing keys: a schema without them goes in, one with a table for them comes out."""
+"""Adds a table for the service's own signing keys."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Orders that can be retried, listed, tried out and forgotten: the columns, tables and indices for that come out."""
+"""Adds what idempotency keys, order lists, the sandbox and erasure need."""
 
 import sqlalchemy as sa
 from alembic import op

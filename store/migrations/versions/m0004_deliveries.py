@@ -1,4 +1,4 @@
-"""Callbacks: a database with orders goes in, one that also keeps deliveries, attempts and old secrets comes out.
+"""Adds callback deliveries, their attempts, and the previous webhook secret.
 
 Orders placed before have no deliveries: nobody was told to expect any.
 """

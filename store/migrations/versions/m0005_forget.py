@@ -1,4 +1,4 @@
-"""Orders whose buyer is to be forgotten: the mark, and the index by which they are found at their end, come out."""
+"""Marks orders whose buyer is to be forgotten, and indexes them."""
 
 import sqlalchemy as sa
 from alembic import op

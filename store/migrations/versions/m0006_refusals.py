@@ -1,4 +1,4 @@
-"""Idempotency keys count refusals too: a call that was refused ends those of its key that are still on their way."""
+"""Counts refusals of idempotency keys: a refused request ends those of its key that are still on their way."""
 
 import sqlalchemy as sa
 from alembic import op

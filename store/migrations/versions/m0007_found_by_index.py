@@ -1,6 +1,6 @@
-"""Orders whose buyers are to be forgotten are found by the indices made for them, whatever statistics there are.
+"""Rebuilds the indexes of orders to be erased, so that SQLite uses them without statistics.
 
-The former ones named the states of an end, and SQLite then looked through all orders in these states instead.
+The former ones listed the ended states, and SQLite then scanned all orders in these states instead.
 """
 
 import sqlalchemy as sa

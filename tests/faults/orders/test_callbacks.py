@@ -13,7 +13,7 @@ from api.orders.webhooks import limits
 from api.orders.webhooks.sender import Sender
 from store.connection.engine import Store
 from store.outbox import attempts, deliveries
-from store.outbox.attempts import Note
+from store.outbox.attempts import FinishedAttempt
 from store.outbox.deliveries import Attempt
 from tests.support import receiver as behaviours
 from tests.support.orders.desk import Desk, desk_at, dispatching
@@ -142,8 +142,8 @@ async def test_what_a_dead_dispatcher_held_is_sent_when_its_lease_runs_out(desk:
         assert len(receiver.received) == 1
         async with desk.store.transaction() as connection:  # the dead one was only slow
             late = Attempt(at=datetime.now(UTC), outcome="timeout", status_code=None, milliseconds=1000)
-            again = Note(work=held, attempt=late, state="pending", next_attempt_at=datetime.now(UTC))
-            await attempts.keep(connection, [again])
+            again = FinishedAttempt(work=held, attempt=late, state="pending", next_attempt_at=datetime.now(UTC))
+            await attempts.record(connection, [again])
     assert await desk.states(order) == ["delivered"]
     assert [one[0] for one in await desk.outcomes(order)] == ["delivered", "timeout"]
 
@@ -174,8 +174,8 @@ async def test_a_clock_that_jumps_delays_nothing_for_ever(desk: Desk, jump: time
             assert [work.n for work in taken] == [1]
             failed = Attempt(at=wrong, outcome="rejected", status_code=500, milliseconds=1)
             later = wrong + timedelta(hours=5)
-            await attempts.keep(
-                connection, [Note(work=taken[0], attempt=failed, state="pending", next_attempt_at=later)]
+            await attempts.record(
+                connection, [FinishedAttempt(work=taken[0], attempt=failed, state="pending", next_attempt_at=later)]
             )
         receiver.behaviour = answers(200)
         async with dispatching(desk.store):

@@ -29,7 +29,7 @@ async def own_postgres() -> AsyncIterator[Postgres]:
 @pytest.fixture
 async def on_own(own_postgres: Postgres) -> AsyncIterator[Store]:
     """A hasty store on that server, with a connection open."""
-    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=2)
+    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=2)
     await write(store)
     yield store
     await store.close()
@@ -113,7 +113,7 @@ async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Po
 
 @pytest.mark.parametrize("moment", ["statement", "commit"])
 async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgres, moment: str) -> None:
-    store = Store(own_postgres.url("postgres"), waits=SHORT, connections=1, transaction_seconds=1.0)
+    store = Store(own_postgres.url("postgres"), timeouts=SHORT, connections=1, transaction_seconds=1.0)
 
     async def hang() -> None:
         async with store.transaction() as connection:
@@ -130,7 +130,7 @@ async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgr
 
 async def test_nobody_listens_there() -> None:
     for url in ("postgresql://gear:s3cret@127.0.0.1:1/gear", "postgresql://gear:s3cret@name.invalid/gear"):
-        store = Store(url, waits=SHORT)
+        store = Store(url, timeouts=SHORT)
         with pytest.raises(StoreUnavailable, match="no connection to the address in GEAR_DATABASE_URL") as caught:
             await store.check()
         assert "s3cret" not in repr(caught.value) + repr(vars(store))
@@ -140,7 +140,7 @@ async def test_nobody_listens_there() -> None:
 
 
 async def test_a_database_that_does_not_exist(own_postgres: Postgres) -> None:
-    store = Store(own_postgres.url("nowhere"), waits=SHORT)
+    store = Store(own_postgres.url("nowhere"), timeouts=SHORT)
     with pytest.raises(StoreUnavailable, match="no database of the name"):
         await store.check()
     await store.close()
@@ -150,7 +150,7 @@ async def test_a_server_that_accepts_and_never_answers() -> None:
     accepted: list[asyncio.StreamWriter] = []
     silent = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
-    store = Store(f"postgresql://gear:s3cret@127.0.0.1:{port}/gear", waits=SHORT)
+    store = Store(f"postgresql://gear:s3cret@127.0.0.1:{port}/gear", timeouts=SHORT)
     with pytest.raises(StoreUnavailable):
         await asyncio.wait_for(store.check(), BOUND)
     await store.close()

@@ -25,7 +25,7 @@ from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, rea
 @pytest.fixture
 async def hasty(url: str) -> AsyncIterator[Store]:
     """A store that waits half a second."""
-    store = Store(url, waits=SHORT, connections=2)
+    store = Store(url, timeouts=SHORT, connections=2)
     yield store
     await store.close()
 
@@ -64,7 +64,7 @@ async def test_writers_of_one_process_queue_and_give_up_in_time(hasty: Store) ->
 
 
 async def test_a_transaction_that_never_ends_is_ended(url: str) -> None:
-    store = Store(url, waits=SHORT, transaction_seconds=0.5)
+    store = Store(url, timeouts=SHORT, transaction_seconds=0.5)
 
     async def never_end() -> None:
         async with store.transaction() as connection:

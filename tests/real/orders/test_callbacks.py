@@ -7,7 +7,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from structlog.testing import capture_logs
 
-from store.auth import webhook_secrets
+from store.auth import tokens
 from store.orders import orders
 from tests.support.orders.desk import Desk, dispatching, new_order
 from tests.support.orders.shop import eventually
@@ -138,14 +138,14 @@ async def test_a_redirect_is_a_failure_and_not_followed(desk: Desk) -> None:
 async def test_during_a_rotation_both_secrets_verify(desk: Desk) -> None:
     old = desk.token.token.webhook_secret
     async with desk.store.transaction() as connection:
-        rotated = await webhook_secrets.rotate(connection, "shop", datetime.now(UTC) + timedelta(hours=24))
+        rotated = await tokens.rotate_webhook_secret(connection, "shop", datetime.now(UTC) + timedelta(hours=24))
     assert rotated is not None
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store):
             await desk.until(order, "delivered")
             async with desk.store.transaction() as connection:
-                newest = await webhook_secrets.rotate(connection, desk.token.token.id, None)
+                newest = await tokens.rotate_webhook_secret(connection, desk.token.token.id, None)
             order = await desk.move(order, "processing")
             await desk.until(order, "delivered", "delivered")
     assert newest is not None
@@ -160,7 +160,7 @@ async def test_during_a_rotation_both_secrets_verify(desk: Desk) -> None:
 
 async def test_an_old_secret_stops_signing_when_its_time_is_over(desk: Desk) -> None:
     async with desk.store.transaction() as connection:
-        assert await webhook_secrets.rotate(connection, "shop", datetime.now(UTC) + timedelta(hours=1))
+        assert await tokens.rotate_webhook_secret(connection, "shop", datetime.now(UTC) + timedelta(hours=1))
     with Receiver() as receiver:
         order = await desk.place(receiver.url)
         async with dispatching(desk.store, clock=lambda: datetime.now(UTC) + timedelta(hours=2)):

@@ -25,7 +25,7 @@ async def until_all_is_published(shop: Shop) -> None:
 
     async def published() -> bool:
         async with shop.store.reading() as connection:
-            return await index_outbox.backlog(connection) == 0
+            return await index_outbox.count_pending(connection) == 0
 
     await eventually(published, "rows are still in the outbox")
 
@@ -102,7 +102,7 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
 
                 async def tried_again() -> bool:
                     async with shop.store.reading() as connection:
-                        found = await connection.exec_driver_sql("SELECT min(attempts) FROM masks")
+                        found = await connection.exec_driver_sql("SELECT min(attempts) FROM index_outbox")
                         return int(found.scalar_one()) >= 3
 
                 await eventually(tried_again, "index sync gave up")
@@ -112,7 +112,7 @@ async def test_an_outage_of_the_engine_only_delays(sqlite_settings: Settings) ->
                 # a try that timed out may arrive late, so the present state is published once more
                 await until_all_is_published(shop)
                 async with shop.store.reading() as connection:
-                    found = await connection.exec_driver_sql("SELECT min(applied_version) FROM masks")
+                    found = await connection.exec_driver_sql("SELECT min(applied_version) FROM index_outbox")
                     assert int(found.scalar_one()) > 1
             events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
             assert events == ["background work waits for an outage to end", "background work goes on"]
@@ -143,13 +143,13 @@ async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
             await place_past_the_app(sqlite_settings)
             await shop.until_hidden()
             # a time that is none cannot be read: nobody writes it, so it stands for any fault of ours
-            database.execute("UPDATE masks SET version = version + 1, updated_at = 'never'")
+            database.execute("UPDATE index_outbox SET version = version + 1, updated_at = 'never'")
 
             async def noticed() -> bool:
                 return any(entry.get("work") == "index sync" for entry in logs)
 
             await eventually(noticed, "nothing was logged")
-            database.execute("UPDATE masks SET updated_at = 0")
+            database.execute("UPDATE index_outbox SET updated_at = 0")
             await until_all_is_published(shop)
         database.close()
 
@@ -163,12 +163,12 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
         idle = IndexSync(services.store, services.engine.mark)
         async with shop.store.transaction() as connection:
             # as if this worker had been stopped for a minute between its lease and its answer
-            await index_outbox.touch(connection, 730, [KNIFE], NOW)
+            await index_outbox.enqueue(connection, 730, [KNIFE], NOW)
             [work] = await index_outbox.lease(connection, datetime.now(UTC) - timedelta(minutes=1), 5.0, 10)
             version = work.version
         await idle.record([work], [True])
         async with shop.store.reading() as connection:
-            found = await connection.exec_driver_sql("SELECT version FROM masks")
+            found = await connection.exec_driver_sql("SELECT version FROM index_outbox")
             assert int(found.scalar_one()) > version
         await until_all_is_published(shop)
         await shop.until_hidden()

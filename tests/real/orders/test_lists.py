@@ -10,7 +10,7 @@ import pytest
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder, Order
+from store.records import NewOrder, Order
 from tests.support.api.envelope import error_of
 from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
 

@@ -9,6 +9,7 @@ import pytest
 
 from api.orders.examples import ORDER_BODIES
 from api.settings import Settings
+from store.bound_items import bound_items
 from store.orders import orders
 from tests.support.golden import Golden
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, Shop, opened
@@ -113,7 +114,7 @@ async def test_of_a_hundred_buyers_at_once_one_gets_the_item(settings: Settings)
         assert len(won) == 1
         assert lost == ["item_unavailable"] * 99
         async with first.store.reading() as connection:
-            assert await orders.bound_items(connection, 730, None, 10) == [KNIFE]
+            assert await bound_items(connection, 730, None, 10) == [KNIFE]
         await first.until_hidden()
 
 

@@ -136,10 +136,10 @@ async def test_nothing_real_is_bound_hidden_or_listed(shop: Shop) -> None:
     token = await shop.token("order", "search", "fulfil", sandbox=True)
     tried = (await shop.order("-20", token)).json()["order"]
     async with shop.store.reading() as connection:
-        assert await index_outbox.backlog(connection) == 0
+        assert await index_outbox.count_pending(connection) == 0
     await run_all(shop)
     async with shop.store.reading() as connection:
-        assert (await connection.exec_driver_sql("SELECT count(*) FROM masks")).scalar_one() == 0
+        assert (await connection.exec_driver_sql("SELECT count(*) FROM index_outbox")).scalar_one() == 0
     real = await shop.placed()
     everybody = await shop.token("fulfil")
     assert [one["id"] for one in (await shop.get("/v1/orders", everybody)).json()["orders"]] == [real["id"]]

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import update
 
 from api.settings import Settings
-from store.schema import masks
+from store.schema import index_outbox
 from tests.support.api.envelope import error_of
 from tests.support.indices import drop_indices
 from tests.support.load import INDEXER, environment
@@ -46,7 +46,7 @@ async def test_nothing_is_sold_twice_and_the_doctor_names_what_either_still_offe
 
         await eventually(told_to_one_of_them, "an order was told to both, or to none")
         async with one.store.transaction() as connection:  # the doctor leaves the last minute to those at work
-            await connection.execute(update(masks).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
+            await connection.execute(update(index_outbox).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
         expected = [len(await _offered(shop)) for shop in (one, two)]
     assert [await asyncio.to_thread(_diagnosed, service, tmp_path) for service in (settings, other)] == expected
 

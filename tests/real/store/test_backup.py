@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from store import migrate
 from store.auth.tokens import CreatedToken
+from store.bound_items import bound_items
 from store.connection.engine import Store
 from store.orders import idempotency, orders
 from store.outbox import redelivery
@@ -75,7 +76,7 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
         async with store.transaction() as connection:
             assert await idempotency.claim(connection, token.token.id, f"k{item}", "digest", 0, NOW) is None
             made = await orders.place(connection, new_order(item), NOW)
-            await idempotency.keep(connection, token.token.id, f"k{item}", made.id, "answer")
+            await idempotency.save(connection, token.token.id, f"k{item}", made.id, "answer")
         placed.append(made.id)
 
     for item in range(BEFORE):
@@ -91,14 +92,14 @@ async def test_a_backup_that_is_taken_while_orders_are_placed_can_be_served_from
     again = Store(backup.url)
     await again.check()
     async with again.transaction() as connection:
-        bound = await orders.bound_items(connection, 730, None, 10_000)
+        bound = await bound_items(connection, 730, None, 10_000)
         assert bound == list(range(len(bound)))  # all of one moment, and none that was placed before it is missing
         assert BEFORE <= len(bound) <= item
         for number, order_id in enumerate(placed[: len(bound)]):
             assert [one.state for one in await orders.events(connection, order_id)] == ["created"]
             assert [one.state for one in await redelivery.of_order(connection, order_id)] == ["pending"]
             known = await idempotency.find(connection, token.token.id, f"k{number}")
-            assert known.kept is not None
-            assert known.kept.order_id == order_id
+            assert known.stored is not None
+            assert known.stored.order_id == order_id
         await orders.place(connection, new_order(item + 1), NOW)
     await again.close()

@@ -8,10 +8,10 @@ import pytest
 
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder, Order
 from store.outbox import attempts, deliveries, redelivery
-from store.outbox.attempts import Note
-from store.outbox.deliveries import Attempt, Crowded, DeliveryWork
+from store.outbox.attempts import FinishedAttempt
+from store.outbox.deliveries import Attempt, DeliveryWork, Saturated
+from store.records import NewOrder, Order
 from tests.support.store.fixtures import NOW, NewOrders
 
 SECOND = timedelta(seconds=1)
@@ -28,17 +28,17 @@ async def placed(store: Store, new: NewOrder, *states: str, at: datetime = NOW) 
 
 
 class Room:
-    """Room for so many, so many of them of each receiver, and for none of who is crowded already."""
+    """Room for so many, so many of them of each receiver, and for none of who is saturated already."""
 
-    def __init__(self, left: int = 100, crowded: Crowded | None = None, of_a_receiver: int = 100) -> None:
+    def __init__(self, left: int = 100, saturated: Saturated | None = None, of_a_receiver: int = 100) -> None:
         self.left = left
         self.asked: list[str] = []
-        self._crowded = crowded or Crowded()
+        self._saturated = saturated or Saturated()
         self._of_a_receiver = of_a_receiver
 
-    def crowded(self) -> Crowded:
+    def saturated(self) -> Saturated:
         full = {one for one in self.asked if self.asked.count(one) >= self._of_a_receiver}
-        return Crowded(receivers=[*self._crowded.receivers, *full], tokens=self._crowded.tokens)
+        return Saturated(receivers=[*self._saturated.receivers, *full], tokens=self._saturated.tokens)
 
     def admit(self, receiver: str, _token_id: str) -> bool:
         self.asked.append(receiver)
@@ -51,7 +51,7 @@ class Room:
 async def leased(store: Store, now: datetime = NOW, room: Room | None = None) -> list[DeliveryWork]:
     held = room or Room()
     async with store.transaction() as connection:
-        due = await deliveries.any_due(connection, now, held.crowded())
+        due = await deliveries.any_due(connection, now, held.saturated())
         taken = await deliveries.lease(connection, now, 30.0, held)
         assert due or not taken
         return taken
@@ -61,11 +61,11 @@ async def finished(store: Store, work: DeliveryWork, state: str, again: datetime
     """Notes an attempt; whether that changed the delivery."""
     outcome = "delivered" if state == "delivered" else "rejected"
     attempt = Attempt(at=NOW, outcome=outcome, status_code=200, milliseconds=3)
-    note = Note(work=work, attempt=attempt, state=state, next_attempt_at=again)
+    note = FinishedAttempt(work=work, attempt=attempt, state=state, next_attempt_at=again)
     rows = "SELECT * FROM deliveries ORDER BY order_id, n"
     async with store.transaction() as connection:
         before = (await connection.exec_driver_sql(rows)).all()
-        await attempts.keep(connection, [note])
+        await attempts.record(connection, [note])
         return (await connection.exec_driver_sql(rows)).all() != before
 
 
@@ -133,7 +133,7 @@ async def test_many_attempts_that_end_together_are_each_kept_with_what_follows(
     placed_orders = [await placed(store, new_order(item), "processing") for item in range(len(states))]
     works = {work.order.id: work for work in await leased(store)}
     notes = [
-        Note(
+        FinishedAttempt(
             work=works[order.id],
             attempt=Attempt(at=NOW, outcome="rejected", status_code=500 + place, milliseconds=place),
             state=state,
@@ -142,7 +142,7 @@ async def test_many_attempts_that_end_together_are_each_kept_with_what_follows(
         for place, (order, state) in enumerate(zip(placed_orders, states, strict=True))
     ]
     async with store.transaction() as connection:
-        await attempts.keep(connection, notes[::-1])
+        await attempts.record(connection, notes[::-1])
     for place, (order, state) in enumerate(zip(placed_orders, states, strict=True)):
         async with store.reading() as connection:
             first, second = await redelivery.of_order(connection, order.id)
@@ -174,9 +174,9 @@ async def test_a_share_is_kept_by_who_leases(store: Store, new_order: NewOrders)
     later = NOW + 60 * SECOND
     taken = await leased(store, later, Room(of_a_receiver=2))
     assert [work.receiver for work in taken] == ["shop.example"] * 2
-    assert await leased(store, later, Room(crowded=Crowded(receivers=["shop.example"]))) == []
-    assert await leased(store, later, Room(crowded=Crowded(tokens=[taken[0].order.token_id]))) == []
-    assert len(await leased(store, later, Room(3, Crowded(receivers=["other.example"])))) == 3
+    assert await leased(store, later, Room(saturated=Saturated(receivers=["shop.example"]))) == []
+    assert await leased(store, later, Room(saturated=Saturated(tokens=[taken[0].order.token_id]))) == []
+    assert len(await leased(store, later, Room(3, Saturated(receivers=["other.example"])))) == 3
 
 
 async def test_a_long_queue_of_one_receiver_hides_nobodys(store: Store, new_order: NewOrders) -> None:
@@ -193,8 +193,8 @@ async def test_the_backlog_counts_what_is_overdue(store: Store, new_order: NewOr
     await placed(store, new_order(1), "processing")
     await placed(store, new_order(2), at=NOW + SECOND)
     async with store.reading() as connection:
-        assert await deliveries.backlog(connection, NOW - SECOND) == (0, None)
-        assert await deliveries.backlog(connection, NOW + SECOND) == (2, NOW)
+        assert await deliveries.overdue(connection, NOW - SECOND) == (0, None)
+        assert await deliveries.overdue(connection, NOW + SECOND) == (2, NOW)
 
 
 async def test_an_erased_address_leaves_numbers_and_nothing_to_do(store: Store, new_order: NewOrders) -> None:

@@ -1,4 +1,4 @@
-"""Kept answers: a key is taken by one transaction, whose end frees or answers it; in time it is erased."""
+"""StoredResponse answers: a key is taken by one transaction, whose end frees or answers it; in time it is erased."""
 
 import asyncio
 from datetime import timedelta
@@ -6,14 +6,15 @@ from datetime import timedelta
 import pytest
 
 from store.auth.tokens import CreatedToken
+from store.bound_items import is_bound
 from store.connection.engine import Store
-from store.connection.errors import Overtaken
+from store.connection.errors import Superseded
 from store.orders import idempotency, orders
-from store.orders.idempotency import Kept, Known
-from store.orders.orders import Order
+from store.orders.idempotency import KeyState, StoredResponse
+from store.records import Order
 from tests.support.store.fixtures import NOW, NewOrders
 
-NOTHING = Known(kept=None, refusals=0)
+NOTHING = KeyState(stored=None, refusals=0)
 
 
 async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> Order:
@@ -21,17 +22,17 @@ async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> O
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, new.token_id, key, f"digest {item}", 0, NOW) is None
         order = await orders.place(connection, new, NOW)
-        await idempotency.keep(connection, new.token_id, key, order.id, f"answer {item}")
+        await idempotency.save(connection, new.token_id, key, order.id, f"answer {item}")
     return order
 
 
 async def test_the_first_answer_is_kept(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
     order = await answered(store, new_order, "k", 5)
-    kept = Kept(order_id=order.id, body_digest="digest 5", answer="answer 5")
+    kept = StoredResponse(order_id=order.id, body_digest="digest 5", response="answer 5")
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, token.token.id, "k", "another", 0, NOW) == kept
     async with store.reading() as connection:
-        assert await idempotency.find(connection, token.token.id, "k") == Known(kept=kept, refusals=0)
+        assert await idempotency.find(connection, token.token.id, "k") == KeyState(stored=kept, refusals=0)
         assert await idempotency.find(connection, token.token.id, "K") == NOTHING
         assert await idempotency.find(connection, "tok_other", "k") == NOTHING
     assert "answer 5" not in repr(kept)
@@ -65,11 +66,11 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
             taken.set()
             await go_on.wait()
             order = await orders.place(connection, new, NOW)
-            await idempotency.keep(connection, token.token.id, "k", order.id, "answer")
+            await idempotency.save(connection, token.token.id, "k", order.id, "answer")
             if outcome == "fails":
                 raise ZeroDivisionError
 
-    async def second() -> Kept | None:
+    async def second() -> StoredResponse | None:
         await taken.wait()
         asyncio.get_running_loop().call_later(0.2, go_on.set)
         async with store.transaction() as connection:
@@ -78,7 +79,7 @@ async def test_a_rival_waits_for_the_one_that_has_the_key(
     one, other = await asyncio.gather(first(), second(), return_exceptions=True)
     if outcome == "commits":
         assert one is None
-        assert isinstance(other, Kept)
+        assert isinstance(other, StoredResponse)
     else:
         assert isinstance(one, ZeroDivisionError)
         assert other is None
@@ -96,7 +97,7 @@ async def test_old_keys_are_erased_in_batches_and_younger_ones_stay(
         assert await idempotency.erase_older(connection, later, 3) == 2
         assert await idempotency.erase_older(connection, later, 3) == 0
         assert await idempotency.claim(connection, token.token.id, "k0", "digest", 0, NOW) is None
-        assert await orders.is_bound(connection, 730, 0)  # only the answers are gone
+        assert await is_bound(connection, 730, 0)  # only the answers are gone
 
 
 async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
@@ -104,22 +105,22 @@ async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(
 ) -> None:
     owner = token.token.id
 
-    async def claims(refusals: int) -> Kept | None:
+    async def claims(refusals: int) -> StoredResponse | None:
         async with store.transaction() as connection:
             return await idempotency.claim(connection, owner, "k", "digest", refusals, NOW)
 
     async with store.transaction() as connection:
         assert await idempotency.refuse(connection, owner, "k", NOW) is None
-    with pytest.raises(Overtaken):
+    with pytest.raises(Superseded):
         await claims(0)
     async with store.reading() as connection:
         seen = await idempotency.find(connection, owner, "k")
-    assert seen == Known(kept=None, refusals=1)
+    assert seen == KeyState(stored=None, refusals=1)
     async with store.transaction() as connection:
         assert await idempotency.claim(connection, owner, "k", "digest", seen.refusals, NOW) is None
         order = await orders.place(connection, new_order(5), NOW)
-        await idempotency.keep(connection, owner, "k", order.id, "answer")
-    kept = Kept(order_id=order.id, body_digest="digest", answer="answer")
+        await idempotency.save(connection, owner, "k", order.id, "answer")
+    kept = StoredResponse(order_id=order.id, body_digest="digest", response="answer")
     async with store.transaction() as connection:
         assert await idempotency.refuse(connection, owner, "k", NOW) == kept  # what came through stays
     assert await claims(0) == kept

@@ -18,12 +18,13 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from store import migrate, schema
 from store.auth import tokens
+from store.bound_items import is_bound
 from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
 from store.orders import orders
-from store.orders.orders import NewOrder
 from store.outbox import redelivery
+from store.records import NewOrder, Order
 from tests.support.store.fixtures import NOW
 
 
@@ -58,7 +59,7 @@ def constraints(connection: Connection) -> dict[str, Any]:
     }
 
 
-async def fill(url: str) -> orders.Order:
+async def fill(url: str) -> Order:
     store = Store(url)
     try:
         async with store.transaction() as connection:
@@ -145,7 +146,7 @@ async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> 
         await store.check()
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
         async with store.reading() as connection:
-            await orders.is_bound(connection, 730, 5)
+            await is_bound(connection, 730, 5)
     await migrate.upgrade(empty_url)
     await store.check()
     async with store.transaction() as connection:

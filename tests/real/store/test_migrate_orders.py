@@ -12,9 +12,10 @@ from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import idempotency, orders, privacy, sandbox
-from store.orders.orders import NewOrder
-from store.orders.privacy import Forgotten
+from store.orders.privacy import Erasure
 from store.orders.sandbox import PlannedMove
+from store.outbox import index_outbox
+from store.records import NewOrder
 from tests.support.store.fixtures import NOW
 
 Statement = tuple[str, dict[str, Any]]
@@ -90,7 +91,7 @@ async def test_orders_of_the_first_schema_go_up_and_down_again(empty_url: str) -
         move = PlannedMove(from_state="created", to_state="failed", reason=None, due_at=NOW)
         await sandbox.plan(connection, tried.id, [move])
         await idempotency.claim(connection, "tok_old", "key", "digest", 0, NOW)
-        await idempotency.keep(connection, "tok_old", "key", tried.id, "{}")
+        await idempotency.save(connection, "tok_old", "key", tried.id, "{}")
     await store.close()
 
     await migrate.downgrade(empty_url, "0001")
@@ -119,7 +120,7 @@ async def test_orders_to_be_forgotten_go_down_with_their_personal_data_and_up_ag
     store = Store(empty_url)
     async with store.transaction() as connection:
         told = await privacy.forget(connection, "a", ["tok_old"])
-        assert told == Forgotten(erased=[], waiting={"ord_old": "created"})
+        assert told == Erasure(erased=[], waiting={"ord_old": "created"})
         gone = await orders.place(connection, real(6), NOW)
         await orders.move(connection, gone.id, ["created"], "failed", None, NOW)
         assert (await privacy.forget(connection, "a", ["tok_old"])).erased == [gone.id]
@@ -143,3 +144,36 @@ async def test_orders_to_be_forgotten_go_down_with_their_personal_data_and_up_ag
         assert (await privacy.forget(connection, "a", ["tok_old"])).erased == ["ord_old"]
     await store.close()
     assert await rows(empty_url, ("SELECT DISTINCT email FROM orders", {})) == [[""]]
+
+
+async def test_pending_index_updates_and_stored_responses_keep_their_rows_up_and_down(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, "0007")
+    pending = {"platform": 730, "item": 5, "version": 3, "applied_version": 2, "attempts": 1, "updated_at": AT}
+    key = {
+        "token_id": "tok_old",
+        "key": "k",
+        "body_digest": "d",
+        "order_id": "ord_old",
+        "answer": "{}",
+        "created_at": AT,
+    }
+    await rows(
+        empty_url,
+        insertion("tokens", TOKEN),
+        insertion("orders", ORDER),
+        insertion("masks", pending),
+        insertion("idempotency_keys", {**key, "created_at": AT}),
+    )
+    await migrate.upgrade(empty_url)
+    store = Store(empty_url)
+    async with store.transaction() as connection:
+        [update] = await index_outbox.lease(connection, NOW, 30, 10)
+        assert (update.item, update.version, update.bound, update.attempts) == (5, 3, True, 2)
+        state = await idempotency.find(connection, "tok_old", "k")
+        assert state.stored is not None
+        assert state.stored.response == "{}"
+    await store.close()
+    await migrate.downgrade(empty_url, "0007")
+    version: Statement = ("SELECT version FROM masks WHERE attempts = 2 AND leased_until IS NOT NULL", {})
+    answer: Statement = ("SELECT answer FROM idempotency_keys", {})
+    assert await rows(empty_url, version, answer) == [[3], ["{}"]]

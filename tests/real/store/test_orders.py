@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from store.bound_items import bound_among, bound_items, is_bound
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, ItemTaken
 from store.orders import orders
-from store.orders.orders import NewOrder, Order
-from store.schema import RELEASED, masks
+from store.records import NewOrder, Order
+from store.schema import RELEASED, index_outbox
 from store.schema import orders as orders_table
 from tests.support.store.fixtures import NOW, NewOrders
 
@@ -24,7 +25,7 @@ async def place(store: Store, new: NewOrder) -> Order:
 
 async def mask_version(store: Store, item: int) -> int:
     async with store.reading() as connection:
-        found = await connection.execute(select(masks.c.version).where(masks.c.item == item))
+        found = await connection.execute(select(index_outbox.c.version).where(index_outbox.c.item == item))
         return int(found.scalar_one())
 
 
@@ -64,7 +65,7 @@ async def test_one_of_a_hundred_buyers_at_once_gets_the_item(store: Store, new_o
 async def test_a_hundred_buyers_of_a_hundred_items_are_all_served(store: Store, new_order: NewOrders) -> None:
     placed = await asyncio.gather(*(place(store, new_order(item)) for item in range(100)))
     async with store.reading() as connection:
-        assert await orders.bound_items(connection, 730, None, 1000) == list(range(100))
+        assert await bound_items(connection, 730, None, 1000) == list(range(100))
     assert len({order.id for order in placed}) == 100
 
 
@@ -75,7 +76,7 @@ async def test_a_refused_order_leaves_the_transaction_usable(store: Store, new_o
             await orders.place(connection, new_order(5), NOW)
         await orders.place(connection, new_order(6), NOW)
     async with store.reading() as connection:
-        assert await orders.bound_items(connection, 730, None, 10) == [5, 6]
+        assert await bound_items(connection, 730, None, 10) == [5, 6]
     assert await mask_version(store, 5) == 1
 
 
@@ -98,8 +99,8 @@ async def test_what_fails_before_the_commit_leaves_nothing(store: Store, new_ord
     async with store.reading() as connection:
         assert await orders.get(connection, placed[0].id) is None
         assert await orders.events(connection, placed[0].id) == []
-        assert not await orders.is_bound(connection, 730, 5)
-        assert (await connection.execute(select(masks))).all() == []
+        assert not await is_bound(connection, 730, 5)
+        assert (await connection.execute(select(index_outbox))).all() == []
     assert (await place(store, new_order(5))).active
 
 
@@ -125,9 +126,9 @@ async def test_a_released_item_can_be_ordered_again(store: Store, new_order: New
     placed = await place(store, new_order(5))
     later = NOW + timedelta(minutes=3)
     async with store.transaction() as connection:
-        assert await orders.is_bound(connection, 730, 5)
+        assert await is_bound(connection, 730, 5)
         moved = await orders.move(connection, placed.id, ["created", "processing"], released, "out of stock", later)
-        assert not await orders.is_bound(connection, 730, 5)
+        assert not await is_bound(connection, 730, 5)
         history = await orders.events(connection, placed.id)
     assert moved is not None
     assert (moved.state, moved.active, moved.created_at, moved.updated_at) == (released, False, NOW, later)
@@ -195,10 +196,10 @@ async def test_bound_items_are_paged_in_order(store: Store, new_order: NewOrders
     released = await place(store, new_order(8))
     async with store.transaction() as connection:
         await orders.move(connection, released.id, ["created"], "failed", None, NOW)
-        pages = [await orders.bound_items(connection, 730, None, 2)]
+        pages = [await bound_items(connection, 730, None, 2)]
         while pages[-1]:
-            pages.append(await orders.bound_items(connection, 730, pages[-1][-1], 2))
-        assert await orders.bound_items(connection, 570, None, 2) == []
+            pages.append(await bound_items(connection, 730, pages[-1][-1], 2))
+        assert await bound_items(connection, 570, None, 2) == []
     assert pages == [[-3, 7], [12, 40], [1_000_000_000_000], []]
 
 
@@ -243,7 +244,7 @@ async def test_of_some_items_those_that_active_orders_hold_are_told_apart(store:
             placed = await orders.place(connection, new_order(item), NOW)
         await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
     async with store.reading() as connection:
-        assert await orders.bound_among(connection, 730, [1, 2, -3, 4]) == {1, 2}
-        assert await orders.bound_among(connection, 730, [4]) == set()
-        assert await orders.bound_among(connection, 440, [1, 2]) == set()
-        assert await orders.bound_among(connection, 730, range(1, 10_001)) == {1, 2}
+        assert await bound_among(connection, 730, [1, 2, -3, 4]) == {1, 2}
+        assert await bound_among(connection, 730, [4]) == set()
+        assert await bound_among(connection, 440, [1, 2]) == set()
+        assert await bound_among(connection, 730, range(1, 10_001)) == {1, 2}

@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
+from store.bound_items import is_bound
 from store.connection.engine import Store
 from store.orders import idempotency, orders, privacy
-from store.orders.orders import NewOrder, Order
+from store.records import NewOrder, Order
 from store.schema import ENDED, STATES, deliveries
 from tests.support.store.fixtures import NOW, NewOrders
 
@@ -36,7 +37,7 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
             await idempotency.claim(connection, new.token_id, state, "digest", 0, NOW)
             order = await orders.place(connection, new, NOW)
             answer = json.dumps({"status": "success", "order": {"id": order.id, "account": new.account}})
-            await idempotency.keep(connection, new.token_id, state, order.id, answer)
+            await idempotency.save(connection, new.token_id, state, order.id, answer)
             before = ["delivered", "created", "processing"]
             moved = None if state == "created" else await orders.move(connection, order.id, before, state, "why", NOW)
             found[state] = moved or order
@@ -72,10 +73,10 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
     assert {state for state in STATES if is_erased(placed[state], after[state])} == ENDED
     async with store.reading() as connection:
         for state, order in placed.items():
-            kept = (await idempotency.find(connection, order.token_id, state)).kept
+            kept = (await idempotency.find(connection, order.token_id, state)).stored
             assert kept is not None
             account = "" if state in ENDED else order.account
-            assert json.loads(kept.answer) == {"status": "success", "order": {"id": order.id, "account": account}}
+            assert json.loads(kept.response) == {"status": "success", "order": {"id": order.id, "account": account}}
             assert len(await orders.events(connection, order.id)) == (1 if state == "created" else 2)
             pending = select(deliveries.c.state).where(deliveries.c.order_id == order.id)
             states = set((await connection.execute(pending)).scalars())
@@ -129,4 +130,4 @@ async def test_a_trade_taken_back_after_that_is_told_to_nobody(store: Store, new
         await privacy.erase_older(connection, LATER, 100)
         moved = await orders.move(connection, placed["completed"].id, ["completed"], "reverted", "back", LATER)
         assert moved is not None
-        assert not await orders.is_bound(connection, 730, moved.item)
+        assert not await is_bound(connection, 730, moved.item)

@@ -8,11 +8,12 @@ from asyncio.subprocess import Process
 from pathlib import Path
 
 from store.auth.tokens import CreatedToken
+from store.bound_items import bound_items, is_bound
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken, StoreUnavailable
 from store.orders import orders
-from store.orders.orders import Order
 from store.outbox import index_outbox
+from store.records import Order
 from tests.support.store.buyer import an_order
 from tests.support.store.fixtures import NOW
 
@@ -41,7 +42,7 @@ async def test_workers_never_sell_an_item_twice(url: str, store: Store, token: C
     won = [item for out, _ in ended for item in json.loads(out)]
     assert sorted(won) == list(range(60))
     async with store.reading() as connection:
-        assert await orders.bound_items(connection, 730, None, 100) == list(range(60))
+        assert await bound_items(connection, 730, None, 100) == list(range(60))
 
 
 async def test_a_worker_killed_before_its_commit_leaves_nothing(url: str, store: Store, token: CreatedToken) -> None:
@@ -51,8 +52,8 @@ async def test_a_worker_killed_before_its_commit_leaves_nothing(url: str, store:
     worker.kill()
     await worker.communicate()
     async with store.reading() as connection:
-        assert not await orders.is_bound(connection, 730, 5)
-        assert await index_outbox.backlog(connection) == 0
+        assert not await is_bound(connection, 730, 5)
+        assert await index_outbox.count_pending(connection) == 0
     assert (await place(store, token, 5)).active
 
 
@@ -60,8 +61,8 @@ async def test_a_worker_killed_after_its_commit_has_sold_the_item(url: str, stor
     worker = await buyer(url, token, "5", "--die")
     await worker.communicate()
     async with store.reading() as connection:
-        assert await orders.is_bound(connection, 730, 5)
-        assert await index_outbox.backlog(connection) == 1
+        assert await is_bound(connection, 730, 5)
+        assert await index_outbox.count_pending(connection) == 1
     try:
         await place(store, token, 5)
     except ItemTaken:

@@ -14,7 +14,7 @@ async def test_a_key_is_made_once_and_is_the_same_for_all(store: Store, url: str
 
     async def made(one: Store) -> bytes:
         async with one.transaction() as connection:
-            return await signing_keys.find_or_make(connection, "cursor", NOW)
+            return await signing_keys.find_or_create(connection, "cursor", NOW)
 
     try:
         found = set(await asyncio.gather(*(made(one) for one in others)))
@@ -25,4 +25,4 @@ async def test_a_key_is_made_once_and_is_the_same_for_all(store: Store, url: str
     assert len(key) == 32
     async with store.transaction() as connection:
         assert await signing_keys.find(connection, "cursor") == key
-        assert await signing_keys.find_or_make(connection, "another", NOW) != key
+        assert await signing_keys.find_or_create(connection, "another", NOW) != key

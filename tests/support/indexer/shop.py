@@ -10,7 +10,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from store.outbox.index_outbox import MaskWork
+from store.outbox.index_outbox import IndexUpdate
 from tests.support.store.buyer import an_order
 
 
@@ -70,9 +70,9 @@ class Shop:
         async def work(store: Store) -> dict[int, bool]:
             now = datetime.now(UTC)
             async with store.transaction() as connection:
-                batch: list[MaskWork] = await index_outbox.lease(connection, now, 30, 10_000)
+                batch: list[IndexUpdate] = await index_outbox.lease(connection, now, 30, 10_000)
                 for one in batch:
-                    await index_outbox.applied(connection, [one])
+                    await index_outbox.mark_applied(connection, [one])
             return {one.item: one.bound for one in batch}
 
         found: dict[int, bool] = self._run(work)
@@ -84,7 +84,7 @@ class Shop:
         async def work(store: Store) -> None:
             from sqlalchemy import update
 
-            from store.schema import masks as rows
+            from store.schema import index_outbox as rows
 
             async with store.transaction() as connection:
                 await connection.execute(update(rows).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))

@@ -14,9 +14,9 @@ from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder, Order
 from store.outbox import deliveries, redelivery
 from store.outbox.redelivery import Delivery
+from store.records import NewOrder, Order
 from tests.support.orders.shop import eventually
 
 PUBLIC_URL = "http://gear.test"
@@ -87,7 +87,7 @@ class Desk:
     async def backlog(self) -> int:
         """How many callbacks are overdue."""
         async with self.store.reading() as connection:
-            return (await deliveries.backlog(connection, datetime.now(UTC)))[0]
+            return (await deliveries.overdue(connection, datetime.now(UTC)))[0]
 
 
 def new_order(token_id: str, callback_url: str | None) -> NewOrder:

@@ -9,7 +9,7 @@ import pytest
 
 from api.settings import Settings
 from store import migrate
-from store.connection.drivers import Waits
+from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at
@@ -77,7 +77,7 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
 @pytest.fixture
 async def hasty_shop(sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
     """A running app on SQLite that waits half a second for its lock."""
-    monkeypatch.setattr("api.app.Store", partial(Store, waits=Waits(lock=0.5)))
+    monkeypatch.setattr("api.app.Store", partial(Store, timeouts=Timeouts(lock=0.5)))
     async with opened(sqlite_settings) as shop:
         yield shop
 

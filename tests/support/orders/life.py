@@ -193,7 +193,7 @@ class Life(RuleBasedStateMachine):
         for order_id in mine:
             self.place_again(order_id)
 
-    async def _forget(self, account: str) -> privacy.Forgotten:
+    async def _forget(self, account: str) -> privacy.Erasure:
         store = Store(self.database_url)
         try:
             async with store.transaction() as connection:

@@ -19,7 +19,7 @@ from mappings.names import generation_name
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder, Order
+from store.records import NewOrder, Order
 from tests.support.app import RunningApp, new_token, running
 
 KNIFE, FREE, PRICELESS, NEGATIVE, LARGEST = 40_000_012_345, 2, 3, -5, 2**63 - 1

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import orders
-from store.orders.orders import NewOrder
+from store.records import NewOrder
 
 
 def an_order(token_id: str, item: int) -> NewOrder:

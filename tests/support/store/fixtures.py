@@ -10,7 +10,7 @@ import pytest
 from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
-from store.orders.orders import NewOrder
+from store.records import NewOrder
 from store.schema import metadata
 from tests.support.store.postgres import Postgres
 

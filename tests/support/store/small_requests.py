@@ -3,12 +3,12 @@
 import asyncio
 
 from store.auth import tokens
-from store.connection.drivers import Waits
+from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from tests.support.store.fixtures import NOW
 
-SHORT = Waits(connect=0.5, lock=0.5, statement=0.5)
+SHORT = Timeouts(connect=0.5, lock=0.5, statement=0.5)
 BOUND = 30.0
 """Seconds. Far above what SHORT allows, far below for ever: the machine may be busy."""
 
@@ -24,7 +24,7 @@ async def read(store: Store) -> int:
 
 
 async def becomes_usable(store: Store) -> None:
-    """Waits until the store works again; nobody helps it."""
+    """Timeouts until the store works again; nobody helps it."""
     async with asyncio.timeout(BOUND):
         while True:
             try:

@@ -16,7 +16,7 @@ from mappings.platforms import read_platforms
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
-from store.outbox.attempts import Note
+from store.outbox.attempts import FinishedAttempt
 from store.outbox.deliveries import Attempt
 from tests.support.orders.desk import new_order
 from tests.support.orders.samples import WORK
@@ -52,8 +52,8 @@ class Machine:
                 order = await orders.place(connection, new_order(token_id, "https://shop.example.com/hook"), at)
                 [work] = await deliveries.lease(connection, at, 30.0, FreeCapacity([], ReceiverLimits()))
                 attempt = Attempt(at=at, outcome="rejected", status_code=500, milliseconds=1)
-                note = Note(work=work, attempt=attempt, state="failed", next_attempt_at=None)
-                await attempts.keep(connection, [note])
+                note = FinishedAttempt(work=work, attempt=attempt, state="failed", next_attempt_at=None)
+                await attempts.record(connection, [note])
             await store.close()
             return order.id
 

@@ -14,7 +14,7 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.orders.orders import NewOrder
+from store.records import NewOrder
 
 
 def an_order(token_id: str, item: int) -> NewOrder:

@@ -12,7 +12,7 @@ from api.orders import page
 from api.orders.answers import history_entries, order_entry, rfc3339
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
-from store.orders.orders import OrderEvent
+from store.records import OrderEvent
 from store.schema import STATES
 from tests.support.golden import Golden
 from tests.support.orders.samples import AT, ORDER

@@ -16,8 +16,8 @@ from indexer.engine.facts import EngineFacts, IndexFacts, LostShard, Template
 from indexer.orders.agreement import Disagreement, Tally
 from mappings.definition import read_definition
 from mappings.names import parse_generation
-from store.connection.faults import NOT_MIGRATED
-from store.orders.agreement import LateMasks
+from store.connection.errors import NOT_MIGRATED
+from store.outbox.index_outbox import OverdueUpdates
 
 ALIAS = "gear-730"
 DEFINITION = read_definition()
@@ -279,8 +279,8 @@ def test_orders_and_index_are_told_apart_both_ways() -> None:
 
 def test_late_masks_say_since_when() -> None:
     now = datetime.now(UTC)
-    assert check_late(730, LateMasks(items=0, since=None), now) == []
-    (found,) = check_late(730, LateMasks(items=1200, since=now - timedelta(minutes=90)), now)
+    assert check_late(730, OverdueUpdates(items=0, since=None), now) == []
+    (found,) = check_late(730, OverdueUpdates(items=1200, since=now - timedelta(minutes=90)), now)
     assert found.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
 
 

@@ -30,7 +30,7 @@ def test_a_receiver_has_a_limit() -> None:
     ]
     assert capacity.admit("b.example", "tok_1")
     full = FreeCapacity([work("a.example")] * RECEIVER_LIMIT, ReceiverLimits())
-    assert (list(full.crowded().receivers), list(full.crowded().tokens)) == (["a.example"], [])
+    assert (list(full.saturated().receivers), list(full.saturated().tokens)) == (["a.example"], [])
 
 
 def after(outcome: Outcome, milliseconds: int = 0) -> ReceiverLimits:
@@ -44,8 +44,8 @@ def test_a_receiver_that_timed_out_has_one_attempt_at_a_time() -> None:
     slow = after("timeout")
     capacity = FreeCapacity([], slow)
     assert [capacity.admit("a.example", "tok_1") for _ in range(2)] == [True, False]
-    assert list(FreeCapacity([work("a.example")], slow).crowded().receivers) == ["a.example"]
-    assert list(FreeCapacity([work("b.example")], slow).crowded().receivers) == []
+    assert list(FreeCapacity([work("a.example")], slow).saturated().receivers) == ["a.example"]
+    assert list(FreeCapacity([work("b.example")], slow).saturated().receivers) == []
 
 
 def test_a_fast_receiver_has_a_higher_limit() -> None:
@@ -80,7 +80,7 @@ def test_a_token_with_many_receivers_leaves_room_for_others() -> None:
     assert sum(admitted) == TOKEN_LIMIT
     assert capacity.admit("0.example", "tok_2")
     full = FreeCapacity([work(f"{number}.example") for number in range(TOKEN_LIMIT)], ReceiverLimits())
-    assert list(full.crowded().tokens) == ["tok_1"]
+    assert list(full.saturated().tokens) == ["tok_1"]
 
 
 def test_a_dispatcher_has_a_limit() -> None:

@@ -6,8 +6,7 @@ import asyncpg
 import pytest
 from sqlalchemy import exc
 
-from store.connection.errors import ConstraintBroken, StoreUnavailable
-from store.connection.faults import explain
+from store.connection.errors import ConstraintBroken, StoreUnavailable, map_driver_error
 
 SECRET = "s3cret"
 
@@ -42,10 +41,10 @@ def postgres_error(state: str | None, lost: bool = False) -> exc.DBAPIError:
     ids=lambda error: f"{type(error).__name__}-{getattr(error, 'orig', error).__dict__}",
 )
 def test_a_fault_of_the_database_is_unavailable_in_our_own_words(error: Exception) -> None:
-    explained = explain(error)
-    assert isinstance(explained, StoreUnavailable)
-    assert SECRET not in str(explained)
-    assert str(explained) == f"the database is unavailable: {explained.cause}"
+    mapped = map_driver_error(error)
+    assert isinstance(mapped, StoreUnavailable)
+    assert SECRET not in str(mapped)
+    assert str(mapped) == f"the database is unavailable: {mapped.cause}"
 
 
 @pytest.mark.parametrize(
@@ -64,13 +63,13 @@ def test_a_fault_of_the_database_is_unavailable_in_our_own_words(error: Exceptio
     ids=lambda error: str(error)[:30],
 )
 def test_a_bug_of_ours_is_not_hidden_as_unavailable(error: Exception) -> None:
-    assert explain(error) is None
+    assert map_driver_error(error) is None
 
 
 def test_a_broken_constraint_is_named() -> None:
     error = sqlite3.IntegrityError("UNIQUE constraint failed: tokens.sha256")
     error.sqlite_errorcode = 2067
-    broken = explain(exc.IntegrityError("INSERT", None, error))
+    broken = map_driver_error(exc.IntegrityError("INSERT", None, error))
     assert isinstance(broken, ConstraintBroken)
     assert "tokens.sha256" in str(broken)
-    assert isinstance(explain(postgres_error("23505")), ConstraintBroken)
+    assert isinstance(map_driver_error(postgres_error("23505")), ConstraintBroken)

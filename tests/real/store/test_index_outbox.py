@@ -9,8 +9,8 @@ from sqlalchemy import select
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from store.outbox.index_outbox import MaskWork
-from store.schema import masks as masks_table
+from store.outbox.index_outbox import IndexUpdate
+from store.schema import index_outbox as index_outbox_table
 from tests.support.store.fixtures import NOW, NewOrders
 
 
@@ -20,34 +20,34 @@ def later(seconds: float) -> datetime:
 
 async def touch(store: Store, *items: int, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.touch(connection, 730, items, now)
+        await index_outbox.enqueue(connection, 730, items, now)
 
 
-async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: int = 100) -> list[MaskWork]:
+async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: int = 100) -> list[IndexUpdate]:
     async with store.transaction() as connection:
         return await index_outbox.lease(connection, now, seconds, limit)
 
 
-async def applied(store: Store, work: MaskWork, now: datetime = NOW) -> None:
+async def applied(store: Store, work: IndexUpdate, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.applied(connection, [work])
+        await index_outbox.mark_applied(connection, [work])
 
 
-async def failed(store: Store, work: MaskWork, retry_after: float, now: datetime = NOW) -> None:
+async def failed(store: Store, work: IndexUpdate, retry_after: float, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.failed(connection, work, now, retry_after)
+        await index_outbox.mark_failed(connection, work, now, retry_after)
 
 
 async def backlog(store: Store) -> int:
     async with store.reading() as connection:
-        return await index_outbox.backlog(connection)
+        return await index_outbox.count_pending(connection)
 
 
 async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store: Store, new_order: NewOrders) -> None:
     async with store.transaction() as connection:
         placed = await orders.place(connection, new_order(5), NOW)
     (hide,) = await lease(store)
-    assert hide == MaskWork(platform=730, item=5, version=1, bound=True, attempts=1, leased_until=later(30))
+    assert hide == IndexUpdate(platform=730, item=5, version=1, bound=True, attempts=1, leased_until=later(30))
     async with store.transaction() as connection:
         await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
     assert await lease(store) == []  # two workers never tell of one item at once
@@ -63,7 +63,7 @@ async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store:
 async def test_items_of_two_platforms_are_kept_apart(store: Store, new_order: NewOrders) -> None:
     async with store.transaction() as connection:
         await orders.place(connection, new_order(5), NOW)
-        await index_outbox.touch(connection, 570, [5], NOW)
+        await index_outbox.enqueue(connection, 570, [5], NOW)
     assert [(work.platform, work.item, work.bound) for work in await lease(store)] == [(570, 5, False), (730, 5, True)]
 
 
@@ -80,10 +80,10 @@ async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
 
 
 async def test_the_largest_lease_works_and_a_larger_one_is_refused(store: Store) -> None:
-    await touch(store, *range(index_outbox.LEASE_ROWS + 1))
+    await touch(store, *range(index_outbox.MAX_LEASE_ROWS + 1))
     with pytest.raises(ValueError, match="at most 10000 rows"):
-        await lease(store, limit=index_outbox.LEASE_ROWS + 1)
-    assert len(await lease(store, limit=index_outbox.LEASE_ROWS)) == index_outbox.LEASE_ROWS
+        await lease(store, limit=index_outbox.MAX_LEASE_ROWS + 1)
+    assert len(await lease(store, limit=index_outbox.MAX_LEASE_ROWS)) == index_outbox.MAX_LEASE_ROWS
 
 
 async def test_the_oldest_change_is_told_first(store: Store) -> None:
@@ -165,7 +165,7 @@ async def test_many_writers_of_the_same_items_do_not_lock_each_other_out(store: 
     items = list(range(50))
     await asyncio.gather(*(touch(store, *(items if turn % 2 else reversed(items))) for turn in range(20)))
     async with store.reading() as connection:
-        versions = (await connection.execute(select(masks_table.c.version))).scalars().all()
+        versions = (await connection.execute(select(index_outbox_table.c.version))).scalars().all()
     assert set(versions) == {20}
 
 
@@ -175,7 +175,7 @@ async def test_changes_are_listed_with_those_that_were_being_committed(store: St
     await touch(store, 3, now=later(0))
     await touch(store, 4, now=later(100))
     async with store.transaction() as connection:
-        await index_outbox.touch(connection, 570, [7], NOW)
+        await index_outbox.enqueue(connection, 570, [7], NOW)
         first = await index_outbox.changed_since(connection, 730, NOW, None, 3)
         rest = await index_outbox.changed_since(connection, 730, NOW, first[-1], 3)
     assert (first, rest) == ([2, 3, 4], [9])
@@ -197,7 +197,7 @@ async def test_of_some_items_those_that_were_ever_ordered_are_told_again(store: 
     for work in await lease(store):
         await applied(store, work)
     async with store.transaction() as connection:
-        assert await index_outbox.touch_known(connection, 730, [4, 3, 1], later(1)) == 2
-        assert await index_outbox.touch_known(connection, 730, [4], later(1)) == 0
-        assert await index_outbox.touch_known(connection, 440, [1], later(1)) == 0
+        assert await index_outbox.enqueue_known(connection, 730, [4, 3, 1], later(1)) == 2
+        assert await index_outbox.enqueue_known(connection, 730, [4], later(1)) == 0
+        assert await index_outbox.enqueue_known(connection, 440, [1], later(1)) == 0
     assert [(work.item, work.version) for work in await lease(store)] == [(1, 2), (3, 2)]

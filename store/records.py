@@ -1,0 +1,67 @@
+"""Orders and their events as rows: what `orders` writes and `outbox` delivers."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from store.schema import RELEASED
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewOrder:
+    """What is known when an order is placed.
+
+    Amounts are in minor units of `currency`; `platform` is the numeric id, `item` a signed 64-bit id, `fee_mode` is
+    `excluded` or `included`. Text must not hold U+0000, which PostgreSQL cannot store. `repr` leaves the buyer's data
+    out.
+    """
+
+    token_id: str
+    platform: int
+    item: int
+    item_name: str
+    item_image: str | None = None
+    account: str
+    email: str = field(repr=False)
+    platform_user_id: str | None = field(default=None, repr=False)
+    trade_link: str | None = field(default=None, repr=False)
+    code: str | None = None
+    fee_mode: str
+    currency: str
+    price_minor: int
+    fee_minor: int
+    total_minor: int
+    utm_source: str | None = None
+    utm_medium: str | None = None
+    success_url: str | None = field(default=None, repr=False)
+    failure_url: str | None = field(default=None, repr=False)
+    callback_url: str | None = field(default=None, repr=False)
+    sandbox: bool = False
+    body_digest: str | None = field(default=None, repr=False)
+    forget: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(NewOrder):
+    """A stored order. `status_key` opens the buyer's page without a token: never log it."""
+
+    id: str
+    state: str
+    status_key: str = field(repr=False)
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def active(self) -> bool:
+        """Whether the order binds its item."""
+        return self.state not in RELEASED
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderEvent:
+    """One change of an order's state; `n` counts from 1 within the order."""
+
+    order_id: str
+    n: int
+    state: str
+    at: datetime
+    reason: str | None
