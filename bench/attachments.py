@@ -23,7 +23,8 @@ from opensearchpy import OpenSearch
 from rich.console import Console
 from rich.table import Table
 
-from indexer.documents.document import index_document, item_from_json
+from indexer.documents.checked_item import item_from_json
+from indexer.documents.document import index_document
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.attachments import SEPARATOR, count_token, name_key, other_range, ranked_range, wear_key

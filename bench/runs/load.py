@@ -22,11 +22,12 @@ from rich.table import Table
 
 from bench import data
 from bench.report.figures import median, spread
-from indexer.documents.digest import stated
-from indexer.documents.document import index_document, item_of
+from indexer.documents.checked_item import checked_item
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
 from indexer.engine.generations import LOADING_SETTINGS
-from indexer.sources.read import Source
+from indexer.sources.source import Source
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform, read_platforms
@@ -105,8 +106,8 @@ def _prepare(listings: Path, prepared: Path) -> None:
     platform = _platform()
     with Source(str(listings)) as source, prepared.open("wb") as lines:
         for record in source.records():
-            item = item_of(record.content)
-            document = stated(index_document(item, platform), VERSION).pieces
+            item = checked_item(record.content)
+            document = encode_document(index_document(item, platform), VERSION).pieces
             lines.write(index_lines(item.id, VERSION, *document))
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from indexer.engine.failures import CommandError
 from indexer.engine.retry import Patience
 from indexer.orders.claims import Claims
-from indexer.sources.lines import SourceError
+from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
 from mappings.engine_errors import address_of, explained
 from mappings.platforms import Platform, PlatformFileError, Platforms

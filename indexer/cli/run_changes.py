@@ -12,7 +12,7 @@ from indexer.loading.load import SHORT_PATIENCE
 from indexer.loading.report import ChangeReport
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
-from indexer.sources.read import expanded
+from indexer.sources.source import expand_patterns
 from mappings.connection import SearchSettings
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
@@ -39,7 +39,7 @@ def run_changes(
         began = time.monotonic()
         try:
             mapper = None if map_file is None else Mapper(read_item_map(map_file))
-            job = ChangeJob(sources=expanded(sources), platform=found, mapper=mapper, **options)
+            job = ChangeJob(sources=expand_patterns(sources), platform=found, mapper=mapper, **options)
             claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
             changes = Changes(job, connected(settings), read_definition().with_shards(found.shards), claims, report)
             changes.upsert() if verb == "upsert" else changes.delete()

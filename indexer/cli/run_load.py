@@ -22,7 +22,7 @@ from indexer.maintenance.upkeep import Upkeep
 from indexer.sources.http import silent
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
-from indexer.sources.read import expanded, total_size
+from indexer.sources.source import expand_patterns, total_size
 from mappings.connection import SearchSettings
 from mappings.definition import read_definition
 from mappings.platforms import Platform, read_platforms
@@ -74,13 +74,13 @@ def _job(
     files: tuple[str, ...], platform: Platform, map_file: Path | None, options: dict[str, Any], *, quiet: bool
 ) -> LoadJob:
     mapper = None if map_file is None else Mapper(read_item_map(map_file))
-    names = expanded(files)
+    names = expand_patterns(files)
     size = total_size(names, silent if quiet else _say)
     return LoadJob(files=names, platform=platform, mapper=mapper, size=size, **options)
 
 
 def _tell_never_found(job: LoadJob, progress: LoadProgress) -> None:
-    if job.mapper is not None and (missing := job.mapper.never_found()):
+    if job.mapper is not None and (missing := job.mapper.unmatched_paths()):
         progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")
 
 

@@ -1,1 +1,1 @@
-"""An item to an index document, or the reasons for its refusal. A new field goes here."""
+"""Turns an item into an index document, or refuses it with reasons. A new field goes here."""

@@ -1,29 +1,39 @@
-"""The checked item: one item's JSON text, or its checked values, in; what the index keeps and searches of it out. Pure.
+"""Validates one item, given as JSON text or as values, and keeps what the index stores and searches. Pure.
 
-The rules are those of `LoadedItem`, said once more for a decoder that is many times faster. It never has the last word
-on a refusal: what it does not take is given to `LoadedItem`, which takes it after all or names every fault.
+`LoadedItem` defines the rules and words every refusal. `_WrittenItem` repeats the rules for a decoder that is many
+times faster and takes nearly every item; whatever it does not take goes to `LoadedItem`, which has the last word.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from pydantic import BeforeValidator, ValidationError
+from pydantic_core import ErrorDetails
 
+from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import nanoseconds
-from mappings.item import LEAST_INTEGER, MOST_ATTACHMENTS, MOST_INTEGER
+from mappings.item import LEAST_INTEGER, MOST_ATTACHMENTS, MOST_INTEGER, GearItem
 
 Integer = Annotated[int, Meta(ge=LEAST_INTEGER, le=MOST_INTEGER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Word = Annotated[str, Meta(min_length=1, max_length=256)]
 Address = Annotated[str, Meta(min_length=1, max_length=2048)]
 
-# The only way to write the one character that no text may have: JSON does not allow it as it is.
+# JSON has no other spelling of NUL, the one character that no text may have.
 _NUL = rb"\u0000"
-_ESCAPE = b"\\"  # which one byte is found sooner, and most items have none
+_ESCAPE = b"\\"  # most items have none, and one byte is found sooner
+
+
+class LoadedItem(GearItem):
+    """A gear item as a source gives it: what answers show, and when it was listed."""
+
+    listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds since 1970
 
 
 class _Shape(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
-    """Keys as answers have them, in their order. Nothing of an item refers to itself: the collector need not look."""
+    """Keys are named and ordered as in answers; items hold no cycles, so the garbage collector may skip them."""
 
 
 class CheckedDetails(_Shape, kw_only=True):
@@ -50,7 +60,7 @@ class CheckedPaint(_Shape, kw_only=True):
 
 
 class CheckedAttachment(_Shape, kw_only=True):
-    """What is on it."""
+    """A sticker, charm or the like on the item."""
 
     id: Integer | None = None
     name: Word
@@ -60,7 +70,7 @@ class CheckedAttachment(_Shape, kw_only=True):
 
 
 class _WrittenItem(_Shape, kw_only=True):
-    """An item as a source writes it; without `listedAt`, and with all its parts, it is the answer."""
+    """An item as a source writes it; with every part and without `listedAt` it is what answers show."""
 
     id: Integer
     name: Annotated[str, Meta(min_length=1, max_length=512)]
@@ -75,7 +85,7 @@ class _WrittenItem(_Shape, kw_only=True):
 
 
 class CheckedItem(Struct, frozen=True, gc=False):
-    """A valid item: the JSON that answers show, and of its values those that the index has fields for."""
+    """A valid item: the JSON that answers show, and the values that the index has fields for."""
 
     answer: bytes
     id: int
@@ -84,15 +94,42 @@ class CheckedItem(Struct, frozen=True, gc=False):
     details: CheckedDetails
     paint: CheckedPaint
     attachments: list[CheckedAttachment]
-    listed_at: int | None  # nanoseconds from 1970
+    listed_at: int | None  # nanoseconds since 1970
 
 
 _decode = msgspec.json.Decoder(_WrittenItem).decode
 _encode = msgspec.json.Encoder().encode
 
 
-def decoded(text: bytes) -> CheckedItem:
-    """The item; raises ValueError where this decoder does not take it, which need not mean that it is invalid."""
+def checked_item(content: bytes | Mapping[str, Any] | ItemRefusedError) -> CheckedItem:
+    """Validates what a reader gave; raises ItemRefusedError, also the reader's own."""
+    if isinstance(content, ItemRefusedError):
+        raise content
+    return item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
+
+
+def item_from_json(text: bytes) -> CheckedItem:
+    """Validates one item written as JSON; raises ItemRefusedError."""
+    try:
+        return fast_decoded(text)
+    except ValueError:  # nothing is lost: the slower way finds the same refusal, and all others
+        pass
+    try:
+        return _from_loaded(LoadedItem.model_validate_json(text, by_alias=True, by_name=False))
+    except ValidationError as error:
+        raise ItemRefusedError(_refusals(error)) from error
+
+
+def item_from_values(values: Mapping[str, Any]) -> CheckedItem:
+    """Validates one item given as JSON values; raises ItemRefusedError."""
+    try:
+        return _from_loaded(LoadedItem.model_validate(values, by_alias=True, by_name=False))
+    except ValidationError as error:
+        raise ItemRefusedError(_refusals(error)) from error
+
+
+def fast_decoded(text: bytes) -> CheckedItem:
+    """The item by the fast decoder alone; its ValueError need not mean that the item is invalid."""
     if _ESCAPE in text and _NUL in text:
         message = "may have a NUL character"
         raise ValueError(message)
@@ -101,9 +138,9 @@ def decoded(text: bytes) -> CheckedItem:
     return _checked(written, nanoseconds(listed) if isinstance(listed, str) else None)
 
 
-def from_valid(values: dict[str, Any], listed_at: int | None) -> CheckedItem:
-    """The item of values that `LoadedItem` has found valid, named as answers name them."""
-    return _checked(msgspec.convert(values, _WrittenItem), listed_at)
+def _from_loaded(item: LoadedItem) -> CheckedItem:
+    values = item.model_dump(by_alias=True, exclude={"listed_at"})
+    return _checked(msgspec.convert(values, _WrittenItem), item.listed_at)
 
 
 def _checked(written: _WrittenItem, listed_at: int | None) -> CheckedItem:
@@ -118,3 +155,16 @@ def _checked(written: _WrittenItem, listed_at: int | None) -> CheckedItem:
     return CheckedItem(
         _encode(written), written.id, written.name, written.price, details, paint, attachments, listed_at
     )
+
+
+def _refusals(error: ValidationError) -> tuple[Refusal, ...]:
+    return tuple(_refusal(detail) for detail in error.errors(include_url=False, include_context=False))
+
+
+def _refusal(detail: ErrorDetails) -> Refusal:
+    reason = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "string_pattern_mismatch":  # the only pattern of an item
+        reason = "must not have a NUL character"
+    name = ".".join(str(part) for part in detail["loc"]) or None
+    missing = detail["type"] == "missing"
+    return Refusal(name, None if missing else shortened(detail["input"]), reason)

@@ -1,7 +1,7 @@
-"""The digest: a document's content in, its 64-bit hash and its bytes for the engine out; hashes in, exact sums out.
+"""Hashes the content of documents, and sums hashes into a checksum that does not depend on their order. Pure.
 
-A hash is kept in the document as four numbers of 16 bits. The engine sums in doubles, which are exact to 2^53, so the
-sums of up to 2^37 documents are exact, whatever their order: they can be compared with sums computed from the source.
+A document keeps its hash as four numbers of 16 bits. The engine sums in doubles, which are exact up to 2^53, so its
+sums over up to 2^37 documents are exact and can be compared with sums over the source.
 """
 
 from collections.abc import Iterable
@@ -13,22 +13,20 @@ import orjson
 
 PARTS = ("a", "b", "c", "d")  # from the highest 16 bits to the lowest
 
-
 _VERSION_AND_DIGEST = b',"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
 
 
-class Stated(NamedTuple):
-    """A document as it is sent, in pieces so that none is copied more than once, and the hash of its content."""
+class EncodedDocument(NamedTuple):
+    """A document as JSON, in pieces so that none is copied twice, and the hash of its content."""
 
     pieces: tuple[bytes, ...]
     digest: int
 
 
-def stated(document: dict[str, Any], version: int) -> Stated:
-    """The document, which has neither yet, with its version (microseconds since 1970) and the digest of what it says.
+def encode_document(document: dict[str, Any], version: int) -> EncodedDocument:
+    """Adds the version (microseconds since 1970) and the digest to a document that has neither.
 
-    What counts is what is stored of the item: its id, its answer's shape, when it was listed. Whether it is bound and
-    when it was written do not.
+    The digest covers what is stored of the item: its JSON and when it was listed, but not whether it is bound.
     """
     fields = document.copy()
     item = fields.pop("item")  # JSON with the id, its keys always in the same order
@@ -36,45 +34,46 @@ def stated(document: dict[str, Any], version: int) -> Stated:
     content = blake2b(item, digest_size=8)
     if listed is not None:
         content.update(b"\n%d" % listed)
-    number = int.from_bytes(content.digest(), "big")
-    between = _VERSION_AND_DIGEST % (version, *parts_of(number))
-    # the item as it is written already, then the rest, of which the opening brace is left out
-    return Stated((b'{"item":', item, between, orjson.dumps(fields)[1:]), number)
+    digest = int.from_bytes(content.digest(), "big")
+    between = _VERSION_AND_DIGEST % (version, *parts_of(digest))
+    # `item` is JSON already; of the rest the opening brace is left out
+    return EncodedDocument((b'{"item":', item, between, orjson.dumps(fields)[1:]), digest)
 
 
-def parts_of(number: int) -> tuple[int, int, int, int]:
+def parts_of(digest: int) -> tuple[int, int, int, int]:
     """A hash of 64 bits as four numbers of 16."""
-    return number >> 48, number >> 32 & 0xFFFF, number >> 16 & 0xFFFF, number & 0xFFFF
+    return digest >> 48, digest >> 32 & 0xFFFF, digest >> 16 & 0xFFFF, digest & 0xFFFF
 
 
 @dataclass
-class Sums:
-    """How many items, and the sums of their hashes' parts; equal for equal items in whatever order."""
+class Checksum:
+    """The number of items, and the sums of the parts of their hashes."""
 
     items: int = 0
     parts: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
 
-    def add(self, number: int) -> None:
-        """Counts one item by its hash."""
+    def add(self, digest: int) -> None:
+        """Adds one item by its hash."""
         parts = self.parts
         self.items += 1
-        parts[0] += number >> 48
-        parts[1] += number >> 32 & 0xFFFF
-        parts[2] += number >> 16 & 0xFFFF
-        parts[3] += number & 0xFFFF
+        parts[0] += digest >> 48
+        parts[1] += digest >> 32 & 0xFFFF
+        parts[2] += digest >> 16 & 0xFFFF
+        parts[3] += digest & 0xFFFF
 
-    def without(self, other: "Sums") -> "Sums":
-        """These items but for the others."""
-        return Sums(self.items - other.items, [mine - its for mine, its in zip(self.parts, other.parts, strict=True)])
+    def without(self, other: "Checksum") -> "Checksum":
+        """The checksum of these items except the others."""
+        parts = [mine - theirs for mine, theirs in zip(self.parts, other.parts, strict=True)]
+        return Checksum(self.items - other.items, parts)
 
     def digest(self) -> str:
         """The four sums in hexadecimal."""
         return "-".join(f"{part:x}" for part in self.parts)
 
     @classmethod
-    def of(cls, numbers: Iterable[int]) -> "Sums":
-        """The sums of these hashes."""
-        sums = cls()
-        for number in numbers:
-            sums.add(number)
-        return sums
+    def of(cls, digests: Iterable[int]) -> "Checksum":
+        """The checksum of items with these hashes."""
+        checksum = cls()
+        for digest in digests:
+            checksum.add(digest)
+        return checksum

@@ -1,123 +1,49 @@
-"""The document: one item as loaded in, one document of the index out, or the reasons why it is refused. Pure.
+"""Builds the index document of a valid item. Pure.
 
-What the engine would not take is refused here, with the field's name, so that a bulk request never fails for it.
+It refuses what the engine would not take, with the field's name, so that no bulk request fails for it.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
-import orjson
-from pydantic import BeforeValidator, ValidationError
-from pydantic_core import ErrorDetails
-
-from indexer.documents.checked_item import CheckedItem, decoded, from_valid
-from indexer.documents.name_features import stickers_of, told_by
-from indexer.documents.rank import rank_of
-from indexer.documents.timestamps import nanoseconds
+from indexer.documents.checked_item import CheckedDetails, CheckedItem
+from indexer.documents.name_features import name_features, sticker_names
+from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
-from mappings.item import GearItem
 from mappings.money import to_minor
-from mappings.platforms import Platform
+from mappings.platforms import Platform, Relevance
 
-LONGEST_SHOWN_VALUE = 120
-# Every decimal of 15 digits is told from every other by its double.
-MOST_CERTAIN = 10**15 - 1
-# Enough for the report of an item whose JSON may be broken.
-_ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18})(?![\d.eE])')
-
-
-class LoadedItem(GearItem):
-    """A gear item as a source gives it: what answers show, and when it was listed. The rules, and their words."""
-
-    listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds from 1970
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong with an item: the dotted field (None: the whole item), its value shortened, the rule."""
-
-    field: str | None
-    value: str | None
-    reason: str
-
-
-class ItemRefusedError(ValueError):
-    """An item that cannot be loaded; `faults` has at least one, `number` is its id where that is known."""
-
-    def __init__(self, faults: tuple[Fault, ...], number: int | None = None) -> None:
-        super().__init__("; ".join(f"{fault.field}: {fault.reason}" for fault in faults))
-        self.faults = faults
-        self.number = number
-
-
-def item_from_json(text: bytes) -> CheckedItem:
-    """Validates one item written as JSON; raises ItemRefusedError."""
-    try:
-        return decoded(text)
-    except ValueError:  # nothing is lost: the slower way finds the same fault, and all others
-        pass
-    try:
-        return _from_loaded(LoadedItem.model_validate_json(text, by_alias=True, by_name=False))
-    except ValidationError as error:
-        raise ItemRefusedError(_faults(error)) from error
-
-
-def item_from_values(values: Mapping[str, Any]) -> CheckedItem:
-    """Validates one item given as JSON values; raises ItemRefusedError."""
-    try:
-        return _from_loaded(LoadedItem.model_validate(values, by_alias=True, by_name=False))
-    except ValidationError as error:
-        raise ItemRefusedError(_faults(error)) from error
-
-
-def _from_loaded(item: LoadedItem) -> CheckedItem:
-    return from_valid(item.model_dump(by_alias=True, exclude={"listed_at"}), item.listed_at)
-
-
-def item_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> CheckedItem:
-    """Validates one item as a reader gives it, in whichever form; raises ItemRefusedError, the reader's own too."""
-    if isinstance(content, ItemRefusedError):
-        raise content
-    return item_from_json(content) if isinstance(content, bytes) else item_from_values(content)
-
-
-def readable_id(content: bytes | Mapping[str, Any] | ItemRefusedError) -> int | None:
-    """The id of something that was refused, where one can be made out."""
-    if isinstance(content, ItemRefusedError):
-        return content.number
-    if isinstance(content, bytes):
-        match = _ID.search(content)
-        return int(match.group(1)) if match else None
-    number = content.get("id")
-    return number if isinstance(number, int) and abs(number) < 2**63 else None
+# A double has 15 decimal digits for certain.
+MAX_EXACT_MINOR = 10**15 - 1
+# The ranges of the numbers that `rank` is made of.
+RANK_PLACES = 10_000
+RANK_EVENTS = 1_000
+RANK_WORDS = 1_000
 
 
 def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
-    """The document of an item: the answer's JSON as it will be shown, `item`, and the fields that are searched.
+    """The document of an item: `item`, the JSON that answers show, and the fields that are searched.
 
     Raises ItemRefusedError where the price has more decimals than the platform's currency.
     """
     details, paint = item.details, item.paint
-    told = told_by(item.name, details.weapon, details.exterior)
+    features = name_features(item.name, details.weapon, details.exterior)
     document: dict[str, Any] = {
         "item": item.answer,
         "id": item.id,
         "platform": platform.id,
         "bound": False,
-        "rank": rank_of(details, told.words, platform.relevance),
+        "rank": rank_of(details, features.words, platform.relevance),
         "name": item.name,
-        "group": told.group,
+        "group": features.group,
         "attachmentCount": len(item.attachments),
-        # None is told: the engine keeps a place for it in `price.ascending` (docs/decisions/0033)
+        # null is written: the engine keeps a value for it in `price.ascending` (docs/decisions/0033)
         "price": None if item.price is None else _minor(item.price, platform.minor_digits),
     }
     if item.attachments:
-        document["attachments"] = attachment_tokens([(one.name, one.wear) for one in item.attachments])
-        if stickers := stickers_of(item.attachments):
+        document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
+        if stickers := sticker_names(item.attachments):
             document["stickers"] = stickers
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
@@ -130,48 +56,34 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         word = getattr(details, name)
         if word is not None:
             document[name] = word
-    if told.finish is not None:
-        document["finish"] = told.finish
+    if features.finish is not None:
+        document["finish"] = features.finish
     return document
 
 
+def rank_of(details: CheckedDetails, words: int, relevance: Relevance) -> int:
+    """`quality group * 10^10 + place * 10^6 + tournament * 10^3 + words`; the lower number comes first among equals.
+
+    The place is that of the weapon among what is popular, or of the type where the weapon is not listed. Fewer words
+    come first: `Doppler` before `Gamma Doppler`.
+    """
+    group = relevance.groups.get(details.quality, 0)
+    places = relevance.places
+    place = places.get(details.weapon, places.get(details.type, len(places)))
+    event = relevance.events.get(details.tournament, len(relevance.events))
+    return ((group * RANK_PLACES + place) * RANK_EVENTS + event) * RANK_WORDS + min(words, RANK_WORDS - 1)
+
+
 def _minor(price: float, digits: int) -> int:
-    """The price in minor units, exactly, or ItemRefusedError."""
+    """The price in minor units, exactly; raises ItemRefusedError."""
     scale: int = 10**digits
     minor = round(price * scale)
-    # A double has 15 decimal digits for certain, and dividing whole numbers gives the double that is nearest to the
-    # decimal: where it is this price, this is the decimal that the source wrote.
-    if minor <= MOST_CERTAIN and minor / scale == price:
+    # Dividing integers gives the double nearest to the decimal. Where that is the price, and it has no more digits than
+    # a double keeps, `minor` is the decimal that the source wrote.
+    if minor <= MAX_EXACT_MINOR and minor / scale == price:
         return minor
     try:
         # repr is the shortest decimal that reads as this double, so it is what the source wrote
         return to_minor(Decimal(repr(price)), digits)
     except ValueError as error:
-        raise ItemRefusedError((Fault("price", repr(price), str(error)),)) from error
-
-
-def _faults(error: ValidationError) -> tuple[Fault, ...]:
-    return tuple(_fault(detail) for detail in error.errors(include_url=False, include_context=False))
-
-
-def _fault(detail: ErrorDetails) -> Fault:
-    reason = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "string_pattern_mismatch":  # the only pattern of an item
-        reason = "must not have a NUL character"
-    field = ".".join(str(part) for part in detail["loc"]) or None
-    missing = detail["type"] == "missing"
-    return Fault(field, None if missing else shortened(detail["input"]), reason)
-
-
-def shortened(value: Any) -> str:
-    """A value for a message: as JSON where it can be, at most 120 characters."""
-    if isinstance(value, bytes):
-        value = value[: LONGEST_SHOWN_VALUE * 4].decode("utf-8", "backslashreplace")
-    try:
-        text = value if isinstance(value, str) else orjson.dumps(value).decode()
-        if text == "null" and value is not None:  # NaN and infinities have no JSON
-            text = repr(value)
-    except orjson.JSONEncodeError:
-        text = repr(value)
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return text if len(text) <= LONGEST_SHOWN_VALUE else text[: LONGEST_SHOWN_VALUE - 1] + "…"
+        raise ItemRefusedError((Refusal("price", repr(price), str(error)),)) from error

@@ -1,4 +1,4 @@
-"""Names within an item: its name, weapon, exterior and attachments in; what these tell of it out. Pure."""
+"""Derives search features from an item's name: its group, finish and length, and the names of its stickers. Pure."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 SEPARATOR = " | "
 STICKER = "sticker"
 # A catalogue has many listings of one name. Half a kilobyte each: 16 MB at most.
-NAMES_REMEMBERED = 32_768
+CACHED_NAMES = 32_768
 
 
 class Attached(Protocol):
-    """Something on an item, with the kind of it where the source says so."""
+    """Something on an item; `type` is None where the source does not say it."""
 
     @property
     def name(self) -> str: ...
@@ -20,26 +20,26 @@ class Attached(Protocol):
     def type(self) -> str | None: ...
 
 
-class Told(NamedTuple):
-    """What a name tells of its item."""
+class NameFeatures(NamedTuple):
+    """What the name of an item says about it."""
 
-    group: int  # a number that items of one name share, for the engine to group by: 64 bits (docs/decisions/0020)
+    group: int  # a 64-bit hash of the name, by which the engine groups items (docs/decisions/0020)
     finish: str | None  # what a weapon is painted with
-    words: int  # how many it has, those of the exterior not counted
+    words: int  # without those of the exterior
 
 
-@lru_cache(NAMES_REMEMBERED)
-def told_by(name: str, weapon: str | None, exterior: str | None) -> Told:
-    """What the name of an item of this weapon and exterior tells."""
+@lru_cache(CACHED_NAMES)
+def name_features(name: str, weapon: str | None, exterior: str | None) -> NameFeatures:
+    """The features of a name, given the item's weapon and exterior."""
     group = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
     words = len(name.split())
     if exterior is not None and name.endswith(f"({exterior})"):
         words -= len(exterior.split())
-    return Told(group, finish_of(name, weapon, exterior), words)
+    return NameFeatures(group, finish_of(name, weapon, exterior), words)
 
 
 def finish_of(name: str, weapon: str | None, exterior: str | None) -> str | None:
-    """What a weapon is painted with: `Redline` of `AK-47 | Redline (Field-Tested)`; None for what is no weapon."""
+    """The finish of a weapon: `Redline` of `AK-47 | Redline (Field-Tested)`; None for anything but a weapon."""
     if weapon is None:
         return None
     _, separated, finish = name.partition(SEPARATOR)
@@ -50,6 +50,10 @@ def finish_of(name: str, weapon: str | None, exterior: str | None) -> str | None
     return finish.strip() or None
 
 
-def stickers_of(attachments: Iterable[Attached]) -> list[str]:
-    """The names of the stickers on an item, each once; what is attached counts as one unless it has another type."""
-    return list(dict.fromkeys(one.name for one in attachments if one.type is None or one.type.casefold() == STICKER))
+def sticker_names(attachments: Iterable[Attached]) -> list[str]:
+    """The distinct names of the stickers on an item; an attachment without a type counts as a sticker."""
+    return list(
+        dict.fromkeys(
+            attached.name for attached in attachments if attached.type is None or attached.type.casefold() == STICKER
+        )
+    )

@@ -1,4 +1,4 @@
-"""Rejects: refused items in, one JSON line each in the rejects file out: file, line, id, field, value, reason."""
+"""Writes refused items to the rejects file, one JSON line each: file, line, id, field, value, reason."""
 
 import re
 import threading
@@ -9,41 +9,41 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from indexer.documents.document import Fault
+from indexer.documents.refusal import Refusal
 from indexer.engine.failures import CommandError
 
-# Nearly all rules are fixed sentences; a few quote what they found, and may be as many as the items.
-MOST_REASONS = 100
+# Nearly all rules are fixed sentences; a few quote a value, so their texts may be as many as the items.
+MAX_REASONS = 100
 OTHER_REASONS = "others"
-# What differs between two faults of one kind: the place within the text, the number of an attachment.
-_WITHIN_TEXT = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
+# What differs between two refusals of one kind: the position within the text, the number of an attachment.
+_POSITION = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 
 
-def kind_of(fault: Fault) -> str:
-    """A fault's field and rule, without what differs between two faults of one kind."""
-    reason = _WITHIN_TEXT.sub("", fault.reason)
-    return reason if fault.field is None else f"{_NUMBERED.sub('.*', fault.field)}: {reason}"
+def kind_of(refusal: Refusal) -> str:
+    """The field and rule of a refusal, without what differs between two of one kind."""
+    reason = _POSITION.sub("", refusal.reason)
+    return reason if refusal.field is None else f"{_NUMBERED.sub('.*', refusal.field)}: {reason}"
 
 
-def reject_row(source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> dict[str, Any]:
-    """One refused item: its first fault in full, the fields of the others below `more`."""
-    first, *others = faults
+def reject_row(source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> dict[str, Any]:
+    """One refused item: its first refusal in full, the fields of the others below `more`."""
+    first, *others = refusals
     row: dict[str, Any] = {
         "file": source,
         "line": line,
-        "id": number,
+        "id": item_id,
         "field": first.field,
         "value": first.value,
         "reason": first.reason,
     }
     if others:
-        row["more"] = [{"field": fault.field, "reason": fault.reason} for fault in others]
+        row["more"] = [{"field": refusal.field, "reason": refusal.reason} for refusal in others]
     return row
 
 
 class RejectsFile:
-    """Made at the first reject, in the place of an older one; `path` is what was made, None while there is nothing."""
+    """Creates the file at the first reject, replacing an older one; `path` is None until then."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -53,7 +53,7 @@ class RejectsFile:
         self.path: Path | None = None
 
     def reasons(self) -> dict[str, int]:
-        """How many items each first fault has refused, by field and rule, the most frequent first."""
+        """Refused items by the field and rule of their first refusal, the most frequent first."""
         with self._lock:
             return dict(self._reasons.most_common())
 
@@ -64,12 +64,12 @@ class RejectsFile:
         if self._file is not None and not self._file.closed:
             self.close()
 
-    def write(self, source: str, line: int, number: int | None, faults: tuple[Fault, ...]) -> None:
+    def write(self, source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> None:
         """Writes one refused item."""
-        row = reject_row(source, line, number, faults)
-        kind = kind_of(faults[0])
+        row = reject_row(source, line, item_id, refusals)
+        kind = kind_of(refusals[0])
         with self._lock:
-            self._reasons[kind if kind in self._reasons or len(self._reasons) < MOST_REASONS else OTHER_REASONS] += 1
+            self._reasons[kind if kind in self._reasons or len(self._reasons) < MAX_REASONS else OTHER_REASONS] += 1
             try:
                 if self._file is None:
                     self._file = self._target.open("wb")

@@ -15,14 +15,9 @@ from typing import Any, NamedTuple
 import orjson
 from opensearchpy import OpenSearch
 
-from indexer.documents.document import (
-    Fault,
-    ItemRefusedError,
-    index_document,
-    item_of,
-    readable_id,
-    shortened,
-)
+from indexer.documents.checked_item import checked_item
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.failures import CommandError
 from indexer.engine.generations import Generations
@@ -32,8 +27,8 @@ from indexer.live.indices import Change, LiveIndices
 from indexer.loading.report import ChangeReport
 from indexer.orders.claims import Claims
 from indexer.sources.mapping import Mapper
-from indexer.sources.read import Source, total_size
-from indexer.sources.record import Record
+from indexer.sources.records import Record
+from indexer.sources.source import Source, total_size
 from mappings.definition import Definition
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 from mappings.platforms import Platform
@@ -115,8 +110,8 @@ class Changes:
                     except ItemRefusedError as error:
                         report.rejected += 1
                         mapper = self._job.mapper
-                        faults = error.faults if mapper is None else mapper.explained(error.faults)
-                        rejects.write(source, record.line, readable_id(record.content), faults)
+                        refusals = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
+                        rejects.write(source, record.line, readable_id(record.content), refusals)
                         continue
                     report.superseded += change.id in batch
                     batch[change.id] = _Read(source, record.line, change)
@@ -134,7 +129,7 @@ class Changes:
             raise CommandError(message)
 
     def _item(self, content: Any) -> Change:
-        item = item_of(content)
+        item = checked_item(content)
         return Change(item.id, index_document(item, self._job.platform))
 
     def _deleted(self, content: Any) -> Change:
@@ -163,7 +158,7 @@ class Changes:
         report = self._report
         if outcome is Outcome.REFUSED:
             report.rejected += 1
-            rejects.write(read.source, read.line, read.change.id, (Fault(None, None, f"the engine: {why}"),))
+            rejects.write(read.source, read.line, read.change.id, (Refusal(None, None, f"the engine: {why}"),))
         elif outcome is Outcome.SUPERSEDED:
             report.superseded += 1
         elif outcome is Outcome.MISSING:
@@ -182,8 +177,8 @@ def _id_of(text: bytes) -> int:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         reason = "must be a whole number or a JSON object with an id"
-        raise ItemRefusedError((Fault(None, shortened(line), reason),)) from error
+        raise ItemRefusedError((Refusal(None, shortened(line), reason),)) from error
     number = found.get("id") if isinstance(found, dict) else found
     if type(number) is not int or not LEAST_INTEGER <= number <= MOST_INTEGER:
-        raise ItemRefusedError((Fault("id", shortened(line), "must be a whole number of 64 bits"),))
+        raise ItemRefusedError((Refusal("id", shortened(line), "must be a whole number of 64 bits"),))
     return number

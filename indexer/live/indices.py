@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from opensearchpy import OpenSearch
 
-from indexer.documents.digest import stated
+from indexer.documents.digest import encode_document
 from indexer.engine.bulk import index_lines, post, reason_of
 from indexer.engine.failures import CommandError
 from indexer.engine.generations import Generations, IndexState, deletes_index, loading_alias
@@ -121,4 +121,4 @@ def _loading(state: IndexState) -> Target:
 def _lines(change: Change, version: int) -> bytes:
     if change.document is None:
         return delete_line(change.id, version)
-    return index_lines(change.id, version, *stated(change.document, version).pieces)
+    return index_lines(change.id, version, *encode_document(change.document, version).pieces)

@@ -12,7 +12,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, NotFoundError, OpenSearchException
 
-from indexer.documents.digest import Sums
+from indexer.documents.digest import Checksum
 from indexer.engine.failures import CommandError
 from indexer.engine.generations import deletes_index, loading_alias
 from indexer.engine.retry import Patience
@@ -40,7 +40,7 @@ class Checkpoint:
     @property
     def mark(self) -> Mark:
         """The place to go on from."""
-        return Mark(self.read, Sums(self.items, list(self.parts)), self.superseded)
+        return Mark(self.read, Checksum(self.items, list(self.parts)), self.superseded)
 
     def reached(self, mark: Mark) -> "Checkpoint":
         """The same load further on."""

@@ -4,14 +4,14 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from indexer.documents.digest import Sums
+from indexer.documents.digest import Checksum
 
 
 class Mark(NamedTuple):
     """A place in what is read: so many records of all sources in order, and what of them was accepted."""
 
     read: int
-    accepted: Sums
+    accepted: Checksum
     superseded: int = 0  # of the accepted ones, as the engine said
 
 

@@ -11,15 +11,17 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.cli.progress import LoadProgress
-from indexer.documents.document import Fault, ItemRefusedError, index_document, item_of, readable_id
-from indexer.documents.rejects import MOST_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
+from indexer.documents.checked_item import checked_item
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
+from indexer.documents.rejects import MAX_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
 from indexer.engine.drift import field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import Patience
 from indexer.loading.deduplicate import SeenIds
 from indexer.loading.job import SHOW_EVERY, LoadJob
-from indexer.sources.read import Source
-from indexer.sources.record import Record
+from indexer.sources.records import Record
+from indexer.sources.source import Source
 from mappings.definition import Definition
 
 SHOWN_REJECTS = 10
@@ -122,33 +124,33 @@ class DryRun:
         line, content = record
         self._report.read += 1
         try:
-            item = item_of(content)
+            item = checked_item(content)
             index_document(item, self._job.platform)
         except ItemRefusedError as error:
             self._report.rejected += 1
-            self._count(error.faults[0])
-            self._show(source.name, line, readable_id(content), source.explained(error.faults), show)
+            self._count(error.refusals[0])
+            self._show(source.name, line, readable_id(content), source.with_source_names(error.refusals), show)
             return
         if not self._seen.add(item.id):
             self._report.duplicates += 1
-            fault = Fault("id", str(item.id), "duplicate id, an earlier item has it")
-            self._show(source.name, line, item.id, (fault,), show)
+            refusal = Refusal("id", str(item.id), "duplicate id, an earlier item has it")
+            self._show(source.name, line, item.id, (refusal,), show)
             return
         self._report.accepted += 1
 
-    def _count(self, fault: Fault) -> None:
-        kind = kind_of(fault)
+    def _count(self, refusal: Refusal) -> None:
+        kind = kind_of(refusal)
         reasons = self._report.reasons
-        reasons[kind if kind in reasons or len(reasons) < MOST_REASONS else OTHER_REASONS] += 1
+        reasons[kind if kind in reasons or len(reasons) < MAX_REASONS else OTHER_REASONS] += 1
 
     def _show(
-        self, name: str, line: int, number: int | None, faults: tuple[Fault, ...], show: Callable[[str], None]
+        self, name: str, line: int, number: int | None, refusals: tuple[Refusal, ...], show: Callable[[str], None]
     ) -> None:
         if self._rejects is not None:
-            self._rejects.write(name, line, number, faults)
+            self._rejects.write(name, line, number, refusals)
         self._shown += 1
         if self._shown <= SHOWN_REJECTS:
-            row = reject_row(name, line, number, faults)
+            row = reject_row(name, line, number, refusals)
             parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
             show(f"{name}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
 

@@ -6,14 +6,10 @@ from pathlib import Path
 from opensearchpy import OpenSearch
 
 from indexer.cli.progress import LoadProgress
-from indexer.documents.digest import stated
-from indexer.documents.document import (
-    Fault,
-    ItemRefusedError,
-    index_document,
-    item_of,
-    readable_id,
-)
+from indexer.documents.checked_item import checked_item
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkWriter, Entry, index_lines
 from indexer.engine.failures import CommandError
@@ -28,8 +24,8 @@ from indexer.loading.manifest import Expected
 from indexer.loading.report import LoadReport
 from indexer.loading.resume import AGAIN, Begun
 from indexer.locking.lock import Lock
-from indexer.sources.read import Source
-from indexer.sources.record import Record
+from indexer.sources.records import Record
+from indexer.sources.source import Source
 
 
 class Filling:
@@ -58,7 +54,7 @@ class Filling:
 
             def refused(source: str, entry: Entry, reason: str) -> None:
                 self._expected.refuse(entry.id, entry.digest)
-                rejects.write(source, entry.line, entry.id, (Fault(None, None, f"the engine: {reason}"),))
+                rejects.write(source, entry.line, entry.id, (Refusal(None, None, f"the engine: {reason}"),))
 
             told = stack.enter_context(CheckpointWriter(checkpoints, begun.checkpoint, self._patience()))
             writer = BulkWriter(
@@ -126,20 +122,20 @@ class Filling:
         line, content = record
         self._report.read += 1
         try:
-            item = item_of(content)
+            item = checked_item(content)
             document = index_document(item, self._job.platform)
         except ItemRefusedError as error:
             self._report.rejected += 1
-            rejects.write(source.name, line, readable_id(content), source.explained(error.faults))
+            rejects.write(source.name, line, readable_id(content), source.with_source_names(error.refusals))
             return
         if not self._seen.add(item.id):
             self._report.duplicates += 1
             rejects.write(
-                source.name, line, item.id, (Fault("id", str(item.id), "duplicate id, an earlier item has it"),)
+                source.name, line, item.id, (Refusal("id", str(item.id), "duplicate id, an earlier item has it"),)
             )
             return
         version = self._begun.version
-        pieces, digest = stated(document, version)
+        pieces, digest = encode_document(document, version)
         self._expected.add(item.id, digest)
         if self._report.read <= self._from.read:
             self._report.resumed += 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.locking.lock import EXPIRY
-from indexer.sources.http import is_address, shown_address
+from indexer.sources.http import is_url, redacted_url
 from indexer.sources.mapping import Mapper
 from mappings.platforms import Platform
 
@@ -37,5 +37,5 @@ class LoadJob:
     @property
     def shown_files(self) -> tuple[str, ...]:
         """The sources' names without secrets, and without bytes that are no text."""
-        names = (shown_address(name) if is_address(name) else name for name in self.files)
+        names = (redacted_url(name) if is_url(name) else name for name in self.files)
         return tuple(name.encode("utf-8", "backslashreplace").decode() for name in names)

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from pyroaring import BitMap64
 
-from indexer.documents.digest import Sums
+from indexer.documents.digest import Checksum
 from indexer.engine.failures import CommandError
 from mappings.item import LEAST_INTEGER
 
@@ -29,8 +29,8 @@ class Expected:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="gear-indexer-")  # noqa: SIM115  # closed by the context that this is
-        self._accepted = Sums()
-        self._refused = Sums()
+        self._accepted = Checksum()
+        self._refused = Checksum()
         self._refused_keys = BitMap64()
         self._lock = threading.Lock()
 
@@ -55,17 +55,17 @@ class Expected:
             self._refused.add(digest)
             self._refused_keys.add(key_of(number))
 
-    def accepted(self) -> Sums:
+    def accepted(self) -> Checksum:
         """The sums of what was added so far, the refused ones too."""
-        return self._accepted.without(Sums())
+        return self._accepted.without(Checksum())
 
-    def sums(self, without: BitMap64) -> Sums:
+    def sums(self, without: BitMap64) -> Checksum:
         """The sums of all accepted items, but for those with these keys; call it when all were acknowledged."""
         accepted = self._accepted.without(self._refused)
         return accepted.without(self._among(without - self._refused_keys)) if without else accepted
 
-    def _among(self, keys: BitMap64) -> Sums:
-        found = Sums()
+    def _among(self, keys: BitMap64) -> Checksum:
+        found = Checksum()
         try:
             self._file.seek(0)
             while data := self._file.read(_RECORD.size * _RECORDS_AT_ONCE):

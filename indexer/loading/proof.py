@@ -14,7 +14,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 from pyroaring import BitMap64
 
-from indexer.documents.digest import PARTS, Sums
+from indexer.documents.digest import PARTS, Checksum
 from indexer.engine.failures import CommandError
 from indexer.engine.generations import deletes_index
 from indexer.engine.retry import Patience
@@ -30,8 +30,8 @@ _SUMS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
 class Proof:
     """Both sides, and what was left out of them: ids that were changed or deleted live since the load began."""
 
-    expected: Sums
-    found: Sums
+    expected: Checksum
+    found: Checksum
     strangers: int  # documents that neither the load nor a later live change wrote
     live: int
     deleted: int
@@ -121,11 +121,11 @@ class _Engine:
         body = {"query": query, "size": 0, "track_total_hits": True}
         return int(self._ask(point, body)["hits"]["total"]["value"])
 
-    def _summed(self, point: str, query: dict[str, Any]) -> Sums:
+    def _summed(self, point: str, query: dict[str, Any]) -> Checksum:
         body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
         answer = self._ask(point, body)
         parts = [int(answer["aggregations"][part]["value"]) for part in PARTS]
-        return Sums(int(answer["hits"]["total"]["value"]), parts)
+        return Checksum(int(answer["hits"]["total"]["value"]), parts)
 
     def _ids(self, point: str, query: dict[str, Any]) -> Iterator[list[int]]:
         """The ids of what a query finds, ascending, in pages."""

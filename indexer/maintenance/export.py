@@ -14,7 +14,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
 from pydantic import BaseModel
 
-from indexer.documents.document import LoadedItem
+from indexer.documents.checked_item import LoadedItem
 from indexer.documents.timestamps import EPOCH
 from indexer.engine.failures import CommandError
 from indexer.engine.retry import Patience

@@ -11,7 +11,7 @@ import orjson
 import zstandard
 
 from indexer.engine.failures import CommandError
-from indexer.sources.read import Source
+from indexer.sources.source import Source
 
 _NEEDED = ("name", "type", "weapon", "exterior", "paintIndex", "minFloat", "maxFloat", "image", "price")
 

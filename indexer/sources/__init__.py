@@ -1,1 +1,1 @@
-"""Bytes to items with line numbers. A new file format goes here."""
+"""Reads sources: bytes to records, each with its line number. A new file format goes here."""

@@ -1,4 +1,4 @@
-"""The map of a source in another shape: a TOML file in, a checked description of where each field comes from out."""
+"""Reads a map: a TOML file that says from where in a source each field of an item comes."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ from indexer.engine.failures import CommandError
 from indexer.sources.csv import columns
 from mappings.item import Attachment
 
-MOST_SCALE = 12
+MAX_SCALE = 12
 ID_BITS = 63
 
 
@@ -44,7 +44,7 @@ class _Part(BaseModel):
 
 
 class Split(_Part):
-    """Takes one part of a text: the parts between `at` are counted from 1, from the end with negative numbers."""
+    """Takes one part of a text that `at` separates, counted from 1, or from the end with negative numbers."""
 
     at: str = Field(min_length=1)
     part: int
@@ -58,7 +58,7 @@ class Split(_Part):
 
 
 class Rule(_Part):
-    """Where one field of an item comes from, and what is done to it, in the order of these fields."""
+    """Where one field of an item comes from, and the steps that convert it, in the order of these fields."""
 
     source: Paths | None = Field(default=None, alias="from")
     constant: Any = None
@@ -69,26 +69,24 @@ class Rule(_Part):
     split: Split | None = None
     lookup: str | None = None
     unknown: Literal["refuse", "keep", "absent"] = "refuse"
-    scale: int | None = Field(default=None, ge=-MOST_SCALE, le=MOST_SCALE)
-    round: int | None = Field(default=None, ge=0, le=MOST_SCALE)
+    scale: int | None = Field(default=None, ge=-MAX_SCALE, le=MAX_SCALE)
+    round: int | None = Field(default=None, ge=0, le=MAX_SCALE)
     time: Literal["seconds", "milliseconds"] | None = None
     default: Any = None
     each: "Rules | None" = None
 
     @model_validator(mode="after")
     def _one_origin(self) -> "Rule":
-        given = [name for name, value in self._origins() if value is not None]
-        if len(given) != 1:
-            message = f"needs one of from, constant and hash; it has {' and '.join(given) or 'none'}"
+        origins = {"from": self.source, "constant": self.constant, "hash": self.hash}
+        named = [name for name, value in origins.items() if value is not None]
+        if len(named) != 1:
+            message = f"needs one of from, constant and hash; it has {' and '.join(named) or 'none'}"
             raise ValueError(message)
         return self
 
-    def _origins(self) -> Iterator[tuple[str, Any]]:
-        yield from (("from", self.source), ("constant", self.constant), ("hash", self.hash))
-
     @property
     def reads(self) -> tuple[str, ...]:
-        """The paths in the source that this rule looks at."""
+        """The paths in the source that this rule reads."""
         return self.source or self.hash or ()
 
 
@@ -97,39 +95,37 @@ Rule.model_rebuild()
 
 
 class Place(_Part):
-    """Where the items are within a JSON object: `items` is the way to them, `key` names the column of their names."""
+    """Where the items are within a JSON object: `items` is the path to them, `key` the column for their names."""
 
     items: tuple[str, ...] = ()
     key: str | None = Field(default=None, min_length=1)
 
 
 class ItemMap(_Part):
-    """A whole map: the place of the items, each field's rule, and the lookup tables."""
+    """A map: the place of the items, a rule for each field, and the lookup tables."""
 
     source: Place = Place()
     fields: Rules
     lookups: dict[str, dict[str, str | int | float]] = {}
 
     @model_validator(mode="after")
-    def _holds_together(self) -> "ItemMap":
-        faults = [*_names(self.fields, columns(), ("id", "name"), ""), *self._lookups(self.fields)]
-        faults += [f"fields.{name}: hash is for id alone" for name, rule in self.fields.items() if _hashed(name, rule)]
-        if faults:
-            raise ValueError("; ".join(faults))
+    def _is_consistent(self) -> "ItemMap":
+        errors = [*_name_errors(self.fields, columns(), ("id", "name"), ""), *self._lookup_errors(self.fields)]
+        for name, rule in self.fields.items():
+            if rule.hash is not None and name != "id":
+                errors.append(f"fields.{name}: hash is for id alone")
+        if errors:
+            raise ValueError("; ".join(errors))
         return self
 
-    def _lookups(self, rules: Rules) -> Iterator[str]:
+    def _lookup_errors(self, rules: Rules) -> Iterator[str]:
         for name, rule in rules.items():
             if rule.lookup is not None and rule.lookup not in self.lookups:
                 yield f"fields.{name}: there is no table [lookups.{rule.lookup}]"
-            yield from self._lookups(rule.each or {})
+            yield from self._lookup_errors(rule.each or {})
 
 
-def _hashed(name: str, rule: Rule) -> bool:
-    return rule.hash is not None and name != "id"
-
-
-def _names(rules: Rules, known: tuple[str, ...], needed: tuple[str, ...], below: str) -> Iterator[str]:
+def _name_errors(rules: Rules, known: tuple[str, ...], needed: tuple[str, ...], below: str) -> Iterator[str]:
     for name, rule in rules.items():
         if name not in known:
             yield f"fields.{below}{name} is no field of an item; these are: {', '.join(known)}"
@@ -137,12 +133,12 @@ def _names(rules: Rules, known: tuple[str, ...], needed: tuple[str, ...], below:
             inner = tuple(field.alias or key for key, field in Attachment.model_fields.items())
             if below or name != "attachments":
                 yield f"fields.{below}{name}: each is for attachments alone"
-            yield from _names(rule.each, inner, ("name",), "attachments.each.")
+            yield from _name_errors(rule.each, inner, ("name",), "attachments.each.")
     yield from (f"fields.{below}{name} is missing: every item needs it" for name in needed if name not in rules)
 
 
 def read_item_map(path: Path) -> ItemMap:
-    """Reads a map; raises CommandError that names the file and what is wrong in it."""
+    """Reads a map; raises CommandError, which names the file and what is wrong in it."""
     try:
         return ItemMap.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
@@ -152,10 +148,12 @@ def read_item_map(path: Path) -> ItemMap:
         message = f"the map {path} is no TOML: {error}"
         raise CommandError(message) from error
     except ValidationError as error:
-        faults = (f"{_place(one['loc'])}{one['msg'].removeprefix('Value error, ')}" for one in error.errors())
-        message = f"the map {path} cannot be used: {'; '.join(faults)}; docs/sources.md describes maps"
+        errors = (
+            f"{_location(detail['loc'])}{detail['msg'].removeprefix('Value error, ')}" for detail in error.errors()
+        )
+        message = f"the map {path} cannot be used: {'; '.join(errors)}; docs/sources.md describes maps"
         raise CommandError(message) from error
 
 
-def _place(location: tuple[int | str, ...]) -> str:
+def _location(location: tuple[int | str, ...]) -> str:
     return f"{'.'.join(str(part) for part in location)}: " if location else ""

@@ -1,29 +1,28 @@
-"""A JSON array: chunks of bytes in, the text of each element with its line number out, one element held at a time.
+"""Reads a JSON array element by element: one record each, with the number of the line on which the element begins.
 
-Only the elements' extents are found here; whether an element is valid JSON is for the validation to say, so that one
-broken item is one refused item. Brackets that do not match, or an array that does not end, are errors.
+Only the extent of an element is found here. Whether it is valid JSON is for the validation to say, so that a broken
+element is one refused item. Brackets that do not match, or an array that does not end, are errors.
 """
 
 import re
 from collections.abc import Iterator
 
-from indexer.sources.lines import BLANKS, MOST_ITEM_BYTES, SourceError
-from indexer.sources.record import Record
+from indexer.sources.records import BLANKS, MAX_ITEM_BYTES, Record, SourceError
 
-# Whole strings and all else up to the next bracket (outside of an element's brackets: or comma). No match: the text
-# ends before that, perhaps within a string. Possessive, so that it never goes back into a string.
-_PASSED_WITHIN = rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
-_PASSED_BETWEEN = rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
-_WITHIN = re.compile(_PASSED_WITHIN + rb"([{}\[\]])", re.DOTALL)
-_BETWEEN = re.compile(_PASSED_BETWEEN + rb"([{}\[\],])", re.DOTALL)
-# The same up to where the text at hand ends, or a string that goes on behind it begins.
-_ALL_WITHIN = re.compile(_PASSED_WITHIN, re.DOTALL)
-_ALL_BETWEEN = re.compile(_PASSED_BETWEEN, re.DOTALL)
+# Complete strings and everything else up to the next bracket (outside of an element's brackets: or comma). No match
+# means that the text ends before that, perhaps within a string. Possessive, so that it never backtracks into a string.
+_SKIPPED_WITHIN = rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
+_SKIPPED_BETWEEN = rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
+_WITHIN = re.compile(_SKIPPED_WITHIN + rb"([{}\[\]])", re.DOTALL)
+_BETWEEN = re.compile(_SKIPPED_BETWEEN + rb"([{}\[\],])", re.DOTALL)
+# The same up to the end of the window, or to a string that continues behind it.
+_ALL_WITHIN = re.compile(_SKIPPED_WITHIN, re.DOTALL)
+_ALL_BETWEEN = re.compile(_SKIPPED_BETWEEN, re.DOTALL)
 _KEY = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*+:', re.DOTALL)
 
 
 def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
-    """The elements of the one array that the text is; raises SourceError where it is no complete array."""
+    """The elements of the array; raises SourceError where the text is no complete array."""
     scan = Scan(chunks)
     scan.skip_blanks()
     scan.position += 1  # the opening bracket, which the caller has seen
@@ -32,8 +31,8 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
         scan.position += 1
     else:
         while True:
-            yield scan.element()
-            if scan.take_separator() == b"]":
+            yield scan.read_element()
+            if scan.read_separator() == b"]":
                 break
     scan.skip_blanks()
     if scan.next_byte():
@@ -42,7 +41,7 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
 
 
 class Scan:
-    """A window on the text: `position` is the next byte, `line` its line."""
+    """A window on the text that moves forward: `position` is the next byte, `line` its line."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
@@ -53,31 +52,31 @@ class Scan:
 
     @property
     def line(self) -> int:
-        """The line of the next byte, counted from 1."""
+        """The line of the next byte, from 1."""
         self._line += self._text.count(b"\n", self._counted, self.position)
         self._counted = self.position
         return self._line
 
     def next_byte(self) -> bytes:
-        """The next byte without taking it; empty at the end."""
+        """Peeks at the next byte; empty at the end."""
         while self.position >= len(self._text):
-            if not self._more():
+            if not self._extend():
                 return b""
         return self._text[self.position : self.position + 1]
 
     def skip_blanks(self) -> None:
-        """Goes to the next byte that is no blank, or to the end."""
+        """Moves to the next byte that is no blank, or to the end."""
         while (byte := self.next_byte()) and byte in BLANKS:
             self.position += 1
 
-    def take_separator(self) -> bytes:
-        """Takes the comma or the closing bracket behind an element."""
+    def read_separator(self) -> bytes:
+        """Reads the comma or the closing bracket behind an element."""
         separator = self.next_byte()
         self.position += 1
         return separator
 
-    def element(self, end: bytes = b"]") -> Record:
-        """Takes the text up to the comma, or the bracket `end`, behind this element."""
+    def read_element(self, end: bytes = b"]") -> Record:
+        """Reads the element up to the comma, or the bracket `end`, behind it."""
         self.skip_blanks()
         line = self.line
         at = self.position
@@ -86,7 +85,7 @@ class Scan:
             match = (_WITHIN if depth > 0 else _BETWEEN).match(self._text, at)
             if match is None:
                 at -= self.position
-                self.more_of(line)
+                self.extend_within(line)
                 continue
             at = match.end()
             token = match.group(1)
@@ -97,23 +96,23 @@ class Scan:
             depth += 1 if token in b"{[" else -1
 
     def skip_element(self, end: bytes) -> None:
-        """Goes to the comma or the bracket `end` behind an element of any size, which is not held."""
+        """Moves to the comma or the bracket `end` behind an element of any size, without holding it."""
         line = self.line
         depth = 0
         while True:
-            passed = (_ALL_WITHIN if depth > 0 else _ALL_BETWEEN).match(self._text, self.position)
-            self.position = self.position if passed is None else passed.end()
+            skipped = (_ALL_WITHIN if depth > 0 else _ALL_BETWEEN).match(self._text, self.position)
+            self.position = self.position if skipped is None else skipped.end()
             token = self._text[self.position : self.position + 1]
             if token in (b"", b'"'):
-                self.more_of(line)
+                self.extend_within(line)
                 continue
             if depth == 0 and token in (b",", end):
                 return
             self.position += 1
             depth += 1 if token in b"{[" else -1
 
-    def key(self) -> bytes:
-        """Takes the name of a member and the colon behind it; its JSON text."""
+    def read_key(self) -> bytes:
+        """Reads the name of a member, as JSON text, and the colon behind it."""
         line = self.line
         while True:
             match = _KEY.match(self._text, self.position)
@@ -123,19 +122,19 @@ class Scan:
             if self.next_byte() not in (b'"', b""):
                 message = f"line {line}: the name of a member of the object is expected here"
                 raise SourceError(message)
-            self.more_of(line)
+            self.extend_within(line)
 
-    def more_of(self, line: int) -> None:
-        """Reads on within what began at `line`; raises SourceError at the end, or where it is too large to hold."""
-        if not self._more():
+    def extend_within(self, line: int) -> None:
+        """Extends the window within what began at `line`; raises SourceError at the end or where it is too large."""
+        if not self._extend():
             message = f"line {line}: the text breaks off within or after the item that begins here"
             raise SourceError(message)
-        if len(self._text) > MOST_ITEM_BYTES:
-            message = f"line {line}: the item that begins here does not end within {MOST_ITEM_BYTES:,} bytes"
+        if len(self._text) > MAX_ITEM_BYTES:
+            message = f"line {line}: the item that begins here does not end within {MAX_ITEM_BYTES:,} bytes"
             raise SourceError(message)
 
-    def _more(self) -> bool:
-        """Reads on; what was taken is dropped, so that `position` becomes 0."""
+    def _extend(self) -> bool:
+        """Extends the window and drops what was read, so that `position` becomes 0."""
         chunk = next(self._chunks, None)
         if chunk is None:
             return False

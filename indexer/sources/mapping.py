@@ -1,4 +1,4 @@
-"""Mapping: the values of one item in its source's shape and a map in, the values of our item out, or why not. Pure."""
+"""Applies a map: turns the values of an item in its source's shape into the values of our item, or refuses it. Pure."""
 
 import hashlib
 import re
@@ -10,101 +10,98 @@ from typing import Any
 
 import orjson
 
-from indexer.documents.document import Fault, ItemRefusedError, readable_id, shortened
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
 from indexer.documents.timestamps import EPOCH
 from indexer.sources.csv import typed_cell
 from indexer.sources.item_map import ItemMap, Rule, Rules
-from indexer.sources.record import Record
+from indexer.sources.records import Record, nest
 
 _NUMBER = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
-# More digits than any number that _NUMBER or a double can have, so that a scale or rounding is exact.
+# More digits than _NUMBER or a double can have, so that scaling and rounding are exact.
 _EXACT = Context(prec=1000)
-_LATEST_SECONDS = 10**11
-_NOWHERE = object()  # a path that leads to nothing, not even to a null
+_END_SECONDS = 10**11
+_MISSING = object()  # no value at all, not even a null
 
 
-class _UnfitError(ValueError):
-    """A value that a rule cannot be applied to; the message is the rule's."""
+class _RuleError(ValueError):
+    """A rule cannot be applied to a value; the message says why."""
 
 
 @dataclass
 class Mapper:
-    """Applies one map; `found` are the paths that at least one item had."""
+    """Applies one map; `matched` are the paths that at least one item had."""
 
     item_map: ItemMap
-    found: set[str] = field(default_factory=set)
+    matched: set[str] = field(default_factory=set)
 
-    def mapped(self, record: Record) -> Record:
-        """The record with the values of our item, or with the faults that kept them from being made."""
+    def apply(self, record: Record) -> Record:
+        """The record with the values of our item, or with what refuses it."""
         content = record.content
         if isinstance(content, bytes):
             try:
                 content = orjson.loads(content)
             except orjson.JSONDecodeError as error:
-                refused = ItemRefusedError((Fault(None, shortened(record.content), f"Invalid JSON: {error}"),))
+                refused = ItemRefusedError.whole(f"Invalid JSON: {error}", shortened(record.content))
                 return Record(record.line, refused)
         if isinstance(content, ItemRefusedError):
             return Record(record.line, content)
         if not isinstance(content, dict):
-            return Record(record.line, ItemRefusedError((Fault(None, shortened(content), "is no object"),)))
-        values, faults = self._values(content, self.item_map.fields)
-        return Record(record.line, ItemRefusedError(faults, readable_id(values)) if faults else values)
+            return Record(record.line, ItemRefusedError.whole("is no object", shortened(content)))
+        values, refusals = self._values(content, self.item_map.fields)
+        if refusals:
+            return Record(record.line, ItemRefusedError(refusals, readable_id(values)))
+        return Record(record.line, values)
 
-    def never_found(self) -> list[str]:
+    def unmatched_paths(self) -> list[str]:
         """The paths that no item had, in the map's order: most often a misspelt name."""
         paths = [path for rule in self.item_map.fields.values() for path in rule.reads]
-        return [path for path in dict.fromkeys(paths) if path not in self.found]
+        return [path for path in dict.fromkeys(paths) if path not in self.matched]
 
-    def explained(self, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-        """The faults, each with the source's own name for its field."""
-        return tuple(self._explained(fault) for fault in faults)
+    def with_source_names(self, refusals: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
+        """The refusals, each with the source's own name for its field."""
+        return tuple(self._with_source_name(refusal) for refusal in refusals)
 
-    def _explained(self, fault: Fault) -> Fault:
-        name = fault.field or ""
+    def _with_source_name(self, refusal: Refusal) -> Refusal:
+        name = refusal.field or ""
         rule = self.item_map.fields.get(name) or self.item_map.fields.get(name.partition(".")[0])
         if rule is None or not rule.reads:
-            return fault
-        return replace(fault, reason=f"{fault.reason} (from {' or '.join(rule.reads)})")
+            return refusal
+        return replace(refusal, reason=f"{refusal.reason} (from {' or '.join(rule.reads)})")
 
-    def _values(self, content: Mapping[str, Any], rules: Rules) -> tuple[dict[str, Any], tuple[Fault, ...]]:
+    def _values(self, content: Mapping[str, Any], rules: Rules) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
         values: dict[str, Any] = {}
-        faults: list[Fault] = []
+        refusals: list[Refusal] = []
         for name, rule in rules.items():
-            taken = self._taken(content, rule)
+            origin = self._origin(content, rule)
             try:
-                value = self._changed(name, taken, rule)
-            except _UnfitError as error:
-                faults.append(Fault(name, shortened(taken), str(error)))
+                value = self._converted(name, origin, rule)
+            except _RuleError as error:
+                refusals.append(Refusal(name, shortened(origin), str(error)))
                 continue
-            if value is None:
-                continue
-            part, dot, inner = name.partition(".")
-            if dot:
-                values.setdefault(part, {})[inner] = value
-            else:
-                values[part] = value
-        return values, tuple(faults)
+            if value is not None:
+                values[name] = value
+        return nest(values), tuple(refusals)
 
-    def _taken(self, content: Mapping[str, Any], rule: Rule) -> Any:
-        """What the rule begins with; None where the source has nothing."""
+    def _origin(self, content: Mapping[str, Any], rule: Rule) -> Any:
+        """The value that the rule begins with; None where the source has none."""
         if rule.constant is not None:
             return rule.constant
-        found = []
+        values = []
         for path in rule.reads:
             value = _at(content, path)
-            if value is _NOWHERE:
+            if value is _MISSING:
                 continue
-            self.found.add(path)
-            if value is not None and not _is_one_of(value, rule.absent):
+            self.matched.add(path)
+            if value is not None and not _is_any_of(value, rule.absent):
                 if rule.source is not None:
                     return value
-                found.append(value)
-        return found if rule.hash is not None and len(found) == len(rule.hash) else None
+                values.append(value)
+        return values if rule.hash is not None and len(values) == len(rule.hash) else None
 
-    def _changed(self, name: str, value: Any, rule: Rule) -> Any:
-        """The value after each step that the rule names; raises _UnfitError."""
+    def _converted(self, name: str, value: Any, rule: Rule) -> Any:
+        """The value after every step of the rule; raises _RuleError."""
         if value is not None and rule.hash is not None:
-            return hashed(value, rule.bits)
+            return hashed_id(value, rule.bits)
         if value is not None and rule.pattern is not None:
             match = re.search(rule.pattern, _text(value))
             value = match.group(1) if match else None
@@ -117,7 +114,7 @@ class Mapper:
         if value is not None and (rule.scale is not None or rule.round is not None):
             value = _number(value, rule)
         if value is not None and rule.time is not None:
-            value = _moment(value, rule.time)
+            value = _timestamp(value, rule.time)
         if value is None or value == "":
             value = rule.default
         if isinstance(value, str):
@@ -127,30 +124,30 @@ class Mapper:
         return value
 
     def _looked_up(self, value: Any, rule: Rule) -> Any:
-        known = self.item_map.lookups[rule.lookup or ""]
+        table = self.item_map.lookups[rule.lookup or ""]
         text = _text(value)
-        if text in known or rule.unknown == "absent":
-            return known.get(text)
+        if text in table or rule.unknown == "absent":
+            return table.get(text)
         if rule.unknown == "keep":
             return value
         message = f"is not in the table {rule.lookup}"
-        raise _UnfitError(message)
+        raise _RuleError(message)
 
     def _each(self, name: str, value: Any, rules: Rules) -> list[Any]:
         if not isinstance(value, list):
             message = "is no list, which each needs"
-            raise _UnfitError(message)
-        made = []
-        for number, one in enumerate(value):
-            if not isinstance(one, dict):
+            raise _RuleError(message)
+        elements = []
+        for number, element in enumerate(value):
+            if not isinstance(element, dict):
                 message = f"its element {number} is no object, which each needs"
-                raise _UnfitError(message)
-            values, faults = self._values(one, rules)
-            if faults:
-                message = f"its element {number}: {faults[0].field} {faults[0].reason}"
-                raise _UnfitError(message)
-            made.append(values)
-        return made
+                raise _RuleError(message)
+            values, refusals = self._values(element, rules)
+            if refusals:
+                message = f"its element {number}: {refusals[0].field} {refusals[0].reason}"
+                raise _RuleError(message)
+            elements.append(values)
+        return elements
 
 
 def _typed(name: str, text: str) -> Any:
@@ -158,32 +155,32 @@ def _typed(name: str, text: str) -> Any:
         return typed_cell(name, text)
     except orjson.JSONDecodeError as error:
         message = f"Invalid JSON: {error}"
-        raise _UnfitError(message) from error
+        raise _RuleError(message) from error
 
 
-def hashed(parts: Sequence[Any], bits: int) -> int:
-    """An id made of texts: the first `bits` bits of the SHA-256 of their UTF-8, with a NUL between two of them."""
+def hashed_id(parts: Sequence[Any], bits: int) -> int:
+    """An id derived from texts: the first `bits` bits of the SHA-256 of their UTF-8, joined by NUL."""
     text = "\0".join(_text(part) for part in parts)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - bits)
 
 
 def _at(content: Any, path: str) -> Any:
-    """The value at a path: the column of that very name, else down the path's parts; numbers count in lists from 0."""
+    """The value at a path: the column of exactly that name, else one part after the other; lists count from 0."""
     if isinstance(content, Mapping) and path in content:
         return content[path]
     for part in path.split("."):
         if isinstance(content, Mapping):
-            content = content.get(part, _NOWHERE)
+            content = content.get(part, _MISSING)
         elif isinstance(content, list) and part.isdecimal() and len(part) < 10:
-            content = content[int(part)] if int(part) < len(content) else _NOWHERE
+            content = content[int(part)] if int(part) < len(content) else _MISSING
         else:
-            return _NOWHERE
+            return _MISSING
     return content
 
 
-def _is_one_of(value: Any, absent: Sequence[Any]) -> bool:
-    return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in absent)
+def _is_any_of(value: Any, absent: Sequence[Any]) -> bool:
+    return any(value == marker and isinstance(value, bool) == isinstance(marker, bool) for marker in absent)
 
 
 def _text(value: Any) -> str:
@@ -191,15 +188,15 @@ def _text(value: Any) -> str:
         return value
     if isinstance(value, list | dict):
         message = "is no plain value"
-        raise _UnfitError(message)
+        raise _RuleError(message)
     return orjson.dumps(value).decode() if isinstance(value, bool) else str(value)
 
 
-def _decimal(value: Any, what: str) -> Decimal:
+def _decimal(value: Any, step: str) -> Decimal:
     text = str(value) if isinstance(value, str | int | float | Decimal) and not isinstance(value, bool) else ""
     if not _NUMBER.fullmatch(text):
-        message = f"is no number, which {what} needs"
-        raise _UnfitError(message)
+        message = f"is no number, which {step} needs"
+        raise _RuleError(message)
     return Decimal(text)
 
 
@@ -212,12 +209,12 @@ def _number(value: Any, rule: Rule) -> float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _moment(value: Any, unit: str) -> str:
+def _timestamp(value: Any, unit: str) -> str:
     number = _decimal(value, "time")
     seconds = number if unit == "seconds" else number.scaleb(-3, _EXACT)
-    whole = int(seconds.to_integral_value(ROUND_FLOOR, _EXACT))
-    if not 0 <= whole < _LATEST_SECONDS:
+    seconds_since = int(seconds.to_integral_value(ROUND_FLOOR, _EXACT))
+    if not 0 <= seconds_since < _END_SECONDS:
         message = f"is no time in {unit} since 1970"
-        raise _UnfitError(message)
-    fraction = format(_EXACT.subtract(seconds, whole), "f")[1:].rstrip("0").rstrip(".")
-    return f"{EPOCH + timedelta(seconds=whole):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+        raise _RuleError(message)
+    fraction = format(_EXACT.subtract(seconds, seconds_since), "f")[1:].rstrip("0").rstrip(".")
+    return f"{EPOCH + timedelta(seconds=seconds_since):%Y-%m-%dT%H:%M:%S}{fraction}Z"

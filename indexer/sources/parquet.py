@@ -1,7 +1,7 @@
-"""Parquet: an open file in, the values of each row's item with its row number out, a few rows held at a time.
+"""Reads Parquet: one record a row, with the number of the row, a few rows in memory at a time.
 
 Columns are those of CSV (`details.weapon`), or structs (`details`) and, for `attachments`, lists of structs. A null is
-an absent value. Moments are kept to the nanosecond.
+an absent value. Timestamps are exact to the nanosecond.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from indexer.documents.timestamps import EPOCH
 from indexer.sources.csv import checked_columns
-from indexer.sources.lines import SourceError
-from indexer.sources.record import Record
+from indexer.sources.records import Record, SourceError, nest
 
 if TYPE_CHECKING:
     from arro3.core import Array, Field, RecordBatch, RecordBatchReader
@@ -24,35 +23,36 @@ _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # a second
 _STRUCTS = ("details", "paint")
 
 
-def parquet_rows(file: BinaryIO, *, ours: bool = True) -> Iterator[Record]:
-    """Every row from 1; raises SourceError where the file cannot be read or has columns that are not `ours`."""
-    reader = _guarded_open(file)
+def parquet_rows(file: BinaryIO, *, mapped: bool = False) -> Iterator[Record]:
+    """Every row from 1; raises SourceError for an unreadable file or, unless `mapped`, an unknown column."""
+    reader = _open(file)
     names = list(reader.schema.names)
-    both = [name for name in names if name.partition(".")[0] in names and "." in name]
-    if ours and both:
-        message = f"has {both[0]} twice in its schema: as a column and within the struct {both[0].partition('.')[0]}"
+    doubled = [name for name in names if name.partition(".")[0] in names and "." in name]
+    if doubled and not mapped:
+        struct = doubled[0].partition(".")[0]
+        message = f"has {doubled[0]} twice in its schema: as a column and within the struct {struct}"
         raise SourceError(message)
-    checked_columns([name for name in names if not ours or name not in _STRUCTS], "schema", ours=ours)
+    checked_columns([name for name in names if mapped or name not in _STRUCTS], "schema", mapped=mapped)
     row = 0
     while (batch := _next_batch(reader, row)) is not None:
         for values in _rows(batch, names):
             row += 1
-            yield Record(row, nested(values) if ours else values)
+            yield Record(row, values if mapped else nest(values))
 
 
-def _guarded_open(file: BinaryIO) -> "RecordBatchReader":
+def _open(file: BinaryIO) -> "RecordBatchReader":
     try:
         from arro3.io import read_parquet
     except ImportError as error:
         message = "is Parquet, which this installation cannot read: install the extra, pip install 'gear[parquet]'"
         raise SourceError(message) from error
     _check_ends(file)
-    with _told_as("is no readable Parquet file"):
+    with _as_source_error("is no readable Parquet file"):
         return read_parquet(file, batch_size=BATCH_ROWS)
 
 
 def _check_ends(file: BinaryIO) -> None:
-    """The library ends the process's quiet over a file without its footer, so that is looked at first."""
+    """Checks the footer first: without it the library writes to the process's stderr."""
     size = file.seek(0, 2)
     file.seek(max(0, size - 8))
     tail = file.read(8)
@@ -63,25 +63,25 @@ def _check_ends(file: BinaryIO) -> None:
 
 
 def _next_batch(reader: "RecordBatchReader", row: int) -> "RecordBatch | None":
-    with _told_as(f"row {row + 1:,} or one soon after it cannot be read"):
+    with _as_source_error(f"row {row + 1:,} or one soon after it cannot be read"):
         return next(reader, None)
 
 
 @contextmanager
-def _told_as(what: str) -> Iterator[None]:
-    """The library's errors as SourceError. It raises plain `Exception`, and `PanicException`, which is no `Exception`
-    and cannot be imported, for what it did not expect.
+def _as_source_error(failure: str) -> Iterator[None]:
+    """Raises the library's errors as SourceError. They are plain `Exception`s, or `PanicException`, which is no
+    `Exception` and cannot be imported.
     """
     try:
         yield
     except BaseException as error:
-        if _is_of_the_library(error):
-            message = f"{what}: {_first_line(error)}"
+        if _is_from_library(error):
+            message = f"{failure}: {_first_line(error)}"
             raise SourceError(message) from error
         raise
 
 
-def _is_of_the_library(error: BaseException) -> bool:
+def _is_from_library(error: BaseException) -> bool:
     return (
         type(error) is Exception or type(error).__name__ == "PanicException" or isinstance(error, OSError | ValueError)
     )
@@ -92,8 +92,8 @@ def _first_line(error: BaseException) -> str:
 
 
 def _rows(batch: "RecordBatch", names: list[str]) -> Iterator[dict[str, Any]]:
-    held = [_values(batch.schema.field(number), batch.column(number)) for number in range(batch.num_columns)]
-    for row in zip(*held, strict=True):
+    columns = [_values(batch.schema.field(number), batch.column(number)) for number in range(batch.num_columns)]
+    for row in zip(*columns, strict=True):
         yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
 
 
@@ -105,42 +105,30 @@ def _values(field: "Field", column: "Array") -> list[Any]:
         ticks = column.cast(DataType.int64()).to_pylist()
         unit = _TICKS[str(field.type.time_unit)]
         zone = "" if field.type.tz is None else "Z"
-        return [None if tick is None else _moment(tick, unit) + zone for tick in ticks]
-    return [_plain(value) for value in column.to_pylist()]
+        return [None if tick is None else _timestamp(tick, unit) + zone for tick in ticks]
+    return [_json_value(value) for value in column.to_pylist()]
 
 
-def _moment(ticks: int, unit: int) -> str:
-    """A moment as RFC 3339 writes it, without an offset; outside of the years that it can write, the bare number."""
+def _timestamp(ticks: int, unit: int) -> str:
+    """The timestamp as RFC 3339 without an offset; the bare number outside of the years that it can write."""
     seconds, rest = divmod(ticks, unit)
     try:
-        moment = EPOCH + timedelta(seconds=seconds)
+        timestamp = EPOCH + timedelta(seconds=seconds)
     except OverflowError:
         return str(ticks)
     digits = len(str(unit)) - 1
     fraction = f".{rest:0{digits}d}".rstrip("0").rstrip(".") if rest else ""
-    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}"
+    return f"{timestamp:%Y-%m-%dT%H:%M:%S}{fraction}"
 
 
-def _plain(value: Any) -> Any:
-    """The value as JSON would have it; without the nulls of structs, which are absent values."""
+def _json_value(value: Any) -> Any:
+    """The value as JSON has it, without the nulls of structs, which are absent values."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items() if inner is not None}
+        return {name: _json_value(inner) for name, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [_json_value(inner) for inner in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return value
-
-
-def nested(values: dict[str, Any]) -> dict[str, Any]:
-    """`{"details.weapon": …}` as `{"details": {"weapon": …}}`."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        part, dot, inner = name.partition(".")
-        if dot:
-            found.setdefault(part, {})[inner] = value
-        else:
-            found[name] = value
-    return found

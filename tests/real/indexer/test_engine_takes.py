@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
-from indexer.documents.digest import stated
-from indexer.documents.document import ItemRefusedError, index_document, item_from_json
+from indexer.documents.checked_item import item_from_json
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.fields import DETAILS
@@ -88,7 +90,7 @@ def test_accepted_items_are_taken_and_given_back_as_they_are(
             document = index_document(item_from_json(orjson.dumps(item)), platform)
         except ItemRefusedError:
             continue
-        documents[item["id"]] = b"".join(stated(document, 1).pieces)
+        documents[item["id"]] = b"".join(encode_document(document, 1).pieces)
     if not documents:
         return
     lines = [b'{"index":{"_id":"%d"}}\n%b\n' % (key, one) for key, one in documents.items()]

@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.document import LoadedItem
+from indexer.documents.checked_item import LoadedItem
 from indexer.engine.failures import CommandError
 from indexer.maintenance.export import Export, moment
 from tests.support.indexer.fixtures import Place, items, lines

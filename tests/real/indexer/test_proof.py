@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from indexer.documents.checked_item import CheckedItem
-from indexer.documents.digest import stated
+from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from mappings.platforms import Platform
 from tests.support.indexer.fixtures import Place, items
@@ -71,7 +71,7 @@ def _alter(place: Place, index: str) -> None:
     found = place.client.get(index=index, id="7")["_source"]
     older = orjson.dumps({**found["item"], "price": 99})
     document = {name: value for name, value in found.items() if name not in ("version", "digest")}
-    pieces, _ = stated({**document, "item": older}, _version(place, index))
+    pieces, _ = encode_document({**document, "item": older}, _version(place, index))
     place.client.index(index=index, id="7", body=b"".join(pieces))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexer.documents.digest import Sums
+from indexer.documents.digest import Checksum
 from indexer.engine import bulk
 from indexer.engine.failures import CommandError
 from indexer.loading.checkpoint import Checkpoint, Checkpoints
@@ -185,7 +185,7 @@ def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place)
     assert second.read() == begun
     second.write(Checkpoint(owner="second", sources=("a",), size=None))
     with pytest.raises(CommandError, match="another load has gone on"):
-        first.write(begun.reached(Mark(10, Sums(10))))
+        first.write(begun.reached(Mark(10, Checksum(10))))
     found = second.read()
     assert found is not None
     assert (found.owner, found.read) == ("second", 0)

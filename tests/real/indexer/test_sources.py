@@ -46,7 +46,7 @@ def test_a_cut_that_cannot_be_gone_on_with_leaves_the_old_index(place: Place) ->
     with FileServer(lines(items(2000)), ranges=False) as server:
         server.cuts = [1000, 50_000]
         report = place.json("load", server.url(), "--platform", "730", "--quiet", code=1)
-    assert "cannot go on within a file" in report["error"]
+    assert "cannot resume a download" in report["error"]
     assert place.indices() == [old]
 
 

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.document import index_document, item_from_values
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.document import index_document
 from mappings.connection import connect
 from mappings.definition import read_definition
 from mappings.names import generation_name

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api.search.schemas.examples import ITEM
-from indexer.documents.digest import stated
-from indexer.documents.document import index_document, item_from_values
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
@@ -22,7 +23,7 @@ def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict
     lines: list[bytes] = []
     for item in items:
         document = index_document(item_from_values(item), platform)
-        lines.append(index_lines(item["id"], 1, *stated(document, 1).pieces))
+        lines.append(index_lines(item["id"], 1, *encode_document(document, 1).pieces))
     client = connect(settings)
     try:
         client.indices.create(index=index, body=definition.create_body())

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from indexer.documents.checked_item import decoded
-from indexer.documents.document import ItemRefusedError, LoadedItem, item_from_json, item_from_values
+from indexer.documents.checked_item import LoadedItem, fast_decoded, item_from_json, item_from_values
+from indexer.documents.refusal import ItemRefusedError
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 
 # Texts of JSON values, written in every way that a decoder may read in its own.
@@ -90,7 +90,7 @@ def loaded(text: bytes) -> LoadedItem | None:
 @given(TEXTS)
 def test_what_the_fast_decoder_takes_is_valid_and_read_alike(text: bytes) -> None:
     try:
-        item = decoded(text)
+        item = fast_decoded(text)
     except ValueError:
         return
     other = loaded(text)
@@ -142,10 +142,10 @@ def test_every_usual_item_is_taken_by_the_fast_decoder(absent: str | None) -> No
         with pytest.raises(ItemRefusedError):
             item_from_json(orjson.dumps(item))
         return
-    assert decoded(orjson.dumps(item)) == item_from_values(item)
+    assert fast_decoded(orjson.dumps(item)) == item_from_values(item)
 
 
 def test_both_know_the_same_keys_in_the_same_order() -> None:
     shown = LoadedItem.model_validate(FULL).model_dump(by_alias=True, exclude={"listed_at"})
-    assert orjson.loads(decoded(orjson.dumps(FULL)).answer) == shown
-    assert decoded(orjson.dumps(FULL)).answer == orjson.dumps(shown)
+    assert orjson.loads(fast_decoded(orjson.dumps(FULL)).answer) == shown
+    assert fast_decoded(orjson.dumps(FULL)).answer == orjson.dumps(shown)

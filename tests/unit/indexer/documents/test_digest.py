@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
-from indexer.documents.digest import PARTS, Sums, parts_of, stated
+from indexer.documents.digest import PARTS, Checksum, encode_document, parts_of
 from indexer.engine.failures import CommandError
 from indexer.loading.manifest import Expected, key_of
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
@@ -27,42 +27,42 @@ def _document(**other: Any) -> dict[str, Any]:
 def test_the_order_does_not_matter(numbers: list[int], random: Any) -> None:
     shuffled = list(numbers)
     random.shuffle(shuffled)
-    assert Sums.of(numbers) == Sums.of(shuffled)
+    assert Checksum.of(numbers) == Checksum.of(shuffled)
 
 
 @given(st.lists(HASHES), st.lists(HASHES))
 def test_what_is_taken_away_leaves_the_sums_of_the_rest(some: list[int], others: list[int]) -> None:
-    assert Sums.of(some + others).without(Sums.of(others)) == Sums.of(some)
+    assert Checksum.of(some + others).without(Checksum.of(others)) == Checksum.of(some)
 
 
 @given(st.lists(HASHES, min_size=1), HASHES)
 def test_a_lost_an_extra_and_an_altered_item_are_seen(numbers: list[int], other: int) -> None:
-    sums = Sums.of(numbers)
-    assert Sums.of(numbers[1:]) != sums
-    assert Sums.of([*numbers, other]) != sums
-    assert (Sums.of([*numbers[1:], other]) == sums) == (other == numbers[0])
+    sums = Checksum.of(numbers)
+    assert Checksum.of(numbers[1:]) != sums
+    assert Checksum.of([*numbers, other]) != sums
+    assert (Checksum.of([*numbers[1:], other]) == sums) == (other == numbers[0])
 
 
 @given(HASHES)
 def test_four_parts_are_the_hash_and_the_largest_sum_is_exact_in_a_double(number: int) -> None:
     parts = parts_of(number)
     assert sum(part << shift for part, shift in zip(parts, (48, 32, 16, 0), strict=True)) == number
-    assert tuple(Sums.of([number]).parts) == parts
+    assert tuple(Checksum.of([number]).parts) == parts
     largest = 0xFFFF * 2**37
     assert float(largest) == largest
 
 
 def test_the_content_counts_and_when_it_was_written_or_sold_does_not() -> None:
-    pieces, digest = stated(_document(), 7)
+    pieces, digest = encode_document(_document(), 7)
     assert orjson.loads(b"".join(pieces)) == {
         **_document(item={"id": 1, "name": "a", "price": 1.5}),
         "version": 7,
         "digest": dict(zip(PARTS, parts_of(digest), strict=True)),
     }
-    assert stated({**_document(), "bound": True}, 8).digest == digest
-    assert stated(_document(listedAt=5), 7).digest != digest
-    assert stated(_document(item=b'{"id":2,"name":"a","price":1.5}'), 7).digest != digest
-    assert stated(_document(item=b'{"id":1,"name":"a","price":1.25}'), 7).digest != digest
+    assert encode_document({**_document(), "bound": True}, 8).digest == digest
+    assert encode_document(_document(listedAt=5), 7).digest != digest
+    assert encode_document(_document(item=b'{"id":2,"name":"a","price":1.5}'), 7).digest != digest
+    assert encode_document(_document(item=b'{"id":1,"name":"a","price":1.25}'), 7).digest != digest
 
 
 @given(st.dictionaries(IDS, HASHES), st.data())
@@ -75,7 +75,7 @@ def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, i
             if number in refused:
                 expected.refuse(number, digest)
         kept = [digest for number, digest in found.items() if number not in refused and number not in left_out]
-        assert expected.sums(BitMap64(key_of(number) for number in left_out)) == Sums.of(kept)
+        assert expected.sums(BitMap64(key_of(number) for number in left_out)) == Checksum.of(kept)
 
 
 def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:

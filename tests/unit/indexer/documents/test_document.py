@@ -5,14 +5,9 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.documents.document import (
-    ItemRefusedError,
-    index_document,
-    item_from_json,
-    item_from_values,
-    readable_id,
-    shortened,
-)
+from indexer.documents.checked_item import item_from_json, item_from_values
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError, readable_id, shortened
 from mappings.platforms import Platform, read_platforms
 from tests.support.golden import Golden
 
@@ -136,15 +131,15 @@ def test_a_refusal_names_the_field_and_the_rule(
 ) -> None:
     with pytest.raises(ItemRefusedError) as caught:
         index_document(item_from_json(text), platform)
-    fault = caught.value.faults[0]
-    assert fault.field == field
-    assert reason in fault.reason
+    refusal = caught.value.refusals[0]
+    assert refusal.field == field
+    assert reason in refusal.reason
 
 
 def test_a_refusal_lists_every_fault() -> None:
     with pytest.raises(ItemRefusedError) as caught:
         item_from_json(b'{"id":"1","price":-1}')
-    assert [fault.field for fault in caught.value.faults] == ["id", "name", "price"]
+    assert [refusal.field for refusal in caught.value.refusals] == ["id", "name", "price"]
 
 
 def _listed(moment: str) -> int | None:
@@ -188,15 +183,15 @@ def test_moments_become_exact_nanoseconds(given: str, kept: int) -> None:
 def test_moments_that_are_none_or_cannot_be_kept_are_refused(given: str, reason: str) -> None:
     with pytest.raises(ItemRefusedError) as caught:
         _listed(given)
-    assert caught.value.faults[0].field == "listedAt"
-    assert reason in caught.value.faults[0].reason
+    assert caught.value.refusals[0].field == "listedAt"
+    assert reason in caught.value.refusals[0].reason
 
 
 def test_values_of_a_table_that_were_not_utf_8_are_refused() -> None:
     with pytest.raises(ItemRefusedError) as caught:
         item_from_values({"id": 1, "name": b"caf\xe9".decode("utf-8", "surrogateescape")})
-    assert caught.value.faults[0].field == "name"
-    assert caught.value.faults[0].value == "caf\\udce9"
+    assert caught.value.refusals[0].field == "name"
+    assert caught.value.refusals[0].value == "caf\\udce9"
 
 
 def test_an_id_is_told_where_it_can_be_read() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from indexer.documents.name_features import finish_of, stickers_of, told_by
+from indexer.documents.name_features import finish_of, name_features, sticker_names
 
 
 @pytest.mark.parametrize(
@@ -34,16 +34,20 @@ class Attached:
 
 def test_stickers_are_what_is_attached_and_not_something_else() -> None:
     on = [Attached("A", "sticker"), Attached("B", "charm"), Attached("A", "Sticker"), Attached("C", None)]
-    assert stickers_of(on) == ["A", "C"]
+    assert sticker_names(on) == ["A", "C"]
 
 
 def test_one_name_is_one_group_and_tells_each_weapon_and_exterior_its_own() -> None:
     name = "M4A4 | 龍王 (Dragon King) (Field-Tested)"
-    worn, plain, other = told_by(name, "M4A4", "Field-Tested"), told_by(name, "M4A4", None), told_by(name, None, None)
-    assert worn.group == plain.group == other.group != told_by(name.lower(), None, None).group
+    worn, plain, other = (
+        name_features(name, "M4A4", "Field-Tested"),
+        name_features(name, "M4A4", None),
+        name_features(name, None, None),
+    )
+    assert worn.group == plain.group == other.group != name_features(name.lower(), None, None).group
     assert (worn.finish, plain.finish, other.finish) == (
         "龍王 (Dragon King)",
         "龍王 (Dragon King) (Field-Tested)",
         None,
     )
-    assert (worn.words, plain.words, told_by(name, "M4A4", "Well-Worn").words) == (5, 6, 6)
+    assert (worn.words, plain.words, name_features(name, "M4A4", "Well-Worn").words) == (5, 6, 6)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from indexer.documents.document import item_from_values
-from indexer.documents.name_features import told_by
-from indexer.documents.rank import rank_of
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.document import rank_of
+from indexer.documents.name_features import name_features
 from mappings.platforms import Relevance, read_platforms
 
 CS2 = next(iter(read_platforms())).relevance
@@ -12,7 +12,7 @@ CS2 = next(iter(read_platforms())).relevance
 
 def rank(name: str, relevance: Relevance = CS2, **details: Any) -> int:
     item = item_from_values({"id": 1, "name": name, "details": details})
-    return rank_of(item.details, told_by(name, details.get("weapon"), details.get("exterior")).words, relevance)
+    return rank_of(item.details, name_features(name, details.get("weapon"), details.get("exterior")).words, relevance)
 
 
 def test_plain_comes_before_stattrak_before_souvenir() -> None:

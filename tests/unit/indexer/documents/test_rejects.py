@@ -5,12 +5,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from indexer.documents.document import Fault
-from indexer.documents.rejects import MOST_REASONS, OTHER_REASONS, RejectsFile
+from indexer.documents.refusal import Refusal
+from indexer.documents.rejects import MAX_REASONS, OTHER_REASONS, RejectsFile
 from indexer.engine.failures import CommandError
 
-PRICE = Fault("price", "-1", "must not be negative")
-NAME = Fault("name", None, "Field required")
+PRICE = Refusal("price", "-1", "must not be negative")
+NAME = Refusal("name", None, "Field required")
 
 
 def test_no_reject_no_file(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_a_disk_that_is_full_is_told() -> None:
 def test_reasons_are_counted_by_field_and_rule_and_do_not_grow_without_end(tmp_path: Path) -> None:
     with RejectsFile(tmp_path / "r.ndjson") as rejects:
         for line in range(3):
-            rejects.write("s", line, None, (Fault("name", None, "Field required"),))
-        for line in range(MOST_REASONS + 5):
-            rejects.write("s", line, None, (Fault(None, None, f"Invalid JSON at {line}"),))
+            rejects.write("s", line, None, (Refusal("name", None, "Field required"),))
+        for line in range(MAX_REASONS + 5):
+            rejects.write("s", line, None, (Refusal(None, None, f"Invalid JSON at {line}"),))
     reasons = rejects.reasons()
     assert next(iter(reasons.items())) in {("name: Field required", 3), (OTHER_REASONS, 6)}
     assert reasons["name: Field required"] == 3
     assert reasons[OTHER_REASONS] == 6
-    assert len(reasons) == MOST_REASONS + 1
+    assert len(reasons) == MAX_REASONS + 1

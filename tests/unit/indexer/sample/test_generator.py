@@ -11,7 +11,8 @@ import orjson
 import pytest
 import zstandard
 
-from indexer.documents.document import index_document, item_from_json
+from indexer.documents.checked_item import item_from_json
+from indexer.documents.document import index_document
 from indexer.engine.failures import CommandError
 from indexer.sample.catalogue import read_catalogue, written
 from indexer.sample.generator import FIRST_ID, Sampler

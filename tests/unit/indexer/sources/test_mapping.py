@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from indexer.documents.checked_item import CheckedItem
-from indexer.documents.document import ItemRefusedError, item_from_values
+from indexer.documents.checked_item import CheckedItem, item_from_values
+from indexer.documents.refusal import ItemRefusedError
 from indexer.engine.failures import CommandError
 from indexer.sources.item_map import read_item_map
-from indexer.sources.lines import SourceError
 from indexer.sources.mapping import Mapper
-from indexer.sources.read import Source
-from indexer.sources.record import Record
+from indexer.sources.records import Record, SourceError
+from indexer.sources.source import Source
 
 EXAMPLES = Path(__file__).parents[4] / "docs" / "examples"
 BASE = '[fields]\nid = "id"\nname = "name"\n'
@@ -34,7 +33,7 @@ def example(name: str, *files: str) -> list[CheckedItem]:
             for record in source.records():
                 assert isinstance(record.content, dict), record
                 found.append(item_from_values(record.content))
-    assert used.never_found() == []
+    assert used.unmatched_paths() == []
     return found
 
 
@@ -73,13 +72,13 @@ def test_pages_of_single_items_in_cents() -> None:
 
 
 def taken(rule: str, content: dict[str, Any], folder: Path, field: str = "description") -> Any:
-    """What a rule makes of `content`; the fault's reason where it cannot be applied."""
-    record = mapper(f"{BASE}{field} = {rule}\n[lookups.t]\na = 'A'\n1 = 'one'\n", folder).mapped(
+    """What a rule makes of `content`; the refusal's reason where it cannot be applied."""
+    record = mapper(f"{BASE}{field} = {rule}\n[lookups.t]\na = 'A'\n1 = 'one'\n", folder).apply(
         Record(1, {"id": 5, "name": "n", **content})
     )
     if isinstance(record.content, ItemRefusedError):
-        assert record.content.faults[0].field == field
-        return f"refused: {record.content.faults[0].reason}"
+        assert record.content.refusals[0].field == field
+        return f"refused: {record.content.refusals[0].reason}"
     assert isinstance(record.content, dict)
     return record.content.get(field)
 
@@ -160,28 +159,28 @@ def test_attachments_are_taken_one_by_one(tmp_path: Path) -> None:
 
 def test_faults_name_the_line_the_id_and_both_names_of_the_field(tmp_path: Path) -> None:
     used = mapper('[fields]\nid = "nr"\nname = "title"\nprice = { from = "cents", scale = -2 }\n', tmp_path)
-    record = used.mapped(Record(7, b'{"nr": "12", "title": "a", "cents": "x"}'))
+    record = used.apply(Record(7, b'{"nr": "12", "title": "a", "cents": "x"}'))
     assert isinstance(record.content, ItemRefusedError)
-    assert (record.line, record.content.number) == (7, 12)
-    (fault,) = used.explained(record.content.faults)
-    assert (fault.field, fault.value) == ("price", "x")
-    assert fault.reason == "is no number, which scale needs (from cents)"
-    invalid = used.mapped(Record(8, {"nr": 1, "title": "", "cents": 5}))
+    assert (record.line, record.content.item_id) == (7, 12)
+    (refusal,) = used.with_source_names(record.content.refusals)
+    assert (refusal.field, refusal.value) == ("price", "x")
+    assert refusal.reason == "is no number, which scale needs (from cents)"
+    invalid = used.apply(Record(8, {"nr": 1, "title": "", "cents": 5}))
     assert isinstance(invalid.content, dict)
     with pytest.raises(ItemRefusedError) as caught:
         item_from_values(invalid.content)
-    assert used.explained(caught.value.faults)[0].reason.endswith("(from title)")
+    assert used.with_source_names(caught.value.refusals)[0].reason.endswith("(from title)")
 
 
 @pytest.mark.parametrize("content", [b"5", b"[1]", b"{"])
 def test_what_is_no_object_is_one_refused_item(content: bytes, tmp_path: Path) -> None:
-    assert isinstance(mapper(BASE, tmp_path).mapped(Record(1, content)).content, ItemRefusedError)
+    assert isinstance(mapper(BASE, tmp_path).apply(Record(1, content)).content, ItemRefusedError)
 
 
 def test_an_item_whose_hash_lacks_a_part_has_no_id(tmp_path: Path) -> None:
     used = mapper('[fields]\nid = { hash = ["a", "b"] }\nname = "a"\n', tmp_path)
-    assert used.mapped(Record(1, {"a": "x"})).content == {"name": "x"}
-    assert used.never_found() == ["b"]
+    assert used.apply(Record(1, {"a": "x"})).content == {"name": "x"}
+    assert used.unmatched_paths() == ["b"]
 
 
 def test_any_header_of_a_table_may_be_mapped(tmp_path: Path) -> None:

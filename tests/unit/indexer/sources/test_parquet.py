@@ -11,12 +11,13 @@ import pytest
 from arro3.core import DataType, Field, Schema
 from arro3.io import read_json, write_parquet
 
-from indexer.documents.document import ItemRefusedError, item_from_values
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.refusal import ItemRefusedError
 from indexer.sources.item_map import read_item_map
-from indexer.sources.lines import SourceError
 from indexer.sources.mapping import Mapper
 from indexer.sources.parquet import BATCH_ROWS, parquet_rows
-from indexer.sources.read import Source
+from indexer.sources.records import SourceError
+from indexer.sources.source import Source
 
 ATTACHED = DataType.struct([Field("id", DataType.int64()), Field("name", DataType.utf8())])
 TYPES = {
@@ -99,7 +100,7 @@ def test_moments_without_an_offset_are_refused_by_the_field(tmp_path: Path) -> N
     ((_, content),) = records(written(tmp_path / "a", [row], types))
     with pytest.raises(ItemRefusedError, match=r"listedAt: .*RFC 3339") as caught:
         item_from_values(content)
-    assert caught.value.faults[0].value == "2026-01-02T03:04:05.5"
+    assert caught.value.refusals[0].value == "2026-01-02T03:04:05.5"
 
 
 def test_values_of_another_type_are_refused_by_the_field(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_values_of_another_type_are_refused_by_the_field(tmp_path: Path) -> None
     ((_, content),) = records(written(tmp_path / "a", [{"id": 1.5, "name": "61", "price": 0.5}], types))
     with pytest.raises(ItemRefusedError) as caught:
         item_from_values(content)
-    assert [fault.field for fault in caught.value.faults] == ["id", "name"]
+    assert [refusal.field for refusal in caught.value.refusals] == ["id", "name"]
 
 
 def test_other_columns_need_a_map(tmp_path: Path) -> None:

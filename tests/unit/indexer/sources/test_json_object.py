@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.document import ItemRefusedError
-from indexer.sources.lines import MOST_ITEM_BYTES, SourceError
-from indexer.sources.nested import nested_items
+from indexer.documents.refusal import ItemRefusedError
+from indexer.sources.json_object import object_items
+from indexer.sources.records import MAX_ITEM_BYTES, SourceError
 
 # Integers as JSON in 64 bits has them: larger ones are read as doubles, which no field of an item takes.
 JSON_VALUES = st.recursive(
@@ -22,14 +22,14 @@ JSON_VALUES = st.recursive(
 
 def found(text: bytes, path: list[str], key: str | None = None, size: int = 7) -> list[Any]:
     stream = io.BytesIO(text)
-    contents = [record.content for record in nested_items(iter(lambda: stream.read(size), b""), path, key)]
+    contents = [record.content for record in object_items(iter(lambda: stream.read(size), b""), path, key)]
     return [json.loads(one) if isinstance(one, bytes) else one for one in contents]
 
 
 def test_items_below_a_path_with_their_lines() -> None:
     text = b'{"items": [9], "x}": "{[",\n"data": {"n": null, "items":\n[{"a": 1},\n{"b": [1, {}]}], "after": {}}}\n'
     assert found(text, ["data", "items"]) == [{"a": 1}, {"b": [1, {}]}]
-    assert [record.line for record in nested_items(iter([text]), ["data", "items"], None)] == [3, 4]
+    assert [record.line for record in object_items(iter([text]), ["data", "items"], None)] == [3, 4]
     assert found(text, ["items"]) == [9]
     assert found(b'{"items": []}', ["items"]) == []
 
@@ -56,9 +56,9 @@ def test_pages_may_stand_one_behind_the_other() -> None:
 
 
 def test_what_is_beside_the_items_may_be_larger_than_any_item() -> None:
-    beside = json.dumps([["x" * 1000] * (MOST_ITEM_BYTES // 900), {}]).encode()
+    beside = json.dumps([["x" * 1000] * (MAX_ITEM_BYTES // 900), {}]).encode()
     text = b'{"beside": ' + beside + b', "items": [1]}'
-    assert len(beside) > MOST_ITEM_BYTES
+    assert len(beside) > MAX_ITEM_BYTES
     assert found(text, ["items"], size=100_000) == [1]
 
 

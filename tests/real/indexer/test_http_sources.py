@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.sources.http import MOST_REDIRECTS, MOST_TRIES, WebFile, shown_address
-from indexer.sources.lines import SourceError
-from indexer.sources.read import Source
+from indexer.sources.http import MAX_REDIRECTS, MAX_TRIES, HttpFile, redacted_url
+from indexer.sources.records import SourceError
+from indexer.sources.source import Source
 from tests.support.indexer.file_server import FileServer
 
 BODY = os.urandom(300_000)
@@ -25,18 +25,18 @@ def server() -> Iterator[FileServer]:
 
 def fetched(url: str, talk: Talk | None = None) -> bytes:
     """Everything that is read from an address, without waiting between tries."""
-    with WebFile(url, (talk if talk is not None else []).append, pause=0) as web:
+    with HttpFile(url, (talk if talk is not None else []).append, pause=0) as web:
         return rest(web)
 
 
-def rest(web: WebFile) -> bytes:
+def rest(web: HttpFile) -> bytes:
     """Everything to the end."""
     return b"".join(iter(web.read, b""))
 
 
 def test_a_file_is_read_whole_and_its_size_and_time_are_told(server: FileServer) -> None:
     talk: Talk = []
-    with WebFile(server.url(), talk.append) as web:
+    with HttpFile(server.url(), talk.append) as web:
         assert web.size == len(BODY)
         assert b"".join(iter(lambda: web.read(1000), b"")) == BODY
         assert web.position == len(BODY)
@@ -67,7 +67,7 @@ def test_a_chunked_answer_is_gone_on_with_too(server: FileServer) -> None:
 
 def test_a_server_that_cannot_go_on_is_named(server: FileServer) -> None:
     server.ranges, server.cuts = False, [100_000]
-    with pytest.raises(SourceError, match="cannot go on within a file: fetch it to a file first"):
+    with pytest.raises(SourceError, match="cannot resume a download: download it to a file first"):
         fetched(server.url())
 
 
@@ -82,7 +82,7 @@ def test_a_file_without_a_version_is_never_joined_from_parts(server: FileServer)
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(server: FileServer) -> None:
     server.cuts = [100_000]
-    with WebFile(server.url(), pause=0) as web:
+    with HttpFile(server.url(), pause=0) as web:
         assert web.read(1000)
         server.tag, server.body = '"two"', os.urandom(300_000)
         with pytest.raises(SourceError, match="has changed on the server"):
@@ -92,7 +92,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(server: FileServer) ->
 def test_the_answer_to_a_range_is_checked(server: FileServer) -> None:
     """A server that takes no notice of If-Range and answers with the new version's rest."""
     server.cuts = [100_000]
-    with WebFile(server.url(), pause=0) as web:
+    with HttpFile(server.url(), pause=0) as web:
         assert web.read(1000)
         server.body += b"more"
         with pytest.raises(SourceError, match="another part"):
@@ -111,14 +111,14 @@ def test_faults_that_pass_are_waited_out(server: FileServer) -> None:
     server.statuses = [500, 503, 429]
     assert fetched(server.url()) == BODY
     server.statuses = [500] * 20
-    with pytest.raises(SourceError, match=f"gave up after {MOST_TRIES} tries.*500 Internal Server Error"):
+    with pytest.raises(SourceError, match=f"gave up after {MAX_TRIES} tries.*500 Internal Server Error"):
         fetched(server.url())
-    assert len(server.statuses) == 20 - MOST_TRIES
+    assert len(server.statuses) == 20 - MAX_TRIES
 
 
 def test_cuts_without_progress_end(server: FileServer) -> None:
     server.cuts = [5, *[0] * 50]
-    with pytest.raises(SourceError, match=f"gave up after {MOST_TRIES} tries without a byte more, at byte"):
+    with pytest.raises(SourceError, match=f"gave up after {MAX_TRIES} tries without a byte more, at byte"):
         fetched(server.url())
 
 
@@ -131,7 +131,7 @@ def test_a_server_that_is_gone_is_named(server: FileServer) -> None:
 
 def test_an_answer_whose_end_cannot_be_told_is_refused(server: FileServer) -> None:
     server.length = False
-    with pytest.raises(SourceError, match="tells no length"):
+    with pytest.raises(SourceError, match="sends no length"):
         fetched(server.url())
 
 
@@ -140,7 +140,7 @@ def test_redirects_are_followed_but_not_for_ever(server: FileServer) -> None:
     server.statuses = [301, 302, 307]
     assert fetched(server.url()) == BODY
     server.statuses = [302] * 20
-    with pytest.raises(SourceError, match=f"redirects more than {MOST_REDIRECTS} times"):
+    with pytest.raises(SourceError, match=f"redirects more than {MAX_REDIRECTS} times"):
         fetched(server.url())
     server.location, server.statuses = "file:///etc/passwd", [302]
     with pytest.raises(SourceError, match="redirects to file"):
@@ -162,7 +162,7 @@ def test_a_login_goes_to_its_own_server_alone_and_into_no_message(server: FileSe
     with pytest.raises(SourceError, match="401 Unauthorized") as caught, Source(url, say=talk.append):
         pass
     assert not [text for text in (*talk, str(caught.value)) if "secret" in text or "hidden" in text]
-    assert shown_address("https://me:pw@x.example/a?b#c") == "https://x.example/a?…"
+    assert redacted_url("https://me:pw@x.example/a?b#c") == "https://x.example/a?…"
 
 
 def test_an_address_that_is_none_is_named(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.documents.document import ItemRefusedError, item_from_json, item_from_values
+from indexer.documents.checked_item import item_from_json, item_from_values
+from indexer.documents.refusal import ItemRefusedError
 from indexer.sources.json_array import array_items
-from indexer.sources.lines import MOST_ITEM_BYTES, SourceError, numbered_lines
-from indexer.sources.read import Source, total_size
+from indexer.sources.records import MAX_ITEM_BYTES, SourceError, numbered_lines
+from indexer.sources.source import Source, total_size
 
 ITEMS: list[dict[str, Any]] = [
     {"id": 1, "name": 'The "[quoted]", {name}\\', "price": 1.5, "details": {"weapon": "AK-47"}},
@@ -119,14 +120,14 @@ def test_a_broken_first_line_does_not_make_ndjson_a_table(tmp_path: Path) -> Non
 
 
 def test_a_line_that_is_too_long_is_one_refused_item() -> None:
-    long = b"x" * (MOST_ITEM_BYTES + 1)
+    long = b"x" * (MAX_ITEM_BYTES + 1)
     chunks = iter([b"a\n" + long[:1000], long[1000:] + b"y", b"z\nb\n", long])
     assert list(numbered_lines(chunks)) == [(1, b"a"), (2, None), (3, b"b"), (4, None)]
 
 
 def test_a_line_that_is_too_long_is_refused_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
-    path.write_bytes(b'{"id":1,"name":"' + b"x" * MOST_ITEM_BYTES + b'"}\n' + NDJSON)
+    path.write_bytes(b'{"id":1,"name":"' + b"x" * MAX_ITEM_BYTES + b'"}\n' + NDJSON)
     records = _read(path)
     assert isinstance(records[0][1], ItemRefusedError)
     assert len(records) == 1 + len(ITEMS)
@@ -207,7 +208,7 @@ def test_a_broken_row_is_one_refused_item(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'id,name,attachments\n1,a\n2,b,[nope\n3,"c"x,\n4,d,\n5,"open\n6,f,\n')
     records = _read(path)
-    reasons = [content.faults[0] for _, content in records if isinstance(content, ItemRefusedError)]
+    reasons = [content.refusals[0] for _, content in records if isinstance(content, ItemRefusedError)]
     assert [line for line, _ in records] == [2, 3, 4, 5, 6]
     assert "has 2 cells, the header has 3" in reasons[0].reason
     assert reasons[1].field == "attachments"
@@ -221,12 +222,12 @@ def test_numbers_of_a_table_that_are_none_stay_text_and_are_refused(tmp_path: Pa
     path.write_text("id,name,price,paint.float\n1.5,a,1_000,0x1\n")
     with pytest.raises(ItemRefusedError) as caught:
         item_from_values(_read(path)[0][1])
-    assert [fault.field for fault in caught.value.faults] == ["id", "price", "paint.float"]
+    assert [refusal.field for refusal in caught.value.refusals] == ["id", "price", "paint.float"]
 
 
 def test_a_row_longer_than_any_item_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_bytes(b"id,name\n1," + b"x" * (MOST_ITEM_BYTES + 10) + b"\n")
+    path.write_bytes(b"id,name\n1," + b"x" * (MAX_ITEM_BYTES + 10) + b"\n")
     with pytest.raises(SourceError, match="line 2: is longer"):
         _read(path)
 
@@ -259,6 +260,6 @@ def test_the_position_counts_stored_bytes(tmp_path: Path) -> None:
 
 def test_blanks_without_end_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "blank"
-    path.write_bytes(b" " * (MOST_ITEM_BYTES + 1_000_000))
+    path.write_bytes(b" " * (MAX_ITEM_BYTES + 1_000_000))
     with pytest.raises(SourceError, match="blanks"):
         _read(path)

@@ -1,7 +1,6 @@
-"""Items within a JSON object: chunks of bytes and the way to the items in, each item with its line number out.
+"""Reads items within a JSON object: the elements of an array or the members of an object, at a path like `data.items`.
 
-The items are the elements of an array, or the members of an object by name, at a path such as `data.items`. Several
-objects may stand one behind the other, as a pager that appends its answers writes them. One item is held at a time.
+Several objects may follow each other, as a pager that appends its answers writes them. One item is held at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,40 +8,39 @@ from typing import Any
 
 import orjson
 
-from indexer.documents.document import Fault, ItemRefusedError, shortened
+from indexer.documents.refusal import ItemRefusedError, shortened
 from indexer.sources.json_array import Scan
-from indexer.sources.lines import SourceError
-from indexer.sources.record import Record
+from indexer.sources.records import Record, SourceError
 
-# The column of an item that is no object but a plain value by its name, such as {"AK-47 | Slate": 1.25}.
+# The column of a member that is no object but a plain value, such as {"AK-47 | Slate": 1.25}.
 VALUE = "value"
 
 
-def nested_items(chunks: Iterator[bytes], path: Sequence[str], key: str | None) -> Iterator[Record]:
-    """The items at `path`; with `key`, the members of an object, whose names become the column `key`.
+def object_items(chunks: Iterator[bytes], path: Sequence[str], key: str | None) -> Iterator[Record]:
+    """The items at `path`; with `key`, the members of an object there, whose names become the column `key`.
 
-    Raises SourceError where there are none at that place, or the text is no complete object.
+    Raises SourceError where `path` leads nowhere or the text is no complete object.
     """
     scan = Scan(chunks)
     scan.skip_blanks()
     while scan.next_byte():
-        yield from _within(scan, tuple(path), key)
+        yield from _items_at(scan, tuple(path), key)
         scan.skip_blanks()
 
 
-def _within(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
+def _items_at(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
     if not path:
-        yield from _elements(scan) if key is None else _by_name(scan, key)
+        yield from _elements(scan) if key is None else _named_members(scan, key)
         return
     line = scan.line
-    found = False
+    reached = False
     for name in _members(scan, f"the object with {path[0]!r}"):
-        if not found and _text(name) == path[0]:
-            found = True
-            yield from _within(scan, path[1:], key)
+        if not reached and _text(name) == path[0]:
+            reached = True
+            yield from _items_at(scan, path[1:], key)
         else:
             scan.skip_element(b"}")
-    if not found:
+    if not reached:
         message = f"line {line}: the object that begins here has no {path[0]!r}, where the map says the items are"
         raise SourceError(message)
 
@@ -52,14 +50,14 @@ def _elements(scan: Scan) -> Iterator[Record]:
     if _closed(scan, b"]"):
         return
     while True:
-        yield scan.element()
-        if scan.take_separator() == b"]":
+        yield scan.read_element()
+        if scan.read_separator() == b"]":
             return
 
 
-def _by_name(scan: Scan, key: str) -> Iterator[Record]:
+def _named_members(scan: Scan, key: str) -> Iterator[Record]:
     for name in _members(scan, "the object of the items"):
-        line, content = scan.element(b"}")
+        line, content = scan.read_element(b"}")
         yield Record(line, _named(name, content, key))
 
 
@@ -68,18 +66,18 @@ def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedE
         value = orjson.loads(content)
         return {**(value if isinstance(value, dict) else {VALUE: value}), key: orjson.loads(name)}
     except orjson.JSONDecodeError as error:
-        return ItemRefusedError((Fault(None, shortened(name + b": " + content), f"Invalid JSON: {error}"),))
+        return ItemRefusedError.whole(f"Invalid JSON: {error}", shortened(name + b": " + content))
 
 
 def _members(scan: Scan, what: str) -> Iterator[bytes]:
-    """The name of each member, as JSON text; the caller takes the value before it asks for the next."""
+    """The name of each member, as JSON text; the caller reads the value before the next name."""
     _open(scan, b"{", what)
     if _closed(scan, b"}"):
         return
     while True:
-        yield scan.key()
+        yield scan.read_key()
         scan.skip_blanks()
-        if scan.take_separator() == b"}":
+        if scan.read_separator() == b"}":
             return
         scan.skip_blanks()
 
