@@ -1,4 +1,4 @@
-"""The app: settings in, the ASGI application out. Nothing is opened before it starts."""
+"""Builds the ASGI application. It opens nothing before it starts."""
 
 import gc
 from collections.abc import AsyncIterator, Callable
@@ -17,8 +17,9 @@ import api.orders.webhooks.routes
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
+from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
-from api.metrics import Meter
+from api.metrics import RequestMetrics
 from api.orders.index_sync import IndexSync
 from api.orders.retention import retention
 from api.orders.sandbox.worker import sandbox_moves
@@ -43,15 +44,15 @@ refused with 422; nothing is clamped or ignored. All limits, sorts and error cod
 """
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The service with these settings; raises PlatformFileError and AddressRefused where they cannot be used."""
+def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> FastAPI:
+    """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = read_platforms(settings.platform_files)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         store = Store(settings.database_url)
         engine = Engine(settings, settings.search_timeout)
-        answers = Answers(engine.revision, app.state.meter.looked_up, settings.kept_answers_mib * 1024**2)
+        answers = Answers(engine.revision, app.state.metrics.count_cache_lookup, settings.response_cache_mib * 1024**2)
         cursors, dearest = Cursors(engine, store), Dearest(engine.search_all)
         services = Services(settings, platforms, engine, store, cursors, answers, dearest)
         app.state.services = services
@@ -72,8 +73,9 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         openapi_url=None,  # api.http.pages has the routes, which refuse unknown query parameters like all others
     )
-    app.state.meter = Meter(settings)
-    app.add_middleware(RequestIdMiddleware, answered=app.state.meter.answered)
+    app.state.metrics = RequestMetrics(settings)
+    app.state.body_seconds = body_seconds
+    app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
     api.http.error_handlers.install(app)
     for part in (
         api.search.routes,
@@ -110,11 +112,11 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
 
 
 def serve() -> FastAPI:
-    """The app with the settings of the environment, for the processes that `gear-api serve` starts."""
+    """The app with the settings of the environment, for the worker processes of `gear-api serve`."""
     logs.configure()
     app = create_app(Settings())
-    # What is there now stays as long as the process. Looked through again and again for garbage it is a pause of up to
-    # a tenth of a second in the midst of searches (docs/decisions/0034).
+    # These objects live as long as the process. Collecting them again and again pauses searches by up to a tenth of a
+    # second (docs/decisions/0034).
     gc.collect()
     gc.freeze()
     return app

@@ -1,4 +1,4 @@
-"""Authentication: a bearer token in, the stored token with its scopes out, or 401, 403, 429."""
+"""Authentication by bearer token, scopes and the rate limit of a token: 401, 403, 429."""
 
 import hashlib
 import time
@@ -18,40 +18,40 @@ from store.auth import tokens
 from store.auth.tokens import Token
 from store.connection.engine import Store
 
-# A revoked token must stop working within 5 seconds on every worker; a cached one is looked up again after this.
+# A revoked token stops working within 5 seconds on every worker, so a cached one is looked up again after this.
 CACHE_SECONDS = 2.0
 CACHED_TOKENS = 10_000
 
 
 class Authenticator:
-    """Finds tokens in the store, remembers them for two seconds, and counts their requests."""
+    """Finds tokens in the store, caches them for two seconds and counts their requests."""
 
     def __init__(self, store: Store, rate_limit: str) -> None:
         self._store = store
-        self._found: OrderedDict[bytes, tuple[Token, float]] = OrderedDict()
+        self._cache: OrderedDict[bytes, tuple[Token, float]] = OrderedDict()
         self._limit: RateLimitItem | None = parse_rate_limit(rate_limit) if rate_limit else None
         self._windows = MovingWindowRateLimiter(MemoryStorage())
 
     async def token(self, plaintext: str) -> Token:
-        """The usable token behind this text; raises ApiError `unauthorized`."""
+        """The valid token of this text; raises ApiError `unauthorized`."""
         key = hashlib.sha256(plaintext.encode()).digest()
-        held = self._found.get(key)
-        if held is None or time.monotonic() - held[1] > CACHE_SECONDS:
+        cached = self._cache.get(key)
+        if cached is None or time.monotonic() - cached[1] > CACHE_SECONDS:
             async with self._store.reading() as connection:
                 token = await tokens.find(connection, plaintext)
             if token is None:
                 raise ApiError("unauthorized", "the token is not known")
-            held = (token, time.monotonic())
-            self._found[key] = held
-            self._found.move_to_end(key)
-            if len(self._found) > CACHED_TOKENS:
-                self._found.popitem(last=False)
-        if not held[0].usable(datetime.now(UTC)):
+            cached = (token, time.monotonic())
+            self._cache[key] = cached
+            self._cache.move_to_end(key)
+            if len(self._cache) > CACHED_TOKENS:
+                self._cache.popitem(last=False)
+        if not cached[0].usable(datetime.now(UTC)):
             raise ApiError("unauthorized", "the token has been revoked or has expired")
-        return held[0]
+        return cached[0]
 
     async def count(self, token: Token) -> None:
-        """Counts one request; raises ApiError `rate_limited` where the token has used up its share."""
+        """Counts a request; raises ApiError `rate_limited` where the token is at its limit."""
         if self._limit is None or await self._windows.hit(self._limit, token.id):
             return
         reset, _ = await self._windows.get_window_stats(self._limit, token.id)
@@ -60,14 +60,14 @@ class Authenticator:
 
 
 class Needs(HTTPBearer):
-    """A dependency: the request's token, which has one of these scopes.
+    """A dependency: the request's token, which must have one of these scopes.
 
-    It is the scheme of the interface's document as well: one dependency is solved in half the time of two.
+    It is the security scheme of the OpenAPI description too: one dependency costs half the time of two.
     """
 
     def __init__(self, *scopes: str) -> None:
-        made_by = "`Authorization: Bearer gear_…`, made by `gear-api token create`"
-        super().__init__(scheme_name="HTTPBearer", description=made_by, auto_error=False)
+        description = "`Authorization: Bearer gear_…`, made by `gear-api token create`"
+        super().__init__(scheme_name="HTTPBearer", description=description, auto_error=False)
         self._scopes = scopes
 
     async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
@@ -78,8 +78,8 @@ class Needs(HTTPBearer):
         authenticator: Authenticator = request.app.state.authenticator
         token = await authenticator.token(credentials.credentials)
         if token.scopes.isdisjoint(self._scopes):
-            wanted = " or ".join(repr(scope) for scope in self._scopes)
-            raise ApiError("forbidden", f"the token does not have the scope {wanted}")
+            scopes = " or ".join(repr(scope) for scope in self._scopes)
+            raise ApiError("forbidden", f"the token does not have the scope {scopes}")
         await authenticator.count(token)
         return token
 

@@ -1,4 +1,4 @@
-"""Health: whether this process lives, and whether it can do its work."""
+"""Liveness and readiness."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -12,29 +12,29 @@ from api.http.query_params import only_query
 from api.services import Services, services_of
 
 router = APIRouter(tags=["health"], dependencies=[Depends(only_query())])
-_WELL = orjson.dumps({"status": "success"})
+_SUCCESS = orjson.dumps({"status": "success"})
 
 
-class Well(BaseModel):
-    """All is well."""
+class Healthy(BaseModel):
+    """The success of a health check."""
 
     status: Literal["success"]
 
 
 @router.get(
-    "/health/live", summary="The process lives", responses=answers(Well, {"status": "success"}, "validation_failed")
+    "/health/live", summary="The process lives", responses=answers(Healthy, {"status": "success"}, "validation_failed")
 )
 async def live() -> Response:
-    """Answers as long as the process can answer at all."""
-    return Response(_WELL, media_type="application/json")
+    """Succeeds as long as the process runs."""
+    return Response(_SUCCESS, media_type="application/json")
 
 
 @router.get(
     "/health/ready",
     summary="The process can work",
-    responses=answers(Well, {"status": "success"}, "validation_failed", "search_unavailable", "store_unavailable"),
+    responses=answers(Healthy, {"status": "success"}, "validation_failed", "search_unavailable", "store_unavailable"),
 )
 async def ready(services: Annotated[Services, Depends(services_of)]) -> Response:
-    """Asks the engine for every platform's index and the store for its schema."""
+    """Checks the index of every platform and the schema of the store."""
     await asyncio.gather(services.engine.ready(list(services.platforms)), services.store.check())
-    return Response(_WELL, media_type="application/json")
+    return Response(_SUCCESS, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Logs: events in, one JSON object a line on stderr out."""
+"""Structured logs: one JSON object a line on stderr."""
 
 import logging
 import sys
@@ -7,7 +7,7 @@ import structlog
 
 
 def configure() -> None:
-    """Sends our own log lines and the libraries' warnings to stderr as JSON."""
+    """Writes our events and the warnings of libraries to stderr as JSON."""
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -29,5 +29,5 @@ def configure() -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    # what it warns of is answered and logged by us, with the request's id and without the engine's address
+    # we log what it warns of, with the request's id and without the engine's address
     logging.getLogger("opensearch").setLevel(logging.ERROR)

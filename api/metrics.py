@@ -1,4 +1,4 @@
-"""Metrics: what requests did and what waits in the store in, the text that Prometheus reads out."""
+"""Metrics for Prometheus: requests of the processes, and the backlogs in the store."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -13,76 +13,78 @@ from prometheus_client.process_collector import ProcessCollector
 from api.auth import MetricsToken
 from api.http.openapi import text_answers
 from api.http.query_params import only_query
-from api.search.response_cache import Met
 from api.services import Services, services_of
 from api.settings import Settings
 from store.outbox import deliveries, index_outbox
 
 router = APIRouter(tags=["metrics"])
-# From what a cached search takes to the engine's default deadline and twice that.
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+# from a cached search to twice the engine's default deadline
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 NO_ROUTE = "none"
 EXAMPLE = 'gear_requests_total{method="POST",route="/v1/gear/search",status="200"} 41.0\n'
 
 
-class Meter:
-    """Counts the requests of one process, of all workers together where several serve."""
+class RequestMetrics:
+    """Counts the requests of one process, or of all workers where several serve."""
 
     def __init__(self, settings: Settings) -> None:
-        self._shared = settings.prometheus_multiproc_dir
+        self._multiprocess_dir = settings.prometheus_multiproc_dir
         self._registry = CollectorRegistry()
-        if self._shared is None:
+        if self._multiprocess_dir is None:
             ProcessCollector(registry=self._registry)
         self._requests = Counter(
             "gear_requests", "Requests answered", ("method", "route", "status"), registry=self._registry
         )
         self._seconds = Histogram(
             "gear_request_seconds",
-            "Seconds from a request's head to the end of its answer",
+            "Seconds from a request's head to the end of its response",
             ("method", "route"),
             registry=self._registry,
-            buckets=SECONDS,
+            buckets=BUCKETS,
         )
-
-        self._kept = Counter(
-            "gear_kept_answers",
-            "Searches and suggestions by the kept answer that they met: held, changed, untold whether it holds, none",
-            ("met",),
+        self._cache_lookups = Counter(
+            "gear_response_cache_requests",
+            "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss",
+            ("result",),
             registry=self._registry,
         )
 
-    def looked_up(self, met: Met) -> None:
-        """One search or suggestion was looked for among what is kept."""
-        self._kept.labels(met).inc()
+    def count_cache_lookup(self, result: str) -> None:
+        """Counts a lookup in the response cache."""
+        self._cache_lookups.labels(result).inc()
 
-    def answered(self, method: str, route: str | None, status: int, seconds: float) -> None:
-        """One request more; what no route took is counted as one, so that no client can make up labels."""
+    def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
+        """Counts a request. Those without a route share one label, so that no client can invent labels."""
         if route is None:
             method, route = NO_ROUTE, NO_ROUTE
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(method, route).observe(seconds)
 
     def registry(self) -> CollectorRegistry:
-        """What is to be shown: this process's numbers, or those of all workers."""
-        if self._shared is None:
+        """The metrics of this process, or of all workers."""
+        if self._multiprocess_dir is None:
             return self._registry
-        together = CollectorRegistry()
-        MultiProcessCollector(together, path=str(self._shared))  # type: ignore[no-untyped-call]  # as the library has it
-        return together
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, path=str(self._multiprocess_dir))  # type: ignore[no-untyped-call]  # the library is untyped
+        return registry
 
 
-async def waiting(services: Services) -> CollectorRegistry:
-    """What waits in the store, for all processes that share it; raises StoreUnavailable."""
+async def backlogs(services: Services) -> CollectorRegistry:
+    """The backlogs in the store, of all processes that share it; raises StoreUnavailable."""
     registry = CollectorRegistry()
-    behind = Gauge(
-        "gear_masks_behind", "Ordered or released items that the index was not told of yet", registry=registry
+    pending = Gauge(
+        "gear_index_sync_pending", "Ordered or released items not yet published to the index", registry=registry
     )
-    meaning = "Callbacks that are due and not delivered yet; those that wait for a retry are not"
-    overdue = Gauge("gear_callbacks_overdue", meaning, registry=registry)
-    meaning = "Seconds since the oldest of them is due"
-    overdue_seconds = Gauge("gear_callbacks_overdue_seconds", meaning, registry=registry)
+    overdue = Gauge(
+        "gear_callbacks_overdue",
+        "Callbacks due and not delivered, without those that wait for a retry",
+        registry=registry,
+    )
+    overdue_seconds = Gauge(
+        "gear_callbacks_overdue_seconds", "Seconds since the oldest of them is due", registry=registry
+    )
     async with services.store.reading() as connection:
-        behind.set(await index_outbox.count_pending(connection))
+        pending.set(await index_outbox.count_pending(connection))
         now = datetime.now(UTC)
         count, oldest = await deliveries.overdue(connection, now)
     overdue.set(count)
@@ -104,15 +106,15 @@ async def metrics(
     _: Annotated[None, Depends(only_query())],
     services: Annotated[Services, Depends(services_of)],
 ) -> Response:
-    """Requests by route and status, their times, and what waits in the store, in the format that is asked for."""
-    meter: Meter = request.app.state.meter
+    """Requests by route and status, their times and the backlogs in the store, in the format that `Accept` names."""
+    requests: RequestMetrics = request.app.state.metrics
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    stored = await waiting(services)
-    # reading the files of many workers is no work for the loop
-    text = await asyncio.to_thread(lambda: _joined(encode(meter.registry()), encode(stored)))
+    stored = await backlogs(services)
+    # in a thread: it reads the files of all workers
+    text = await asyncio.to_thread(lambda: _joined(encode(requests.registry()), encode(stored)))
     return Response(text, media_type=content_type)
 
 
 def _joined(first: bytes, second: bytes) -> bytes:
-    """Two exposed registries as one: only the last may say that it ends there."""
+    """Joins two exposed registries: OpenMetrics allows one end mark."""
     return first.removesuffix(b"# EOF\n") + second

@@ -1,4 +1,4 @@
-"""The API's settings: `GEAR_…` variables and `.env` in, one checked object a process out."""
+"""The settings of the API from `GEAR_…` variables and `.env`, validated once a process."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -13,27 +13,29 @@ from store.connection.settings import StoreSettings
 
 
 class Settings(SearchSettings, StoreSettings):
-    """Everything that a deployment may choose, with the defaults of a laptop."""
+    """What a deployment chooses; the defaults suit a laptop."""
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = Field(
         default="",
-        description="how buyers reach this service; begins every `statusUrl`; where it listens if left out",
+        description="base URL of every `statusUrl`, as buyers reach the service; default: where it listens",
     )
     search_timeout: float = Field(
-        default=2.5, gt=0, le=60, description="seconds that the engine has for one question, then it is a 503"
+        default=2.5, gt=0, le=60, description="seconds until a request to the engine fails with 503"
     )
-    kept_answers_mib: int = Field(
-        default=12, ge=0, le=65_536, description="MiB of its last answers that each worker keeps; 0 keeps none"
+    response_cache_mib: int = Field(
+        default=12, ge=0, le=65_536, description="response cache size per worker, in MiB; 0 disables it"
     )
-    rate_limit: str = Field(default="100/second", description="requests a token, such as `100/second`; empty is off")
+    rate_limit: str = Field(
+        default="100/second", description="requests per token, such as `100/second`; empty disables it"
+    )
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
     personal_data_days: int | None = Field(
         default=None,
         ge=8,
         le=36_500,
-        description="days after an order's last change until its personal data are erased; kept where left out",
+        description="days after an order's last change until its personal data are erased; default: never",
     )
     allow_insecure_callbacks: bool = Field(
         default=False, description="accept http and private addresses in an order's URLs, for development"
@@ -42,18 +44,18 @@ class Settings(SearchSettings, StoreSettings):
     prometheus_multiproc_dir: Path | None = Field(
         default=None,
         validation_alias="PROMETHEUS_MULTIPROC_DIR",
-        description="where several workers keep what they count; `gear-api serve --workers` makes a folder itself",
+        description="folder in which several workers count; `gear-api serve --workers` creates one",
     )
     deliver_callbacks: bool = Field(
         default=True,
-        description="callbacks are made by the processes that serve; false leaves them to `gear-api deliver`",
+        description="whether serving processes send callbacks; false leaves them to `gear-api deliver`",
     )
 
-    _public_url_given: bool = PrivateAttr(default=False)
+    _public_url_is_set: bool = PrivateAttr(default=False)
 
     @field_validator("rate_limit")
     @classmethod
-    def _rate_limit_reads(cls, value: str) -> str:
+    def _check_rate_limit(cls, value: str) -> str:
         if value.strip() and parse_rate_limit(value).amount == 0:
             message = "would refuse every request; leave it empty for no limit"
             raise ValueError(message)
@@ -61,7 +63,7 @@ class Settings(SearchSettings, StoreSettings):
 
     @field_validator("public_url")
     @classmethod
-    def _without_trailing_slash(cls, value: str) -> str:
+    def _check_public_url(cls, value: str) -> str:
         if not value:
             return value
         parts = urlsplit(value)
@@ -69,19 +71,19 @@ class Settings(SearchSettings, StoreSettings):
             message = "must be http:// or https:// and a host, without user info"
             raise ValueError(message)
         if parts.query or parts.fragment:
-            message = "must have neither a query nor a fragment: paths are put behind it"
+            message = "must have neither a query nor a fragment: paths are appended to it"
             raise ValueError(message)
         return value.rstrip("/")
 
     @property
-    def public_url_given(self) -> bool:
-        """Whether `public_url` was chosen, or is only where this process listens."""
-        return self._public_url_given
+    def public_url_is_set(self) -> bool:
+        """Whether `public_url` was set, or is the default."""
+        return self._public_url_is_set
 
     @model_validator(mode="after")
-    def _public_where_it_listens(self) -> Self:
-        self._public_url_given = bool(self.public_url)
-        # nobody can follow a link to "every address of this host"
+    def _default_public_url(self) -> Self:
+        self._public_url_is_set = bool(self.public_url)
+        # a link to "every address of this host" leads nowhere
         host = "127.0.0.1" if self.api_host in ("0.0.0.0", "::") else self.api_host  # noqa: S104  # compared, not bound
         self.public_url = self.public_url or f"http://{host}:{self.api_port}"
         return self

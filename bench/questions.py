@@ -11,7 +11,7 @@ from bench.recorded import recording
 from bench.workloads.bodies import bodies_of, workloads
 
 SEARCH = b"POST /_msearch"
-KEEPING_NOTHING = {"GEAR_KEPT_ANSWERS_MIB": "0"}  # so that what is asked twice is asked of the engine twice
+KEEPING_NOTHING = {"GEAR_RESPONSE_CACHE_MIB": "0"}  # so that what is asked twice is asked of the engine twice
 
 
 def distinct(workload: str, count: int) -> list[bytes]:

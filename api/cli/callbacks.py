@@ -33,7 +33,7 @@ def deliver() -> None:
 
     settings = checked(Settings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
-    if not settings.public_url_given:
+    if not settings.public_url_is_set:
         message = "GEAR_PUBLIC_URL is not set: callbacks name the order's page below it"
         raise click.ClickException(message)
     logs.configure()

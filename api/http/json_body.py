@@ -1,7 +1,8 @@
-"""JSON bodies: a request in, a checked body model out, or the 4xx that says what is wrong.
+"""Reads and validates JSON bodies.
 
-Numbers with a fraction or an exponent stay decimals, so that prices compare exactly; what JSON leaves open is
-refused: NaN, Infinity, lone surrogates, and the same key twice in one object.
+Numbers with a fraction or an exponent become decimals, so that prices compare exactly. NaN, Infinity, lone surrogates
+and duplicate keys are refused. (`jiter` refuses them too, but also integers of more than 4,300 digits, exponents beyond
+decimals and more than 200 levels, which are valid JSON and 422 here: docs/decisions/0004.)
 """
 
 import asyncio
@@ -16,34 +17,34 @@ from starlette.requests import ClientDisconnect
 
 from api.errors import ApiError, from_validation
 
-MOST_BODY_BYTES = 65_536
+MAX_BODY_BYTES = 65_536
 BODY_SECONDS = 20.0
-# no integer field takes more than 64 bits (19 digits); longer ones stay decimals, which integer fields refuse
-_LONGEST_INTEGER = 40
+# integer fields take 64 bits (19 digits); longer integers become decimals, which these fields refuse
+_MAX_DIGITS = 40
 
 Body = TypeVar("Body", bound=BaseModel)
 
 
-def _constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ApiError("invalid_json", f"{name} is not JSON")
 
 
-def _whole(digits: str) -> int | Decimal:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else Decimal(digits)
+def _integer(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) <= _MAX_DIGITS else Decimal(digits)
 
 
 def _decimal(digits: str) -> Decimal:
     try:
         return Decimal(digits)
-    except InvalidOperation:  # an exponent of twenty digits, beyond every limit: the field's own rule refuses it
+    except InvalidOperation:  # an exponent of twenty digits: the field's own limit refuses it
         return Decimal("Infinity")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise ApiError("invalid_json", "an object has the same key twice")
-    return found
+    return value
 
 
 def _refuse_surrogates(text: str, value: Any) -> None:
@@ -62,8 +63,8 @@ def parse(body: bytes) -> Any:
         value = json.loads(
             text,
             parse_float=_decimal,
-            parse_int=_whole,
-            parse_constant=_constant,
+            parse_int=_integer,
+            parse_constant=_refuse_constant,
             object_pairs_hook=_object,
         )
         _refuse_surrogates(text, value)
@@ -79,45 +80,47 @@ def parse(body: bytes) -> Any:
 
 async def content_of(request: Request) -> bytes:
     """A dependency: the bytes of a JSON body; raises ApiError `body_too_large`, `unsupported_media_type`."""
-    content = await _content(request)
-    _refuse_other_types(request, content)
+    content = await _read(request)
+    _check_media_type(request, content)
     return content
 
 
-async def _content(request: Request) -> bytes:
-    # Not the framework's own limit: it answers in plain text, and in the place of a 401 too.
+async def _read(request: Request) -> bytes:
+    # The framework's own limit answers in plain text, and before the 401.
     declared = request.headers.get("content-length", "")
     too_large = ApiError("body_too_large", headers={"Connection": "close"})
-    if declared.isdigit() and (len(declared) > 9 or int(declared) > MOST_BODY_BYTES):
+    if declared.isdigit() and (len(declared) > 9 or int(declared) > MAX_BODY_BYTES):
         raise too_large
     content = bytearray()
+    seconds: float = request.app.state.body_seconds
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 content += chunk
-                if len(content) > MOST_BODY_BYTES:
+                if len(content) > MAX_BODY_BYTES:
                     raise too_large
     except ClientDisconnect as error:
-        raise ApiError("bad_request", "the client went away within the body") from error
+        raise ApiError("bad_request", "the client disconnected within the body") from error
     except TimeoutError as error:
-        message = f"the body did not come within {BODY_SECONDS:.0f} seconds"
+        message = f"the body did not arrive within {seconds:.0f} seconds"
         raise ApiError("bad_request", message, headers={"Connection": "close"}) from error
     return bytes(content)
 
 
-def _refuse_other_types(request: Request, body: bytes) -> None:
+def _check_media_type(request: Request, body: bytes) -> None:
     declared = request.headers.get("content-type")
     if declared is None and not body:
         return
-    kind = (declared or "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise ApiError("unsupported_media_type", f"send application/json, not {kind[:100] or 'an undeclared type'!r}")
+    media_type = (declared or "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        message = f"send application/json, not {media_type[:100] or 'an undeclared type'!r}"
+        raise ApiError("unsupported_media_type", message)
 
 
 def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
-    """A dependency that reads and checks the body; declare it after the token's, which comes first.
+    """A dependency that reads and validates the body; declare it after the token's, so that a 401 comes first.
 
-    What was sent stays in `request.state.json`, where what was not sent can be told from a default.
+    `request.state.json` has the parsed JSON, which tells absent fields from defaults.
     """
 
     async def read(request: Request) -> Body:
@@ -130,7 +133,7 @@ def body_of(model: type[Body]) -> Callable[[Request], Awaitable[Body]]:
 
 
 def checked(model: type[Body], value: Any) -> Body:
-    """The body that a JSON value is; raises ApiError `validation_failed`."""
+    """Validates a JSON value; raises ApiError `validation_failed`."""
     if not isinstance(value, dict):
         raise ApiError("validation_failed", "the body must be a JSON object")
     try:
@@ -142,5 +145,5 @@ def checked(model: type[Body], value: Any) -> Body:
 def request_body(model: type[BaseModel], examples: dict[str, Any]) -> dict[str, Any]:
     """The OpenAPI description of a body that `body_of` reads."""
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    named = {name: {"value": value} for name, value in examples.items()}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "examples": named}}}}
+    content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}

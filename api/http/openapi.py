@@ -1,4 +1,4 @@
-"""OpenAPI: the routes in, a description with an example for every operation and every error out."""
+"""The OpenAPI description, with an example of every response and every error."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from api.errors import ERRORS
 from api.http.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
-# The framework drops nulls from examples on their way into the description; this stands for one until then.
+# The framework drops nulls from examples; this stands for one until the description is complete.
 _NULL = "\0null"
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
@@ -48,41 +48,43 @@ class ErrorAnswer(BaseModel):
 
 @dataclass(frozen=True)
 class Named:
-    """Several examples of one answer: to each name its value, and in a line what it is the answer to."""
+    """Several examples of one response: the summary and the value of each name."""
 
     examples: dict[str, tuple[str, Any]]
 
 
 def answers(model: type[BaseModel], example: Any, *codes: str, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation: its answer with an example or several, and each error that it can give."""
-    found: dict[int | str, dict[str, Any]] = {
+    """The `responses` of an operation: its success with an example or several, and its errors."""
+    success: dict[int | str, dict[str, Any]] = {
         status: {
             "model": model,
-            "content": {"application/json": _replaced(_shown(example), None, _NULL)},
+            "content": {"application/json": _replaced(_examples(example), None, _NULL)},
             "headers": _headers(status),
         }
     }
-    return found | _errors(codes)
+    return success | _errors(codes)
 
 
-def _shown(example: Any) -> dict[str, Any]:
+def _examples(example: Any) -> dict[str, Any]:
     if not isinstance(example, Named):
         return {"example": example}
-    return {"examples": {name: {"summary": told, "value": value} for name, (told, value) in example.examples.items()}}
+    return {
+        "examples": {name: {"summary": summary, "value": value} for name, (summary, value) in example.examples.items()}
+    }
 
 
 def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation that answers plain text, and each error that it can give."""
+    """The `responses` of an operation that returns plain text, and its errors."""
     content = {"schema": {"type": "string"}, "example": example}
-    whole = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
-    return {200: whole, **_errors(codes)}
+    success = {"description": "OK", "content": {"text/plain": content}, "headers": _headers(200)}
+    return {200: success, **_errors(codes)}
 
 
 def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
-    found: dict[int | str, dict[str, Any]] = {}
+    errors: dict[int | str, dict[str, Any]] = {}
     for code in (*codes, "internal"):
         number, text = ERRORS[code]
-        entry = found.setdefault(
+        entry = errors.setdefault(
             number,
             {
                 "model": ErrorAnswer,
@@ -93,11 +95,11 @@ def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
         )
         entry["description"] = ", ".join(part for part in (entry["description"], f"`{code}`") if part)
         entry["content"]["application/json"]["examples"][code] = {"summary": text, "value": error_example(code)}
-    return found
+    return errors
 
 
 def error_example(code: str) -> dict[str, Any]:
-    """An envelope as an answer with this code shows it."""
+    """An example of the envelope with this code."""
     error: dict[str, Any] = {
         "code": code,
         "message": ERRORS[code][1],
@@ -115,9 +117,9 @@ def error_example(code: str) -> dict[str, Any]:
 def _replaced(value: Any, old: str | None, new: str | None) -> Any:
     """The same JSON with one leaf instead of another."""
     if isinstance(value, dict):
-        return {key: _replaced(held, old, new) for key, held in value.items()}
+        return {key: _replaced(item, old, new) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replaced(held, old, new) for held in value]
+        return [_replaced(item, old, new) for item in value]
     return new if value == old else value
 
 
@@ -127,7 +129,7 @@ def _headers(status: int) -> dict[str, Any]:
 
 
 def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
-    """Makes the app's description complete: the request bodies' schemas, and no schema of the framework's errors."""
+    """Adds the schemas of request bodies to the description and removes those of the framework's own errors."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -154,9 +156,9 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
 
 
 def _drop_framework_errors(schema: dict[str, Any]) -> None:
-    """The framework adds its own 422 to every operation with parameters; ours are declared by `answers`."""
+    """Removes the 422 that the framework adds to operations with parameters; ours are declared by `answers`."""
     for operations in schema["paths"].values():
         for operation in operations.values():
-            held = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
-            if held.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
+            content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
+            if content.get("schema", {}).get("$ref", "").endswith("HTTPValidationError"):
                 del operation["responses"]["422"]

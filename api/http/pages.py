@@ -1,8 +1,12 @@
-"""The description's own pages: the running app in, `/openapi.json` and the forms to try it at `/docs` out.
+"""Pages: `/openapi.json`, the forms at `/docs`, and the content security policy of every page.
 
-Whoever tries it types a token into the page, so all of its scripts come from here and it may load no others.
+A user types a token into the forms, so the page loads no scripts but ours.
 """
 
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Final
 
@@ -11,20 +15,32 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 
 from api.errors import ApiError
-from api.http.content_policy import HEADER, digest, policy
 from api.http.query_params import only_query
 
+POLICY_HEADER: Final = "Content-Security-Policy"
 DESCRIPTION_PATH: Final = "/openapi.json"
-# The files of Swagger UI, as a package has them that the lock holds to its hash.
-_FILES: Final = files("fastapi_offline") / "static"
-_TYPES: Final = {
+# Swagger UI from a package, which the lock pins by its hash
+_SWAGGER_FILES: Final = files("fastapi_offline") / "static"
+_MEDIA_TYPES: Final = {
     "swagger-ui-bundle.js": "text/javascript",
     "swagger-ui.css": "text/css",
     "favicon.png": "image/png",
 }
-_DAY: Final = {"Cache-Control": "public, max-age=86400"}
+_CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 
 router = APIRouter(include_in_schema=False)
+
+
+def policy(directives: Mapping[str, str]) -> str:
+    """The value of the policy header."""
+    return "; ".join(f"{directive} {source}" for directive, source in directives.items())
+
+
+def digest(element: str, page: str) -> str:
+    """The policy source that allows the content of the page's first such element."""
+    match = re.search(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+    content = hashlib.sha256((match[1] if match else "").encode()).digest()
+    return f"'sha256-{base64.b64encode(content).decode()}'"
 
 
 @router.get(DESCRIPTION_PATH)
@@ -35,7 +51,7 @@ async def description(request: Request, _: Annotated[None, Depends(only_query())
 
 @router.get("/docs")
 async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
-    """The description as a page with forms."""
+    """The OpenAPI description as a page with forms."""
     page = get_swagger_ui_html(
         openapi_url=DESCRIPTION_PATH,
         title=request.app.title,
@@ -43,8 +59,8 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
         swagger_css_url="/docs/swagger-ui.css",
         swagger_favicon_url="/docs/favicon.png",
     )
-    # what comes from here, pictures within it, and its own script; it writes styles into its elements
-    page.headers[HEADER] = policy(
+    # our files, inline pictures and the page's own script; Swagger UI sets inline styles
+    page.headers[POLICY_HEADER] = policy(
         {
             "default-src": "'self'",
             "script-src": f"'self' {digest('script', bytes(page.body).decode())}",
@@ -58,8 +74,8 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
 
 
 @router.get("/docs/{name}")
-async def part_of_forms(name: str, _: Annotated[None, Depends(only_query())]) -> Response:
-    """What the page with forms is made of."""
-    if name not in _TYPES:
+async def forms_file(name: str, _: Annotated[None, Depends(only_query())]) -> Response:
+    """A file of Swagger UI."""
+    if name not in _MEDIA_TYPES:
         raise ApiError("not_found")
-    return FileResponse(str(_FILES / name), media_type=_TYPES[name], headers=_DAY)
+    return FileResponse(str(_SWAGGER_FILES / name), media_type=_MEDIA_TYPES[name], headers=_CACHE_A_DAY)

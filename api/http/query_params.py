@@ -1,4 +1,4 @@
-"""Query strings: a request in, a 422 out where it has a parameter that the operation does not know."""
+"""Query parameters: the check that refuses unknown and repeated ones."""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,14 +7,14 @@ from fastapi import Request
 from api.errors import ApiError, Detail
 
 
-def only_query(*known: str) -> Callable[[Request], Awaitable[None]]:
+def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
     """A dependency that refuses unknown and repeated query parameters."""
-    takes = f"this operation takes {', '.join(known)}" if known else "this operation takes none"
+    takes = f"this operation takes {', '.join(parameters)}" if parameters else "this operation takes none"
 
     async def check(request: Request) -> None:
         names = [name for name, _ in request.query_params.multi_items()]
-        details = [Detail(name, f"unknown query parameter; {takes}") for name in names if name not in known]
-        details += [Detail(name, "given more than once") for name in known if names.count(name) > 1]
+        details = [Detail(name, f"unknown query parameter; {takes}") for name in names if name not in parameters]
+        details += [Detail(name, "given more than once") for name in parameters if names.count(name) > 1]
         if details:
             raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
 

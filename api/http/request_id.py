@@ -1,4 +1,4 @@
-"""Request ids: a request in, an id for its answer, its log lines and its error envelope out."""
+"""Request ids: the middleware that gives each request an id, counts it and logs it."""
 
 import re
 import secrets
@@ -13,7 +13,8 @@ REQUEST_ID_HEADER = "X-Request-Id"
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
 
-Answered = Callable[[str, str | None, int, float], None]  # method, the route's template, status, seconds
+OnResponse = Callable[[str, str | None, int, float], None]
+"""Called with the method, the route's template, the status and the seconds."""
 
 log = structlog.get_logger("gear.api")
 
@@ -28,22 +29,22 @@ def request_id(scope: Scope) -> str:
 
 
 class RequestIdMiddleware:
-    """Gives every answer its `X-Request-Id`, counts it and writes one log line for it.
+    """Gives every response its `X-Request-Id`, reports it to `on_response` and logs it.
 
-    A client's own id is kept when it is 1 to 64 letters, digits, dots, dashes and underscores. The log names the
-    route's template and not the path, because the path of a buyer's page is a secret.
+    A client's own id is used when it consists of 1 to 64 letters, digits, dots, dashes and underscores. The log has the
+    route's template instead of the path, because the path of a buyer's page is a secret.
     """
 
-    def __init__(self, app: ASGIApp, answered: Answered) -> None:
+    def __init__(self, app: ASGIApp, on_response: OnResponse) -> None:
         self.app = app
-        self._answered = answered
+        self._on_response = on_response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         identity = request_id(scope)
-        began = time.perf_counter()
+        started = time.perf_counter()
         status = 500
 
         async def send_with_id(message: Message) -> None:
@@ -56,9 +57,9 @@ class RequestIdMiddleware:
         try:
             await self.app(scope, receive, send_with_id)
         finally:
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None)
-            self._answered(scope["method"], route, status, seconds)
+            self._on_response(scope["method"], route, status, seconds)
             log.info(
                 "request",
                 requestId=identity,

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from fastapi import Query
 
 from api.errors import invalid
-from api.http.numbers import item_number
+from api.http.fields import parse_item_id
 from api.orders.schemas import MOST_ACCOUNT_CHARACTERS, State
 from api.services import Services
 from store.auth.tokens import Token
@@ -57,7 +57,7 @@ async def list_orders(
     `fulfil` lists every real order; other tokens, and those of a sandbox, list their own.
     """
     after = None if cursor is None else place_of(cursor)
-    number = None if item is None else item_number(item)
+    number = None if item is None else parse_item_id(item)
     if item is not None and number is None:
         return [], None  # digits that are no item's id in canonical form: no order is of such an item
     everybody = "fulfil" in token.scopes and not token.sandbox

@@ -8,7 +8,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from api.http.content_policy import HEADER, digest, policy
+from api.http.pages import POLICY_HEADER, digest, policy
 from mappings.money import from_minor
 from mappings.platforms import Platform
 from store.records import Order
@@ -61,7 +61,7 @@ def headers(order: Order) -> dict[str, str]:
         "frame-ancestors": "'none'",
     }
     return {
-        HEADER: policy(directives),
+        POLICY_HEADER: policy(directives),
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",

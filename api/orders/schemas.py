@@ -6,8 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.http.nulls import NullIs
-from api.http.numbers import Price
+from api.http.fields import NullDefault, Price
 from api.orders.placing.money import FeeMode
 
 MOST_ACCOUNT_CHARACTERS = 128
@@ -83,7 +82,7 @@ class OrderBody(_Shape):
     code: Annotated[Text, Field(max_length=MOST_CODE_CHARACTERS)] | None = Field(
         default=None, description="kept as it is"
     )
-    fee: Annotated[FeeMode, NullIs("excluded")] = Field(
+    fee: Annotated[FeeMode, NullDefault("excluded")] = Field(
         default="excluded", description="`excluded`: the fee comes on top of the price; `included`: it is inside it"
     )
     attribution: Attribution | None = None

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, Detail, invalid
-from api.http.numbers import item_number
+from api.http.fields import parse_item_id
 from api.orders.answers import order_entry
 from api.orders.placing.additional_fields import broken_rules
 from api.orders.placing.idempotency import KEY_HEADER, Call
@@ -77,7 +77,7 @@ async def _earlier(services: Services, token: Token, body: OrderBody, call: Call
         if call.key is not None:
             known = await idempotency.find(connection, token.id, call.key)
             return known.refusals if known.stored is None else _replayed(known.stored, call)
-        platform, number = services.platforms.by_reference(body.platform), item_number(body.item)
+        platform, number = services.platforms.by_reference(body.platform), parse_item_id(body.item)
         if platform is None or number is None:
             return 0
         held = await orders.active_order(connection, platform.id, number, token.id if token.sandbox else None)

@@ -4,7 +4,7 @@ from datetime import UTC
 from typing import Any
 
 from api.errors import ERRORS
-from api.http.json_body import MOST_BODY_BYTES
+from api.http.json_body import MAX_BODY_BYTES
 from api.orders import schemas as orders
 from api.search.engine.client import IndexedPlatform
 from api.search.pagination.point_in_time import KEEP_SECONDS
@@ -61,7 +61,7 @@ def limits(settings: Settings) -> dict[str, Any]:
     return {
         "sorts": [sort.name for sort in SORTS],
         "limits": {
-            "bodyBytes": MOST_BODY_BYTES,
+            "bodyBytes": MAX_BODY_BYTES,
             "queryCharacters": MOST_QUERY_CHARACTERS,
             "limit": MOST_LIMIT,
             "defaultLimit": DEFAULT_LIMIT,

@@ -23,7 +23,7 @@ _PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsi
 # Platforms in, what tells one state of their indices from any other out; None where the engine may not tell.
 Ask = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
 _Names = tuple[int, ...]
-Met = Literal["held", "changed", "untold", "none"]
+Met = Literal["hit", "stale", "unknown", "miss"]
 
 
 class Revisions:
@@ -96,17 +96,17 @@ class Answers:
         """The answer that is kept for this and still holds."""
         kept = self._kept.get(question)
         if kept is None:
-            self._looked_up("none")
+            self._looked_up("miss")
             return None
         known = self._revisions.known(kept.platforms)
         # what is known to be older needs no asking
         revision = await self._revisions.now(kept.platforms) if known == kept.revision else known
         if revision != kept.revision:
-            self._looked_up("untold" if revision is None else "changed")
+            self._looked_up("unknown" if revision is None else "stale")
             return None
         if question in self._kept:
             self._kept.move_to_end(question)
-        self._looked_up("held")
+        self._looked_up("hit")
         return kept.answer
 
     async def keep(

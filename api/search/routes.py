@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import SearchToken
 from api.errors import ApiError, invalid
+from api.http.fields import parse_item_id
 from api.http.json_body import content_of, request_body
-from api.http.numbers import item_number
 from api.http.openapi import Named, answers
 from api.http.query_params import only_query
 from api.platforms.limits import limits, platform_entry
@@ -128,7 +128,7 @@ async def get_item(
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""
     chosen = _platform(platform, services.platforms)
-    number = item_number(gear_id)
+    number = parse_item_id(gear_id)
     found = None if number is None else await services.engine.item(chosen, number)
     if found is None or number is None:
         raise ApiError("item_not_found", f"platform {chosen.id} has no item {gear_id[:40]!r}")

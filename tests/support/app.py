@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
+from api.http.json_body import BODY_SECONDS
 from api.http.protocol import GearProtocol
 from api.settings import Settings
 from store import migrate
@@ -82,13 +83,16 @@ async def running(settings: Settings) -> AsyncIterator[RunningApp]:
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[httpx.Client]:
+def serving(
+    settings: Settings, *, http: type[GearProtocol] = GearProtocol, body_seconds: float = BODY_SECONDS
+) -> Iterator[httpx.Client]:
     """The app behind a real server on a free port, and a client with a token of every scope, for blocking tests."""
     asyncio.run(migrate.upgrade(settings.database_url))
     token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(create_app(settings), http=GearProtocol, log_config=None, access_log=False))
+    app = create_app(settings, body_seconds=body_seconds)
+    server = uvicorn.Server(uvicorn.Config(app, http=http, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

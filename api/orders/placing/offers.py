@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from api.errors import ApiError
-from api.http.numbers import item_number
+from api.http.fields import parse_item_id
 from api.orders.placing.money import json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
 from api.orders.schemas import OrderBody
@@ -26,7 +26,7 @@ class Offer:
 
 async def real_offer(services: Services, platform: Platform, body: OrderBody) -> Offer:
     """The item as the engine has it; raises ApiError for one that is not there or has no price."""
-    number = item_number(body.item)
+    number = parse_item_id(body.item)
     found: StoredItem | None = None if number is None else await services.engine.item(platform, number)
     if found is None or number is None:
         raise ApiError("item_not_found", f"platform {platform.id} has no item {body.item[:40]!r}")
@@ -46,7 +46,7 @@ def check_price(body: OrderBody, offer: Offer) -> None:
 
 def sandbox_offer(platform: Platform, body: OrderBody) -> tuple[Offer, Scenario]:
     """The item as the sandbox has it, and what becomes of its order; no engine is asked, no real item is touched."""
-    number = item_number(body.item)
+    number = parse_item_id(body.item)
     given = body.additional_fields
     scenario = None if number is None else scenario_of(body.item, None if given is None else given.trade_link)
     if scenario is None or number is None:

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from api.http.nulls import NullIs
-from api.http.numbers import Share, Whole
+from api.http.fields import Int64, NullDefault, Share
 from api.search.schemas.descriptions import AT_LEAST, AT_MOST, FOLDING
 from api.search.schemas.values import Range, Strict, Value
 from mappings.attachments import count_token, other_range, ranked_range
@@ -19,8 +18,8 @@ from mappings.item import MOST_INTEGER
 MOST_CONDITIONS = next(row.most for row in FILTERS if row.kind is Kind.ATTACHED)
 
 Clause = dict[str, Any]
-Copies = Annotated[Whole, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_INTEGER})]
-Number = Annotated[Whole, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_INTEGER})]
+Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_INTEGER})]
+Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_INTEGER})]
 
 
 class CountRange(Range):
@@ -60,10 +59,10 @@ class Attached(Strict):
 class AttachmentFilter(Strict):
     """All of `all`, one of `any`, and so many attachments; what is absent, null or `[]` does not narrow."""
 
-    all: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(
+    all: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullDefault([])] = Field(
         default_factory=list, description="the item has an attachment like each of these"
     )
-    any: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullIs([])] = Field(
+    any: Annotated[list[Attached], Field(max_length=MOST_CONDITIONS), NullDefault([])] = Field(
         default_factory=list, description="the item has an attachment like at least one of these; `[]`: no filter"
     )
     count: CountRange | None = None

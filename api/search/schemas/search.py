@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model,
 from pydantic.alias_generators import to_camel
 
 from api.errors import ApiError, Detail
-from api.http.nulls import NullIs
-from api.http.numbers import Price, Share, Whole
+from api.http.fields import Int64, NullDefault, Price, Share
 from api.search.query.attachments import AttachmentFilter
 from api.search.schemas.descriptions import ANY_OF, AT_LEAST, AT_MOST, FOLDING, MEANINGS
 from api.search.schemas.facets import FacetName, Facets
@@ -41,9 +40,9 @@ class FloatRange(Range):
 
 
 Limit = Annotated[
-    Whole, Field(ge=1, le=MOST_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_LIMIT})
+    Int64, Field(ge=1, le=MOST_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_LIMIT})
 ]
-Page = Annotated[Whole, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
+Page = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
 
 
 def _field_of(row: Filter) -> tuple[Any, Any]:
@@ -53,9 +52,9 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (FloatRange | None, None)
     if row.kind is Kind.ATTACHED:
         return (AttachmentFilter | None, None)
-    values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Whole], ANY_OF)
+    values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Int64], ANY_OF)
     return (
-        Annotated[values, Field(max_length=row.most), NullIs([])],
+        Annotated[values, Field(max_length=row.most), NullDefault([])],
         Field(default_factory=list, description=MEANINGS.get(row.name, means)),
     )
 
@@ -72,14 +71,14 @@ Filters: type[BaseModel] = create_model(
 class SearchBody(Strict):
     """`POST /v1/gear/search`: null for a field means absent."""
 
-    platform: Whole | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
-    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), NullIs("")] = Field(
+    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), NullDefault("")] = Field(
         default="",
         description="what a buyer types: words, slang, codes, prices, floats, seeds, in any order; blank: everything",
     )
     filters: Filters | None = None
-    limit: Annotated[Limit, NullIs(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
-    page: Annotated[Page, NullIs(1)] = Field(
+    limit: Annotated[Limit, NullDefault(DEFAULT_LIMIT)] = Field(default=DEFAULT_LIMIT, description="hits a page")
+    page: Annotated[Page, NullDefault(1)] = Field(
         default=1, description=f"counts from 1; page × limit is at most {PAGE_WINDOW:,}, further on leads a `cursor`"
     )
     sort: SortName | None = Field(
@@ -92,7 +91,7 @@ class SearchBody(Strict):
         description="`*` starts a walk over all hits; the same body with the answer's `nextCursor` here continues it, "
         "until that is null: only `limit` may differ on the way; not together with `page` or `groupBy`",
     )
-    facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullIs([])] = Field(
+    facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullDefault([])] = Field(
         default_factory=list,
         description="fields whose values are counted over all hits; adds `facets` to the answer; a field's own filter "
         "does not narrow its own counts, all other filters do",
@@ -103,7 +102,7 @@ class SearchBody(Strict):
         description="one hit a name: its cheapest item, with `offers`; `sort` orders these hits, `total` counts names, "
         "`facets` go on counting items",
     )
-    explain: Annotated[bool, Field(strict=True), NullIs(False)] = Field(
+    explain: Annotated[bool, Field(strict=True), NullDefault(False)] = Field(
         default=False, description="adds `interpretation`: how the query text was understood"
     )
 

@@ -50,7 +50,7 @@ async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None
 
 async def test_what_waits_in_the_store_is_shown(app: RunningApp) -> None:
     text = (await app.client.get("/metrics")).text
-    for name in ("gear_masks_behind", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds"):
+    for name in ("gear_index_sync_pending", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds"):
         assert samples(text)[name, frozenset()] == 0
 
 

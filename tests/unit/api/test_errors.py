@@ -86,7 +86,7 @@ def test_several_wrong_fields_are_all_named() -> None:
 
 def failing_app() -> FastAPI:
     app = FastAPI()
-    app.add_middleware(RequestIdMiddleware, answered=lambda *_: None)
+    app.add_middleware(RequestIdMiddleware, on_response=lambda *_: None)
     install(app)
 
     @app.get("/raise/{what}")

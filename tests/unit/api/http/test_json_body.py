@@ -110,7 +110,10 @@ def test_a_number_beyond_all_decimals_is_json_but_no_fields_number(text: str, bo
 
 @pytest.mark.parametrize("depth", [2, 50, 400])
 def test_nesting_that_people_use_is_read(depth: int) -> None:
-    parse(b'{"a":' * depth + b'"\\u0041"' + b"}" * depth)
+    value = parse(b'{"a":' * depth + b'"\\u0041"' + b"}" * depth)
+    for _ in range(depth):
+        value = value["a"]
+    assert value == "A"
 
 
 @given(st.binary(max_size=200))

@@ -95,7 +95,7 @@ async def test_an_answer_that_met_a_change_is_not_taken_for_newer_than_it_is() -
     await answers.keep(b"question", PLATFORMS, lambda: made(b"of 2"))
     assert await answers.found(b"question") == b"of 2"
     assert await answers.found(b"another") is None
-    assert met == ["changed", "held", "none"]
+    assert met == ["stale", "hit", "miss"]
 
 
 async def test_the_oldest_go_where_there_is_no_room() -> None:
@@ -122,7 +122,7 @@ async def test_an_engine_that_does_not_tell_soon_is_searched(monkeypatch: pytest
     assert await answers.keep(b"question", PLATFORMS, lambda: made(b"a new answer")) == b"a new answer"
     index.let.set()
     assert await answers.found(b"question") == b"a new answer"
-    assert met == ["untold", "held"]
+    assert met == ["unknown", "hit"]
 
 
 async def test_an_engine_that_refuses_to_tell_is_searched() -> None:

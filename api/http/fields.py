@@ -1,15 +1,18 @@
-"""Numbers in requests: parsed JSON numbers and ids as text in, integers and decimals of a given range out."""
+"""Field types of request bodies, and ids in paths and bodies. Pure."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 from mappings.money import MOST_PRICE
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         message = "must be an integer"
         raise ValueError(message)
@@ -29,9 +32,9 @@ def _number(value: Any) -> Decimal:
     return Decimal(value)
 
 
-Whole = Annotated[
+Int64 = Annotated[
     int,
-    BeforeValidator(_whole),
+    BeforeValidator(_integer),
     WithJsonSchema({"type": "integer", "minimum": LEAST_INTEGER, "maximum": MOST_INTEGER}),
 ]
 Price = Annotated[
@@ -48,8 +51,23 @@ Share = Annotated[
 ]
 
 
-def item_number(text: str) -> int | None:
-    """The 64-bit id that a text writes in canonical decimal, or None."""
+@dataclass(frozen=True)
+class NullDefault:
+    """Last in a field's `Annotated`: null, which means absent, becomes `default`; the JSON schema allows null."""
+
+    default: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            lambda value: self.default if value is None else value, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "null"}]}
+
+
+def parse_item_id(text: str) -> int | None:
+    """The 64-bit id that the text spells in canonical decimal, or None."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
         return None
