@@ -1,4 +1,4 @@
-"""`docs/api.md`: the OpenAPI description in, a page with every field, limit and example out."""
+"""Writes `docs/api.md` from the OpenAPI description: every field, limit and example."""
 
 import json
 from collections.abc import Iterator
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.errors import ERRORS
-from tests.docs.limits import held_in, limits_of, type_of
+from tests.docs.limits import limits_of, resolve, type_of
 
 Schema = dict[str, Any]
-LINE = 100  # characters of an example's line, beyond which what it holds has lines of its own
+MAX_LINE = 100  # characters of an example's line; longer values are broken into lines
 
 
 @dataclass
 class ApiPage:
-    """The description, and where each object has been told: it is told once."""
+    """The page. Each object is described once, where it first occurs."""
 
     schema: Schema
-    told: dict[str, tuple[str, str]] = field(default_factory=dict)  # an object's reference to its operation and field
+    described_at: dict[str, tuple[str, str]] = field(default_factory=dict)  # reference: operation and field
 
     def text(self) -> str:
-        """The page without its first lines."""
+        """The page without its heading."""
         parts = [
             self._operation(f"{method.upper()} {path}", operation)
             for path, operations in self.schema["paths"].items()
@@ -34,14 +34,16 @@ class ApiPage:
         if "requestBody" in operation:
             content = operation["requestBody"]["content"]["application/json"]
             parts += self._fields(title, "field of the body", content["schema"], answered=False)
-            parts += [f"Body, {name}:\n\n{block(one['value'])}" for name, one in content["examples"].items()]
+            parts += [f"Body, {name}:\n\n{block(example['value'])}" for name, example in content["examples"].items()]
         for status, answer in operation["responses"].items():
             content = answer.get("content", {}).get("application/json", {})
             if int(status) < 400 and content:
                 parts += self._fields(title, f"field of the answer {status}", content["schema"], answered=True)
                 parts += answers_of(status, content)
         codes = [
-            f"{status} {one['description']}" for status, one in operation["responses"].items() if int(status) >= 400
+            f"{status} {response['description']}"
+            for status, response in operation["responses"].items()
+            if int(status) >= 400
         ]
         return "\n".join([*parts, f"Errors: {' · '.join(codes)}\n"])
 
@@ -49,16 +51,17 @@ class ApiPage:
         if not parameters:
             return []
         rows = ["| parameter | in | type | limits | default | meaning |", "| --- | --- | --- | --- | --- | --- |"]
-        for one in parameters:
-            shape, limits = self._shape(one["schema"], answered=False)
-            default = _default(one["schema"], required=one.get("required", False))
-            rows.append(_row(f"`{one['name']}`", one["in"], shape, limits, default, _said(one.get("description", ""))))
+        for parameter in parameters:
+            shape, limits = self._shape(parameter["schema"], answered=False)
+            default = _default(parameter["schema"], required=parameter.get("required", False))
+            meaning = _sentences(parameter.get("description", ""))
+            rows.append(_row(f"`{parameter['name']}`", parameter["in"], shape, limits, default, meaning))
         return ["\n".join(rows) + "\n"]
 
-    def _fields(self, title: str, head: str, held: Schema, *, answered: bool) -> list[str]:
+    def _fields(self, title: str, head: str, described: Schema, *, answered: bool) -> list[str]:
         cells = (head, "type", "meaning") if answered else (head, "type", "limits", "default", "meaning")
         rows = [_row(*cells), _row(*["---"] * len(cells))]
-        rows += self._rows(title, "", held_in(self.schema, held), answered=answered)
+        rows += self._rows(title, "", resolve(self.schema, described), answered=answered)
         return ["\n".join(rows) + "\n"]
 
     def _rows(self, title: str, path: str, model: Schema, *, answered: bool) -> Iterator[str]:
@@ -67,34 +70,34 @@ class ApiPage:
             shape, limits = self._shape(described, answered=answered)
             reference, place = self._object_in(described, path + names[0])
             below = {} if reference is None else self.schema["components"]["schemas"][reference]
-            said = [described.get("description", ""), below.get("description", "")]
-            known = None if reference is None else self.told.get(reference)
-            if known is not None:
-                operation, field_there = known
-                said[1] = f"as `{field_there}`" + ("" if operation == title else f" of {operation}")
-            name = ", ".join(f"`{path}{one}`" for one in names)
+            sentences = [described.get("description", ""), below.get("description", "")]
+            earlier = None if reference is None else self.described_at.get(reference)
+            if earlier is not None:
+                operation, field_there = earlier
+                sentences[1] = f"as `{field_there}`" + ("" if operation == title else f" of {operation}")
+            name = ", ".join(f"`{path}{part}`" for part in names)
             if answered:
-                told = _said(*said)
-                yield _row(name, shape, f"{told} ({limits})" if told and limits else told or limits)
+                meaning = _sentences(*sentences)
+                yield _row(name, shape, f"{meaning} ({limits})" if meaning and limits else meaning or limits)
             else:
                 default = _default(described, required=names[0] in model.get("required", ()))
-                yield _row(name, shape, limits, default, _said(*said))
-            if reference is not None and known is None:
-                self.told[reference] = title, place
+                yield _row(name, shape, limits, default, _sentences(*sentences))
+            if reference is not None and earlier is None:
+                self.described_at[reference] = title, place
                 yield from self._rows(title, f"{place}.", below, answered=answered)
 
     def _shape(self, described: Schema, *, answered: bool) -> tuple[str, str]:
         shape = type_of(self.schema, described)
-        nullable = any(one.get("type") == "null" for one in described.get("anyOf", ()))
+        nullable = any(choice.get("type") == "null" for choice in described.get("anyOf", ()))
         return f"{shape} or null" if answered and nullable else shape, limits_of(self.schema, described)
 
     def _object_in(self, described: Schema, path: str) -> tuple[str | None, str]:
-        """The reference of the object that a field holds or lists, if it does, and what its fields stand below."""
-        for one in (described, *described.get("anyOf", ())):
-            if "$ref" in one and "properties" in held_in(self.schema, one):
-                return one["$ref"].rsplit("/", 1)[-1], path
-            if one.get("type") == "array":
-                return self._object_in(one["items"], f"{path}[]")
+        """The reference of the object that a field holds or lists, if any, and the path of its fields."""
+        for choice in (described, *described.get("anyOf", ())):
+            if "$ref" in choice and "properties" in resolve(self.schema, choice):
+                return choice["$ref"].rsplit("/", 1)[-1], path
+            if choice.get("type") == "array":
+                return self._object_in(choice["items"], f"{path}[]")
         return None, path
 
     def _errors(self) -> str:
@@ -114,43 +117,45 @@ def answers_of(status: str, content: Schema) -> list[str]:
     if "example" in content:
         return [f"Answer {status}:\n\n{block(content['example'])}"]
     return [
-        f"Answer {status} to {name}: {one['summary']}.\n\n{block(one['value'])}"
-        for name, one in content["examples"].items()
+        f"Answer {status} to {name}: {example['summary']}.\n\n{block(example['value'])}"
+        for name, example in content["examples"].items()
     ]
 
 
 def block(value: Any) -> str:
-    """JSON as a block of Markdown."""
-    return f"```json\n{written(value)}\n```\n"
+    """JSON as a fenced block."""
+    return f"```json\n{formatted(value)}\n```\n"
 
 
-def written(value: Any, indent: int = 0, used: int = 0) -> str:
-    """JSON in which everything that fits into a line has one; `used`: the characters in front of it."""
+def formatted(value: Any, indent: int = 0, used: int = 0) -> str:
+    """JSON with every value on one line where it fits; `used` counts the characters in front of it."""
     line = json.dumps(value, ensure_ascii=False)
-    if used + len(line) <= LINE or not isinstance(value, dict | list) or not value:
+    if used + len(line) <= MAX_LINE or not isinstance(value, dict | list) or not value:
         return line
     inner = " " * (indent + 2)
     keys = (
         [f"{json.dumps(key, ensure_ascii=False)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
     )
-    held = value.values() if isinstance(value, dict) else value
-    lines = [inner + key + written(one, indent + 2, len(inner + key)) for key, one in zip(keys, held, strict=True)]
-    opened, closed = "{}" if isinstance(value, dict) else "[]"
-    return f"{opened}\n" + ",\n".join(lines) + f"\n{' ' * indent}{closed}"
+    values = value.values() if isinstance(value, dict) else value
+    lines = [
+        inner + key + formatted(part, indent + 2, len(inner + key)) for key, part in zip(keys, values, strict=True)
+    ]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{start}\n" + ",\n".join(lines) + f"\n{' ' * indent}{end}"
 
 
 def _alike(properties: Schema) -> Iterator[list[str]]:
-    """Names of fields; those next to each other of which the same is said are together."""
-    together: list[str] = []
+    """Names of fields, with equal neighbours in one list."""
+    group: list[str] = []
     last: Schema = {}
     for name, described in properties.items():
         plain = {key: value for key, value in described.items() if key != "title"}
-        if together and plain != last:
-            yield together
-            together = []
-        together.append(name)
+        if group and plain != last:
+            yield group
+            group = []
+        group.append(name)
         last = plain
-    yield together
+    yield group
 
 
 def _default(described: Schema, *, required: bool) -> str:
@@ -160,9 +165,9 @@ def _default(described: Schema, *, required: bool) -> str:
     return "none" if default is None else f"`{json.dumps(default)}`"
 
 
-def _said(*parts: str) -> str:
-    return ". ".join(" ".join(one.rstrip(".").split()) for one in parts if one)
+def _sentences(*parts: str) -> str:
+    return ". ".join(" ".join(part.rstrip(".").split()) for part in parts if part)
 
 
 def _row(*cells: str) -> str:
-    return f"| {' | '.join(one.replace('|', chr(92) + '|') for one in cells)} |"
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

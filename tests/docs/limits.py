@@ -1,68 +1,68 @@
-"""Limits: a JSON schema in, its type and its limits as a table tells them out."""
+"""Types and limits of a JSON schema in words, as a table shows them."""
 
 from typing import Any
 
 Schema = dict[str, Any]
-_LEAST = -(2**63)
-_MOST = (2**63 - 1, 2**63)  # the second where the bound went through a float
+_MIN = -(2**63)
+_MAX = (2**63 - 1, 2**63)  # the second where the bound went through a float
 _PLAIN_PATTERN = r"^[^\x00]*$"  # every text but for a NUL
 
 
-def held_in(schema: Schema, described: Schema) -> Schema:
-    """What a reference leads to; anything else is itself."""
+def resolve(schema: Schema, described: Schema) -> Schema:
+    """The schema that a reference names; any other schema is itself."""
     if "$ref" not in described:
         return described
-    found: Schema = schema["components"]["schemas"][described["$ref"].rsplit("/", 1)[-1]]
-    return found
+    target: Schema = schema["components"]["schemas"][described["$ref"].rsplit("/", 1)[-1]]
+    return target
 
 
 def type_of(schema: Schema, described: Schema) -> str:
-    """The type without null; for a few values these."""
-    held = _chosen(schema, described)
-    if "const" in held:
-        return f"`{held['const']}`"
-    if "enum" in held:
-        return ", ".join(f"`{value}`" for value in held["enum"])
-    if held.get("type") == "array":
-        of = type_of(schema, held["items"])
-        return f"list of {of}" if of.startswith("`") else f"list of {of}s"
-    return str(held["type"])
+    """The type without null, or the few values that are allowed."""
+    target = _not_null(schema, described)
+    if "const" in target:
+        return f"`{target['const']}`"
+    if "enum" in target:
+        return ", ".join(f"`{value}`" for value in target["enum"])
+    if target.get("type") == "array":
+        item = type_of(schema, target["items"])
+        return f"list of {item}" if item.startswith("`") else f"list of {item}s"
+    return str(target["type"])
 
 
 def limits_of(schema: Schema, described: Schema) -> str:
     """Bounds, lengths, numbers of values, formats and patterns; empty where there are none."""
-    held = _chosen(schema, described)
-    found = [_bounds(held), _between(held.get("minLength"), held.get("maxLength"), "character")]
-    found.append(f"format `{held['format']}`" if "format" in held else "")
-    pattern = held.get("pattern", _PLAIN_PATTERN)
-    found.append("" if pattern == _PLAIN_PATTERN else f"matches `{pattern}`")
-    found.append(_between(held.get("minItems"), held.get("maxItems"), "value"))
-    if held.get("type") == "array":
-        each = limits_of(schema, held["items"])
-        found.append(f"each {each}" if each else "")
-    return ", ".join(one for one in found if one)
+    target = _not_null(schema, described)
+    limits = [_bounds(target), _between(target.get("minLength"), target.get("maxLength"), "character")]
+    limits.append(f"format `{target['format']}`" if "format" in target else "")
+    pattern = target.get("pattern", _PLAIN_PATTERN)
+    limits.append("" if pattern == _PLAIN_PATTERN else f"matches `{pattern}`")
+    limits.append(_between(target.get("minItems"), target.get("maxItems"), "value"))
+    if target.get("type") == "array":
+        each = limits_of(schema, target["items"])
+        limits.append(f"each {each}" if each else "")
+    return ", ".join(limit for limit in limits if limit)
 
 
-def _chosen(schema: Schema, described: Schema) -> Schema:
+def _not_null(schema: Schema, described: Schema) -> Schema:
     for choice in described.get("anyOf", ()):
         if choice.get("type") != "null":
-            return held_in(schema, choice)
-    return held_in(schema, described)
+            return resolve(schema, choice)
+    return resolve(schema, described)
 
 
-def _bounds(held: Schema) -> str:
-    least, most = held.get("minimum"), held.get("maximum")
-    if least == _LEAST and most in _MOST:
+def _bounds(target: Schema) -> str:
+    minimum, maximum = target.get("minimum"), target.get("maximum")
+    if minimum == _MIN and maximum in _MAX:
         return "64-bit"
-    return _between(least, None if most in _MOST else most, "")
+    return _between(minimum, None if maximum in _MAX else maximum, "")
 
 
-def _between(least: float | None, most: float | None, unit: str) -> str:
-    if least is None and most is None:
+def _between(minimum: float | None, maximum: float | None, unit: str) -> str:
+    if minimum is None and maximum is None:
         return ""
-    if most is None:
-        return f"at least {least:,.0f}{_units(unit, least)}"
-    return f"{'up to' if least is None else f'{least:,.0f} to'} {most:,.0f}{_units(unit, most)}"
+    if maximum is None:
+        return f"at least {minimum:,.0f}{_units(unit, minimum)}"
+    return f"{'up to' if minimum is None else f'{minimum:,.0f} to'} {maximum:,.0f}{_units(unit, maximum)}"
 
 
 def _units(unit: str, number: float | None) -> str:

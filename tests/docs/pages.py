@@ -1,4 +1,4 @@
-"""The generated pages: the commands and the OpenAPI description in, `docs/cli.md` and `docs/api.md` out."""
+"""The generated pages: `docs/cli.md` from the commands, `docs/api.md` from the OpenAPI description."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +25,9 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Com
         context = click.Context(command)
         declared = [below for below in command.list_commands(context) if below not in command.commands]
         for below in (*command.commands, *declared):
-            found = command.get_command(context, below)
-            assert found is not None
-            yield from commands(f"{name} {below}", found)
+            child = command.get_command(context, below)
+            assert child is not None
+            yield from commands(f"{name} {below}", child)
 
 
 def help_text(name: str) -> str:
@@ -42,7 +42,7 @@ def cli_page() -> str:
     parts = [
         _GENERATED,
         "# Commands\n",
-        "Data goes to stdout and talk to stderr, `-` is stdin, and the exit code is not 0 whenever something was not "
+        "Data goes to stdout, messages to stderr. `-` is stdin. The exit code is not 0 whenever something was not "
         "done. Settings come from `GEAR_…` variables and a file `.env` ([operations](operations.md)).\n",
     ]
     for name, group in GROUPS.items():
@@ -57,10 +57,8 @@ def api_page() -> str:
     parts = [
         _GENERATED,
         "# HTTP API\n",
-        "The same as a machine-readable description: `GET /openapi.json` of a running service, or "
-        "`gear-api openapi`; with forms to try it: `/docs`.\n",
-        "All limits are inclusive. In a body null for a field means that it is absent. Unknown fields and parameters "
-        "are refused.\n",
+        "Machine-readable: `GET /openapi.json` of a running service, or `gear-api openapi`. Forms to try it: `/docs`.\n",
+        "All limits are inclusive. In a body, null means absent. Unknown fields and parameters are refused.\n",
         ApiPage(create_app(Settings(_env_file=None)).openapi()).text(),
     ]
     return "\n".join(parts)

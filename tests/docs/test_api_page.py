@@ -1,4 +1,4 @@
-"""The API's page tells every limit as people read it, and shows what each option of a search adds to an answer."""
+"""The API page has every limit in words, and an example of what each option of a search adds."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.search.schemas.examples import SEARCH_ANSWERS, SEARCH_BODIES
-from tests.docs.api_page import LINE, written
+from tests.docs.api_page import MAX_LINE, formatted
 from tests.docs.limits import limits_of, type_of
 from tests.docs.pages import api_page
 
@@ -30,19 +30,19 @@ ADDED = {"facets": "facets", "cursor": "nextCursor", "explain": "interpretation"
         ({"$ref": "#/components/schemas/Named"}, "`name`", ""),
     ],
 )
-def test_limits_are_told_in_words(described: dict[str, Any], shape: str, limits: str) -> None:
+def test_limits_are_in_words(described: dict[str, Any], shape: str, limits: str) -> None:
     schema = {"components": {"schemas": {"Named": {"type": "string", "const": "name"}}}}
     assert (type_of(schema, described), limits_of(schema, described)) == (shape, limits)
 
 
 @pytest.mark.parametrize("value", [*SEARCH_BODIES.values(), *(answer for _, answer in SEARCH_ANSWERS.values())])
-def test_examples_are_written_as_the_json_that_they_are(value: Any) -> None:
-    text = written(value)
+def test_formatted_examples_are_the_same_json(value: Any) -> None:
+    text = formatted(value)
     assert json.loads(text) == value
-    assert all(len(line) <= LINE + 1 for line in text.splitlines() if line.rstrip(",").endswith(("}", "]")))
+    assert all(len(line) <= MAX_LINE + 1 for line in text.splitlines() if line.rstrip(",").endswith(("}", "]")))
 
 
-def test_every_option_of_a_search_has_an_answer_that_shows_it() -> None:
+def test_every_option_of_a_search_has_an_example() -> None:
     for name, (_, answer) in SEARCH_ANSWERS.items():
         body = SEARCH_BODIES[name]
         assert {added for added in ADDED.values() if added in answer} == {

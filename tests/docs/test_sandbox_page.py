@@ -1,4 +1,4 @@
-"""The sandbox's page shows the tables of the code, row by row and no others."""
+"""The sandbox page has the scenarios of the code, row by row and no others."""
 
 import re
 
@@ -18,8 +18,8 @@ def states(scenario: Scenario) -> str:
 def test_the_page_has_every_row_and_no_others() -> None:
     page = (DOCS / "sandbox.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `.*$", page, re.MULTILINE)
-    known = [*BY_ITEM.items(), *BY_TRADE_LINK.items()]
-    assert rows == [f"| `{name}` | {scenario.meaning} | {states(scenario)} |" for name, scenario in known]
+    scenarios = [*BY_ITEM.items(), *BY_TRADE_LINK.items()]
+    assert rows == [f"| `{name}` | {scenario.meaning} | {states(scenario)} |" for name, scenario in scenarios]
 
 
 def test_the_page_names_the_prices() -> None:
