@@ -57,7 +57,7 @@ def api_page() -> str:
     parts = [
         _GENERATED,
         "# HTTP API\n",
-        "Machine-readable: `GET /openapi.json` of a running service, or `gear-api openapi`. Forms to try it: `/docs`.\n",
+        "Machine-readable: `GET /openapi.json` of a running service, or `gear-api openapi`. Forms: `/docs`.\n",
         "All limits are inclusive. In a body, null means absent. Unknown fields and parameters are refused.\n",
         ApiPage(create_app(Settings(_env_file=None)).openapi()).text(),
     ]
