@@ -1,1 +1,1 @@
-"""Benchmarks: sizes and durations in, ratios between this service and its peers, measured in one run, out."""
+"""Benchmarks: this service beside its peers, in one run on the same data (`python -m bench --help`)."""

@@ -1,26 +1,48 @@
-"""`python -m bench`: sizes and durations in, measured tables and JSON files out."""
+"""`python -m bench`: measures this service and its peers, and writes tables and JSON files."""
 
+import random
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from bench import attachments as encoding
-from bench import data, engine_cli
-from bench import profile as profiling
-from bench.peers import databases, services
-from bench.relevance import judged as judging
-from bench.relevance import score
-from bench.relevance.peers import asked as asked_about
-from bench.relevance.stock import stock
-from bench.report import measured as files_of_runs
-from bench.report import page as paging
-from bench.report import results
+from bench.data import PLATFORM, SEED, Data
+from bench.peers import databases, services, stac
+from bench.peers.checkout import Checkout
+from bench.peers.search_peers import Selection, start_peers
+from bench.relevance import judged, score
+from bench.relevance.listings import listings_for
+from bench.relevance.peers import start_peers as start_relevance_peers
+from bench.report import page as benchmarks_page
+from bench.report import results, terminal
+from bench.report.measured import PageError, read
 from bench.runs import load as loading
 from bench.runs import matches as matching
-from bench.runs import memory as remembering
+from bench.runs import memory as worker_memory
 from bench.runs import orders as ordering
-from bench.runs.search import Plan, measure, peers
-from bench.workloads.bodies import CATALOGUE, bodies_of, workloads
+from bench.runs.search import Plan, Series, measure
+from bench.workloads.bodies import workloads
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that measures: the engine, and the folder of what is prepared and measured."""
+    for option in (
+        click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True),
+        click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine."),
+    ):
+        command = option(command)
+    return command
+
+
+beside_option = click.option(
+    "--beside",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout of this repository, with its environment in .venv: only the two services are measured.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,22 +52,26 @@ def main() -> None:
 
 @main.command()
 @click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
+@beside_option
+@engine_options
+def prepare(items: int, beside: Path | None, opensearch_url: str, folder: Path) -> None:
+    """Write the listings and load each index that `search` measures, unless it is there already."""
+    checkout = None if beside is None else Checkout.at(beside)
+    Data(items, opensearch_url, folder.resolve()).load(with_plain=checkout is None, beside=checkout)
+
+
+@main.command()
+@click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
 @click.option("--workload", "names", multiple=True, help="A file of bench/workloads; all where left out.")
 @click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
 @click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
 @click.option("--workers", default=1, show_default=True, help="Processes of this service and of the plain one.")
-@click.option(
-    "--plain/--no-plain", default=True, help="Without: only this service, and the engine asked for its index."
-)
-@click.option("--unkept/--no-unkept", default=False, help="With: also this service where it keeps no answers.")
-@click.option(
-    "--stac",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The Python of an environment that has stac-fastapi-opensearch[server]; not asked where left out.",
-)
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+@click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
+@click.option("--no-response-cache", is_flag=True, help="Also this service without its response cache.")
+@beside_option
+@click.option("--stac", "stac_python", type=FILE, help="The Python that has stac-fastapi-opensearch[server].")
+@engine_options
 def search(
     items: int,
     names: tuple[str, ...],
@@ -54,15 +80,23 @@ def search(
     seconds: float,
     workers: int,
     plain: bool,
-    unkept: bool,
-    stac: Path | None,
+    no_response_cache: bool,
+    beside: Path | None,
+    stac_python: Path | None,
     opensearch_url: str,
     folder: Path,
 ) -> None:
-    """Searches: this service, a plain service and the engine as everyone asks it."""
+    """Searches: this service, a plain service, and the engine with requests written by hand."""
     known = workloads()
-    folder = folder.resolve()
-    file, prefix, index = data.indices(items, opensearch_url, folder, with_plain=plain)
+    checkout = None if beside is None else Checkout.at(beside)
+    selection = Selection(
+        plain=plain and checkout is None,
+        own_index=checkout is None,
+        no_cache=no_response_cache,
+        beside=checkout,
+        stac=stac_python,
+        workers=workers,
+    )
     plan = Plan(
         workloads=tuple(known[name] for name in names or known),
         clients=clients,
@@ -70,89 +104,93 @@ def search(
         seconds=seconds,
         opensearch_url=opensearch_url,
     )
-    independent = None if stac is None else data.independent(stac, file, items, opensearch_url, folder)
-    with peers(opensearch_url, prefix, index, folder, workers, independent, unkept=unkept) as (asked, ours):
-        before = ours.resident()
-        measured = []
-        for series in measure(plan, asked, folder):
+    data = Data(items, opensearch_url, folder.resolve())
+    data.load(with_plain=selection.plain, beside=checkout)
+    about = results.circumstances(items=items, data=data.digest(), workers=workers)
+    measured, about["memory"] = _measure_searches(data, selection, plan)
+    file = f"search-{items}" + (f"-{workers}-workers" if workers > 1 else "")
+    if checkout is not None:
+        about["beside"] = checkout.commit()
+        file += f"-beside-{checkout.commit()}"
+    if stac_python is not None:
+        about["stac"] = stac.version_of(stac_python)
+    results.write(data.folder / f"{file}.json", about, [series.as_json() for series in measured])
+    if checkout is None:
+        terminal.show_searches(measured)
+    else:
+        terminal.show_beside(measured, selection.beside_name)
+
+
+def _measure_searches(data: Data, selection: Selection, plan: Plan) -> tuple[list[Series], dict[str, int]]:
+    """The series, and this service's resident bytes before and after."""
+    measured = []
+    with start_peers(data, selection) as (peers, ours):
+        memory = {"before": ours.resident_bytes()}
+        for series in measure(plan, peers, data.folder):
             measured.append(series)
             click.echo(f"{series.workload} {series.clients} {series.peer}: {series.median('rate'):,.0f}/s", err=True)
-        memory = {"before": before, "after": ours.resident()}
-    about = results.circumstances(items=items, data=data.digest(file), workers=workers, memory=memory)
-    if stac is not None:
-        about["stac"] = services.stac_version(stac)
-    several = f"-{workers}-workers" if workers > 1 else ""
-    results.write(folder / f"search-{items}{several}.json", about, measured)
-    results.show(measured)
+        memory["after"] = ours.resident_bytes()
+    return measured, memory
 
 
 @main.command()
 @click.option("--items", default=200_000, show_default=True, help="Listings in each load.")
 @click.option("--rounds", default=5, show_default=True, help="Loads of each peer, in turn.")
 @click.option("--only", multiple=True, type=click.Choice(loading.PEERS), help="These peers only.")
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine for all peers.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+@engine_options
 def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, folder: Path) -> None:
     """Loads: prepared bytes, this project's indexer, and the client library's `parallel_bulk`."""
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    where = loading.place(items, opensearch_url, folder)
+    data = Data(items, opensearch_url, folder.resolve())
     measured: dict[str, loading.Loads] = {}
-    for loads, run in loading.measure(where, items, rounds, only or loading.PEERS):
+    for loads, run in loading.measure(data, rounds, only or loading.PEERS):
         measured[loads.peer] = loads
         click.echo(f"{loads.peer}: {items / run.seconds:,.0f}/s", err=True)
-    about = results.circumstances(items=items, data=data.digest(where.listings))
-    results.write_json(folder / f"load-{items}.json", about, [one.as_json() for one in measured.values()])
-    loading.show(list(measured.values()))
+    about = results.circumstances(items=items, data=data.digest())
+    results.write(data.folder / f"load-{items}.json", about, [loads.as_json() for loads in measured.values()])
+    terminal.show_loads(list(measured.values()))
 
 
 @main.command()
 @click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
-@click.option("--workload", "name", default="hot", show_default=True, help="A file of bench/workloads.")
-@click.option("--clients", multiple=True, type=int, default=(1, 8), show_default=True, help="Connections at once.")
-@click.option("--seconds", default=10.0, show_default=True, help="How long one run lasts.")
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def profile(items: int, name: str, clients: tuple[int, ...], seconds: float, opensearch_url: str, folder: Path) -> None:
-    """A search's microseconds by whose work they are, and what the service adds to the engine's answer."""
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    prefix, workload = f"bench-{items}", workloads()[name]
-    data.load_ours(data.listings(items, folder), items, opensearch_url, prefix, folder)
-    found = [profiling.spent(opensearch_url, prefix, folder, workload, one, seconds) for one in clients]
-    bodies = bodies_of(workload, seed=1)[: profiling.BODIES]
-    added = profiling.on_top(opensearch_url, prefix, folder, bodies)
-    about = results.circumstances(items=items, workload=name)
-    results.write_json(folder / f"profile-{items}.json", about, profiling.as_json(found, added))
-    profiling.show(found, added)
+@click.option("--bodies", default=25, show_default=True, help="Searches of each number of matches in one round.")
+@click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
+@click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
+@engine_options
+def matches(items: int, bodies: int, rounds: int, plain: bool, opensearch_url: str, folder: Path) -> None:
+    """Searches that few and many items match: what one client waits for a page with its total."""
+    data = Data(items, opensearch_url, folder.resolve())
+    data.load(with_plain=plain)
+    source = matching.BodySource(f"{opensearch_url}/{data.prefix}-{PLATFORM}", items, random.Random(SEED))
+    drawn = {count: [source.body(count) for _ in range(bodies * (rounds + 1))] for count in matching.decades(items)}
+    with start_peers(data, Selection(plain=plain)) as (peers, _):
+        measured = list(matching.measure(opensearch_url, peers, drawn, rounds))
+    about = results.circumstances(items=items, data=data.digest())
+    results.write(data.folder / f"matches-{items}.json", about, [times.as_json() for times in measured])
+    terminal.show_matches(measured)
 
 
 @main.command()
-@click.option("--items", default=60_000, show_default=True, help="Listings; each row of the catalogue comes first.")
-@click.option("--texts", type=click.Choice(list(judging.SETS)), default="judged", show_default=True, help="Which.")
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
-@click.option("--prefix", default="bench-relevance", show_default=True, help="What the indices' names begin with.")
-@click.option("--typesense", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its server's program.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def relevance(items: int, texts: str, opensearch_url: str, prefix: str, typesense: Path | None, folder: Path) -> None:
-    """Relevance: judged texts, answered by this service, the plain engine, and Typesense where it is given."""
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    judgments = judging.read(judging.SETS[texts])
-    listings = stock(items, judgments)
-    with asked_about(listings, opensearch_url, prefix, folder, typesense) as peers_asked:
-        answered = {
-            peer.name: [judging.judge(one, peer.answer(one.query)) for one in judgments] for peer in peers_asked
-        }
-    scores = {peer: score.by_group(held) for peer, held in answered.items()}
-    told = [
-        {"peer": peer, "scores": {group: one.as_json() for group, one in found.items()}}
-        | {"misses": score.misses(held)}
-        for (peer, found), held in zip(scores.items(), answered.values(), strict=True)
-    ]
-    about = results.circumstances(items=len(listings), texts=texts)
-    results.write_json(folder / f"relevance-{texts}.json", about, told)
-    score.show(scores)
+@click.option("--items", default=100_000, show_default=True, help="Listings in the index: few are searched faster.")
+@click.option("--requests", default=1_080_000, show_default=True, help="Answered in all: 300 a second for an hour.")
+@click.option("--clients", default=8, show_default=True, help="Connections at once.")
+@click.option("--seconds", default=10.0, show_default=True, help="From one sample to the next.")
+@engine_options
+def memory(items: int, requests: int, clients: int, seconds: float, opensearch_url: str, folder: Path) -> None:
+    """The memory of one worker over an hour's worth of mixed requests."""
+    data = Data(items, opensearch_url, folder.resolve())
+    data.load()
+    samples = []
+    with services.gear_api(opensearch_url, data.prefix, data.folder) as service:
+        for sample in worker_memory.measure(service, requests, clients, seconds, data.folder):
+            samples.append(sample)
+            click.echo(f"{sample.requests:,} {sample.resident / 2**20:.1f} MiB {sample.rate:,.0f}/s", err=True)
+    try:
+        verdict = worker_memory.verdict(samples)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    about = results.circumstances(items=items, data=data.digest(), clients=clients, verdict=verdict)
+    results.write(data.folder / f"memory-{items}.json", about, [asdict(sample) for sample in samples])
+    terminal.show_memory(verdict)
 
 
 @main.command()
@@ -163,10 +201,9 @@ def relevance(items: int, texts: str, opensearch_url: str, prefix: str, typesens
 @click.option("--clients", multiple=True, type=int, default=(1, 8, 32), show_default=True, help="Connections at once.")
 @click.option("--rounds", default=3, show_default=True, help="Runs of each.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
-@click.option("--lag-orders", default=60, show_default=True, help="Orders whose masks are timed.")
+@click.option("--lag-orders", default=60, show_default=True, help="Orders whose items are watched until they are gone.")
 @click.option("--active", multiple=True, type=int, default=(0, 10_000, 100_000), show_default=True)
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
+@engine_options
 def orders(
     items: int,
     parts: tuple[str, ...],
@@ -180,62 +217,56 @@ def orders(
     opensearch_url: str,
     folder: Path,
 ) -> None:
-    """Orders: how many a second, how soon told and hidden, and what they cost searches."""
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    shop = ordering.opened(items, opensearch_url, folder)
+    """Orders: how many a second, how soon callbacks come and items are gone, and what they cost searches."""
+    shop = ordering.open_shop(Data(items, opensearch_url, folder.resolve()))
     about = results.circumstances(items=items)
+
+    def write(name: str, series: list[dict[str, Any]]) -> None:
+        results.write(shop.data.folder / f"{name}.json", about, series)
+
     if "rates" in parts:
-        measured = []
-        for one in ordering.rates(shop, kinds, workers, clients, rounds, seconds):
-            measured.append(one)
-            click.echo(f"{one.database} {one.workers} {one.clients}: {one.median('rate'):,.0f}/s", err=True)
-        results.write_json(folder / "orders.json", about, [one.as_json() for one in measured])
-        ordering.show_rates(measured)
+        measured = list(ordering.rates(shop, kinds, workers, clients, rounds, seconds))
+        write("orders", [one.as_json() for one in measured])
+        terminal.show_order_rates(measured)
     if "lags" in parts:
         lags = {kind: ordering.lags(shop, kind, lag_orders) for kind in kinds}
-        results.write_json(folder / "orders-lags.json", about, [{"database": k, "seconds": v} for k, v in lags.items()])
-        ordering.show_lags(lags)
+        write("orders-lags", [{"database": kind, "seconds": seconds} for kind, seconds in lags.items()])
+        terminal.show_lags(lags)
     if "searches" in parts:
-        found = list(ordering.searches(shop, kinds[0], sorted(active), clients[-1], (rounds, seconds)))
-        told = [{"active": count, **series.as_json()} for count, series in found]
-        results.write_json(folder / "orders-searches.json", about, told)
-        ordering.show_searches(found)
+        beside = list(ordering.searches(shop, kinds[0], sorted(active), clients[-1], rounds, seconds))
+        write("orders-searches", [{"active": count, **series.as_json()} for count, series in beside])
+        terminal.show_searches_beside_orders(beside)
 
 
 @main.command()
-@click.option("--items", default=1_000_000, show_default=True, help="Listings in each index.")
-@click.option("--variant", "variants", multiple=True, type=click.Choice(list(encoding.VARIANTS)), help="Default: all.")
-@click.option("--seed", default=data.SEED, show_default=True, help="Which listings are made.")
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def attachments(items: int, variants: tuple[str, ...], seed: int, opensearch_url: str, folder: Path) -> None:
-    """Attachments: nested, or flat in two ways; loading, sizes and times of the same questions."""
+@click.option("--items", default=60_000, show_default=True, help="Listings; each row of the catalogue comes first.")
+@click.option("--texts", type=click.Choice(list(judged.SETS)), default="judged", show_default=True, help="Which.")
+@click.option("--prefix", default="bench-relevance", show_default=True, help="The prefix of the indices.")
+@click.option("--typesense", type=FILE, help="The program of a Typesense server.")
+@engine_options
+def relevance(items: int, texts: str, prefix: str, typesense: Path | None, opensearch_url: str, folder: Path) -> None:
+    """Relevance: judged texts, answered by this service, the plain engine, and Typesense where it is given."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    asked = variants or tuple(encoding.VARIANTS)
-    measured = list(encoding.measure(opensearch_url, asked, items, seed, CATALOGUE))
-    about = results.circumstances(items=items, seed=seed)
-    results.write_json(folder / f"attachments-{items}.json", about, measured)
-    encoding.show(measured)
+    judgments = judged.read(judged.SETS[texts])
+    listings = listings_for(items, judgments)
+    with start_relevance_peers(listings, opensearch_url, prefix, folder, typesense) as peers:
+        verdicts = {
+            peer.name: [judged.judge(judgment, peer.first_page(judgment.query)) for judgment in judgments]
+            for peer in peers
+        }
+    about = results.circumstances(items=len(listings), texts=texts)
+    results.write(folder / f"relevance-{texts}.json", about, [score.as_json(*peer) for peer in verdicts.items()])
+    terminal.show(score.table(verdicts))
 
 
 @main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def page(files: tuple[Path, ...]) -> None:
-    """Rewrite the marked regions of docs/benchmarks.md from FILES, the JSON files of runs."""
-    text = paging.PAGE.read_text(encoding="utf-8")
+def page() -> None:
+    """Write the measured parts of docs/benchmarks.md, and its picture, from the files in docs/measured."""
     try:
-        made = paging.written(text, files_of_runs.read(files))
-    except files_of_runs.PageError as error:
+        benchmarks_page.write(read(sorted(benchmarks_page.MEASURED.glob("*.json"))))
+    except PageError as error:
         raise click.ClickException(str(error)) from error
-    paging.PAGE.write_text(made, encoding="utf-8")
-
-
-main.add_command(matching.command, "matches")
-main.add_command(remembering.command, "memory")
-for command in (engine_cli.settings, engine_cli.cluster, engine_cli.dying, engine_cli.caching):
-    main.add_command(command)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
-"""The measured items: how many in; one seeded file of listings, in this project's index and the plain peer's, out."""
+"""The measured listings: one file for each size, the same bytes every time, loaded into the index of each peer."""
 
 import hashlib
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,99 +12,110 @@ import zstandard
 from opensearchpy import OpenSearch
 
 from bench.peers import plain, services, stac
+from bench.peers.checkout import HERE, Checkout
 from bench.peers.services import Service
+from bench.workloads.bodies import CATALOGUE
 from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
 
 SEED = 1
+PLATFORM = 730
 
 
-def listings(count: int, folder: Path) -> Path:
-    """The file of so many listings, the same bytes every time; made where it is not there yet."""
-    file = folder / f"listings-{count}-{SEED}.ndjson.zst"
-    if not file.exists():
-        part = file.with_name(f"part-{file.name}")
-        _indexer(["sample", "--count", str(count), "--seed", str(SEED), "--output", str(part)], {})
-        part.rename(file)
-    return file
+@dataclass(frozen=True)
+class Data:
+    """So many listings, and the engine that has them; files are kept in the folder."""
+
+    count: int
+    opensearch_url: str
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        """The file of listings."""
+        return self.folder / f"listings-{self.count}-{SEED}.ndjson.zst"
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of this project's indices."""
+        return f"bench-{self.count}"
+
+    @property
+    def plain_index(self) -> str:
+        """The plain service's index."""
+        return f"bench-plain-{self.count}"
+
+    def prefix_of(self, checkout: Checkout) -> str:
+        """The prefix of another checkout's indices; each commit has its own."""
+        return f"bench-{checkout.commit()}-{self.count}"
+
+    def digest(self) -> str:
+        """The first 16 digits of the file's SHA-256."""
+        with self.file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        """The listings."""
+        return read_items(self.file)
+
+    def sample(self) -> None:
+        """Writes the file where it is missing."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self.file.exists():
+            part = self.file.with_name(f"part-{self.file.name}")
+            numbers = ("--count", str(self.count), "--seed", str(SEED))
+            HERE.run("gear-indexer", "sample", "--catalogue", str(CATALOGUE), *numbers, "--output", str(part))
+            part.rename(self.file)
+
+    def load(self, *, with_plain: bool = False, beside: Checkout | None = None) -> None:
+        """Loads the file into the index of this project, and of the plain service and another checkout where wanted;
+        skips each index that has the listings already.
+        """
+        self.sample()
+        client = connect(SearchSettings(_env_file=None, opensearch_url=self.opensearch_url), timeout=600)
+        if not self._is_loaded(client, f"{self.prefix}-{PLATFORM}", read_definition().fingerprint):
+            load_file(self.file, self.opensearch_url, self.prefix, self.folder)
+        if with_plain and not self._is_loaded(client, self.plain_index):
+            plain.load(plain.client_of(self.opensearch_url), self.plain_index, self.items())
+        if beside is not None and not self._is_loaded(client, f"{self.prefix_of(beside)}-{PLATFORM}"):
+            load_file(self.file, self.opensearch_url, self.prefix_of(beside), self.folder, beside)
+
+    @contextmanager
+    def serve_stac(self, python: Path) -> Iterator[Service]:
+        """The independent peer, run by that interpreter and loaded."""
+        names = stac.Names(f"bench-stac-{self.count}")
+        with services.stac(python, stac.settings(self.opensearch_url, names), self.folder) as service:
+            client = plain.client_of(self.opensearch_url)
+            if not self._is_loaded(client, names.items):
+                stac.create(service.address, client, names)
+                stac.load(client, names, self.items())
+            yield service
+
+    def _is_loaded(self, client: OpenSearch, name: str, fingerprint: str | None = None) -> bool:
+        if not client.indices.exists(index=name) or client.count(index=name)["count"] != self.count:
+            return False
+        mappings = [index["mappings"] for index in client.indices.get_mapping(index=name).values()]
+        return fingerprint is None or all(found["_meta"]["fingerprint"] == fingerprint for found in mappings)
 
 
-def digest(file: Path) -> str:
-    """The SHA-256 of a file, the first 16 digits."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-
-
-def items(file: Path) -> Iterator[dict[str, Any]]:
-    """The items of a compressed file of listings."""
+def read_items(file: Path) -> Iterator[dict[str, Any]]:
+    """The items of a file of listings compressed by zstd."""
     with zstandard.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield orjson.loads(line)
 
 
-def indices(count: int, opensearch_url: str, folder: Path, *, with_plain: bool) -> tuple[Path, str, str | None]:
-    """The file of so many listings, the prefix of this project's index of them, and the plain peer's index where it is
-    wanted: made and loaded where they are not there yet.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    file, prefix, index = listings(count, folder), f"bench-{count}", f"bench-plain-{count}" if with_plain else None
-    load_ours(file, count, opensearch_url, prefix, folder)
-    if index is not None:
-        load_plain(file, count, opensearch_url, index)
-    return file, prefix, index
+def load_file(file: Path, opensearch_url: str, prefix: str, folder: Path, checkout: Checkout = HERE) -> None:
+    """Loads a file by a checkout's `gear-indexer load`, whatever serves now."""
+    settings = {
+        "GEAR_OPENSEARCH_URL": opensearch_url,
+        "GEAR_INDEX_PREFIX": prefix,
+        "GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{database_file(folder, checkout)}",
+    }
+    checkout.run("gear-api", "migrate", settings=settings)
+    checkout.run("gear-indexer", "load", str(file), "--platform", str(PLATFORM), "--quiet", settings=settings)
 
 
-def load_ours(file: Path, count: int, opensearch_url: str, prefix: str, folder: Path, *, anew: bool = False) -> None:
-    """Loads the file by `gear-indexer load`; unless `anew`, not where so many items serve already."""
-    client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
-    if not anew and _held(client, f"{prefix}-730") == count:
-        return
-    load_fresh(file, opensearch_url, prefix, folder)
-
-
-def load_fresh(file: Path, opensearch_url: str, prefix: str, folder: Path) -> None:
-    """Loads the file by `gear-indexer load`, whatever serves now."""
-    names = {"GEAR_OPENSEARCH_URL": opensearch_url, "GEAR_INDEX_PREFIX": prefix}
-    store = {"GEAR_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/bench.db"}
-    _api(["migrate"], names | store)
-    _indexer(["load", str(file), "--platform", "730", "--quiet"], names | store)
-
-
-def load_plain(file: Path, count: int, opensearch_url: str, index: str) -> None:
-    """Loads the file as the plain peer does, unless so many items are there already."""
-    client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url), timeout=600)
-    if _held(client, index) != count:
-        plain.load(plain.client_of(opensearch_url), index, items(file))
-
-
-@contextmanager
-def independent(python: Path, file: Path, count: int, opensearch_url: str, folder: Path) -> Iterator[Service]:
-    """The independent peer, run by that interpreter; loaded unless so many items are there already."""
-    names = stac.Names(f"bench-stac-{count}")
-    with services.stac(python, stac.settings(opensearch_url, names), folder) as service:
-        client = plain.client_of(opensearch_url)
-        if _held(client, names.items) != count:
-            stac.create(service.address, client, names)
-            stac.load(client, names, items(file))
-        yield service
-
-
-def _held(client: OpenSearch, name: str) -> int:
-    if not client.indices.exists(index=name):
-        return 0
-    return int(client.count(index=name)["count"])
-
-
-def _indexer(arguments: list[str], environment: dict[str, str]) -> None:
-    _run("gear-indexer", arguments, environment)
-
-
-def _api(arguments: list[str], environment: dict[str, str]) -> None:
-    _run("gear-api", arguments, environment)
-
-
-def _run(program: str, arguments: list[str], environment: dict[str, str]) -> None:
-    command = [str(Path(sys.executable).with_name(program)), *arguments]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
-    if done.returncode:
-        message = f"{json.dumps(command)}: {done.stderr[-1000:]}"
-        raise RuntimeError(message)
+def database_file(folder: Path, checkout: Checkout = HERE, variant: str = "") -> Path:
+    """The SQLite file of a checkout's orders; each peer has its own, or it would publish the orders of another."""
+    return folder / ("bench" + ("" if checkout is HERE else f"-{checkout.commit()}") + variant + ".db")

@@ -138,9 +138,7 @@ PENDING: Final[dict[str, tuple[str, ...]]] = {
 
 # file: why it reads the environment although it is no settings class
 READS_ENVIRONMENT: Final = {
-    "bench/data.py": "it starts commands in an environment like its own but for what is measured",
-    "bench/runs/load.py": "it starts loads in an environment like its own but for what is measured",
-    "bench/peers/services.py": "it starts services in an environment like its own but for what is measured",
+    "bench/peers/checkout.py": "it runs commands and services in an environment like its own but for their settings",
     "api/cli/main.py": "it hands --host and --port to its workers, whose settings are built from the environment",
 }
 

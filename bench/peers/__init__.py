@@ -1,1 +1,1 @@
-"""The services and stores that are measured side by side. A new peer goes here."""
+"""The services and indexes that are measured side by side, and how they are started. A new peer goes here."""

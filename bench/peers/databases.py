@@ -1,4 +1,4 @@
-"""Databases of orders: a kind and a folder in, an empty one, or one with so many active orders, out."""
+"""Databases for orders: an empty SQLite or PostgreSQL, and many active orders at once."""
 
 import asyncio
 import tempfile
@@ -18,21 +18,21 @@ from store.records import NewOrder
 
 KINDS: Final = ("sqlite", "postgresql")
 BATCH: Final = 500  # orders a transaction
-MASKS_SECONDS: Final = 600.0
+INDEX_SYNC_SECONDS: Final = 600.0
 
 
 @contextmanager
 def database(kind: str, folder: Path) -> Iterator[str]:
     """The address of an empty database of this kind, removed afterwards.
 
-    Both keep what is committed through a loss of power: SQLite with `synchronous = FULL`, PostgreSQL as it comes.
+    Both keep what is committed through a loss of power: SQLite with `synchronous = FULL`, PostgreSQL by default.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{kind}-") as place:
-        if kind == "sqlite":
-            yield f"sqlite+aiosqlite:///{place}/orders.db"
-            return
+    if kind == "postgresql":
         with postgresql() as url:
             yield url
+        return
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{kind}-") as place:
+        yield f"sqlite+aiosqlite:///{place}/orders.db"
 
 
 @contextmanager
@@ -51,36 +51,37 @@ def postgresql() -> Iterator[str]:
             server.cleanup()
 
 
-def bind(url: str, items: Sequence[int]) -> None:
+def place_orders(url: str, items: Sequence[int]) -> None:
     """Puts an active order of each item into the store as the API does, but many in one transaction, and waits until
-    the index was told of all.
+    the index has them all.
     """
-    asyncio.run(_bind(url, items))
+    asyncio.run(_place_orders(url, items))
 
 
-async def _bind(url: str, items: Sequence[int]) -> None:
+async def _place_orders(url: str, items: Sequence[int]) -> None:
     store = Store(url)
     try:
         async with store.transaction() as connection:
-            made = await tokens.create(connection, f"bulk {items[0]}", ["order"], False, None, datetime.now(UTC))
+            created = await tokens.create(connection, f"bulk {items[0]}", ["order"], False, None, datetime.now(UTC))
         for first in range(0, len(items), BATCH):
             now = datetime.now(UTC)
             async with store.transaction() as connection:
                 for item in items[first : first + BATCH]:
-                    await orders.place(connection, _order(made.token.id, item), now)
-        await _until_told(store)
+                    await orders.place(connection, _order(created.token.id, item), now)
+        await _index_sync(store)
     finally:
         await store.close()
 
 
-async def _until_told(store: Store) -> None:
-    until = time.monotonic() + MASKS_SECONDS
-    while time.monotonic() < until:
+async def _index_sync(store: Store) -> None:
+    """Waits until the index outbox is empty; raises RuntimeError after `INDEX_SYNC_SECONDS`."""
+    deadline = time.monotonic() + INDEX_SYNC_SECONDS
+    while time.monotonic() < deadline:
         async with store.reading() as connection:
             if not await index_outbox.count_pending(connection):
                 return
         await asyncio.sleep(0.25)
-    message = f"the index was not told of all orders within {MASKS_SECONDS:.0f} s: does a service run?"
+    message = f"the index outbox was not empty within {INDEX_SYNC_SECONDS:.0f} s: does a service run?"
     raise RuntimeError(message)
 
 

@@ -1,86 +1,70 @@
-"""The peers of a load: prepared documents in, an index that has them out; each a process that `bench.runs.load` starts.
+"""The clients of a load benchmark, each started as a process by `bench.runs.load`.
 
-`raw` posts bytes that were prepared before, two requests at once: the most that this engine takes of these documents.
-`parallel-bulk` is `opensearchpy.helpers.parallel_bulk` as its own page shows it, with the library's defaults.
-`plain` is the same from the listings themselves, unchecked, into an index as most teams do (`bench.peers.plain`).
+- `raw` posts prepared documents, two requests at once: the most that this engine takes of them.
+- `parallel-bulk` is `opensearchpy.helpers.parallel_bulk` with the library's defaults.
+- `plain` is the same from the listings themselves, unchecked, into the plain service's index (`bench.peers.plain`).
 """
 
-import http.client
-import json
-import queue
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
+import orjson
+import urllib3
 from opensearchpy.helpers import parallel_bulk
 
-from bench import data
-from bench.peers.plain import client_of, load
+from bench.data import read_items
+from bench.peers import plain
 from mappings.connection import SearchSettings, connect
 
 RAW_BYTES = 4 * 1024 * 1024
 RAW_REQUESTS = 2
 
 
-def raw_chunks(file: Path) -> Iterator[bytes]:
-    """Prepared documents with their action lines, about 4 MiB a piece."""
-    held: list[bytes] = []
-    size = 0
-    with file.open("rb") as lines:
-        for line in lines:
-            held.append(line)
-            size += len(line)
-            if size >= RAW_BYTES and len(held) % 2 == 0:
-                yield b"".join(held)
-                held, size = [], 0
-    if held:
-        yield b"".join(held)
+def chunks(lines: Iterable[bytes], size: int = RAW_BYTES) -> Iterator[bytes]:
+    """Prepared documents with their action lines, about so many bytes a piece."""
+    chunk: list[bytes] = []
+    length = 0
+    for line in lines:
+        chunk.append(line)
+        length += len(line)
+        if length >= size and len(chunk) % 2 == 0:
+            yield b"".join(chunk)
+            chunk, length = [], 0
+    if chunk:
+        yield b"".join(chunk)
 
 
-def raw(file: Path, url: str, index: str) -> None:
-    """Posts the file's bytes; raises RuntimeError where an item was not taken."""
-    waiting: queue.Queue[bytes | None] = queue.Queue(RAW_REQUESTS)
-    failures: list[str] = []
+def send_raw(file: Path, url: str, index: str) -> None:
+    """Posts the file's bytes; raises RuntimeError where a document was not taken."""
+    pool = urllib3.PoolManager(maxsize=RAW_REQUESTS, timeout=600, retries=False)
+    headers = {"content-type": "application/x-ndjson"}
 
-    def post() -> None:
-        parts = urlsplit(url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-        while (content := waiting.get()) is not None:
-            headers = {"content-type": "application/x-ndjson"}
-            connection.request("POST", f"/{index}/_bulk?filter_path=errors", content, headers)
-            answer = connection.getresponse().read()
-            if answer != b'{"errors":false}':
-                failures.append(answer.decode(errors="replace"))
-        connection.close()
+    def post(content: bytes) -> None:
+        response = pool.request("POST", f"{url}/{index}/_bulk?filter_path=errors", body=content, headers=headers)
+        if response.data != b'{"errors":false}':
+            raise RuntimeError(response.data.decode(errors="replace"))
 
-    senders = [threading.Thread(target=post) for _ in range(RAW_REQUESTS)]
-    for sender in senders:
-        sender.start()
-    for chunk in raw_chunks(file):
-        waiting.put(chunk)
-    for _ in senders:
-        waiting.put(None)
-    for sender in senders:
-        sender.join()
-    if failures:
-        raise RuntimeError(failures[0])
+    with file.open("rb") as lines, ThreadPoolExecutor(RAW_REQUESTS) as executor:
+        pending: set[Future[None]] = set()
+        for chunk in chunks(lines):
+            pending.add(executor.submit(post, chunk))
+            if len(pending) > RAW_REQUESTS:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        for future in pending:
+            future.result()
 
 
-def actions(file: Path) -> Iterator[dict[str, Any]]:
-    """The prepared documents as `parallel_bulk` wants them."""
+def prepared_actions(file: Path) -> Iterator[dict[str, Any]]:
+    """The prepared documents in the form that `parallel_bulk` takes."""
     with file.open("rb") as lines:
         while pair := list(islice(lines, 2)):
-            yield {"_id": json.loads(pair[0])["index"]["_id"], "_source": json.loads(pair[1])}
-
-
-def by_parallel_bulk(file: Path, url: str, index: str) -> None:
-    """Sends the file's documents; raises the library's error where an item was not taken."""
-    for _ in parallel_bulk(client_of(url), actions(file), index=index):
-        pass
+            yield {"_id": orjson.loads(pair[0])["index"]["_id"], "_source": orjson.loads(pair[1])}
 
 
 @click.command()
@@ -91,9 +75,13 @@ def by_parallel_bulk(file: Path, url: str, index: str) -> None:
 def main(peer: str, file: Path, url: str, index: str) -> None:
     """Fills INDEX, which must exist unless the peer makes it, and makes all of it visible to searches."""
     if peer == "plain":
-        load(client_of(url), index, data.items(file))
+        plain.load(plain.client_of(url), index, read_items(file))
         return
-    (raw if peer == "raw" else by_parallel_bulk)(file, url, index)
+    if peer == "raw":
+        send_raw(file, url, index)
+    else:
+        for _ in parallel_bulk(plain.client_of(url), prepared_actions(file), index=index):
+            pass  # it raises where a document was not taken
     connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600).indices.refresh(index=index)
 
 

@@ -1,6 +1,6 @@
-"""The plain peer: items in; an index and a FastAPI service over it, as most teams would write them, out.
+"""The plain peer: an index and a FastAPI service over it, as most teams would write them.
 
-Everything here is done as tutorials and the libraries' own pages show it: `scaled_float` prices, nested attachments,
+It follows tutorials and the libraries' own pages: `scaled_float` prices, nested attachments,
 one `_search` with `track_total_hits`, `parallel_bulk`, AsyncOpenSearch, a response model; nothing is slow on purpose.
 """
 
@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 Json = dict[str, Any]
 
 DETAILS = ("type", "weapon", "set", "quality", "rarity", "exterior", "phase", "tournament", "color")
-MOST_VALUES = 500  # of a facet: as many as this project's service answers
+MAX_FACET_VALUES = 500  # of a facet: as many as this project's service answers
 _WORD: Json = {"type": "keyword"}
 INDEX: Json = {
     "settings": {"number_of_shards": 1, "number_of_replicas": 0},
@@ -59,12 +59,12 @@ _SORTS: dict[str, list[Json]] = {
 
 
 def client_of(url: str) -> OpenSearch:
-    """The library's own client, which `parallel_bulk` needs: ours writes bytes where it wants texts."""
+    """The library's client as it comes: `parallel_bulk` wants a serializer of texts, this project's writes bytes."""
     return OpenSearch(url, timeout=600)
 
 
 def load(client: OpenSearch, index: str, items: Iterable[Json], threads: int = 2) -> int:
-    """Fills a new index with `parallel_bulk`; how many items."""
+    """Fills a new index with `parallel_bulk`; returns how many items."""
     client.indices.delete(index=index, params={"ignore_unavailable": "true"})
     client.indices.create(index=index, body=INDEX)
 
@@ -72,19 +72,19 @@ def load(client: OpenSearch, index: str, items: Iterable[Json], threads: int = 2
         for item in items:
             yield {"_index": index, "_id": item["id"], "_source": item}
 
-    count = sum(1 for done, _ in parallel_bulk(client, actions(), thread_count=threads) if done)
+    count = sum(1 for succeeded, _ in parallel_bulk(client, actions(), thread_count=threads) if succeeded)
     client.indices.refresh(index=index)
     return count
 
 
 def query_of(body: Json) -> Json:
-    """The engine's request for a search body, as it is written by hand."""
+    """The engine's request for a search body, as one writes it by hand."""
     filters: dict[str, Json] = {}
-    asked = body.get("filters") or {}
-    if "price" in asked:
-        price = {"gte": asked["price"].get("min"), "lte": asked["price"].get("max")}
+    wanted = body.get("filters") or {}
+    if "price" in wanted:
+        price = {"gte": wanted["price"].get("min"), "lte": wanted["price"].get("max")}
         filters["price"] = {"range": {"price": {name: bound for name, bound in price.items() if bound is not None}}}
-    filters |= {name: {"terms": {f"details.{name}": values}} for name, values in asked.items() if name != "price"}
+    filters |= {name: {"terms": {f"details.{name}": values}} for name, values in wanted.items() if name != "price"}
     facets = body.get("facets") or []
     query: Json = {"bool": {"filter": [clause for name, clause in filters.items() if name not in facets]}}
     if body.get("query"):
@@ -95,18 +95,18 @@ def query_of(body: Json) -> Json:
     if sort is not None:
         request["sort"] = sort
     if facets:
-        request |= _counting(facets, {name: clause for name, clause in filters.items() if name in facets})
+        request |= _facet_counts(facets, {name: clause for name, clause in filters.items() if name in facets})
     return request
 
 
-def _counting(facets: list[str], selections: dict[str, Json]) -> Json:
+def _facet_counts(facets: list[str], selections: dict[str, Json]) -> Json:
     """Disjunctive counts by one request: an aggregation a facet, inside the selections of the other facets; those
     narrow the page, and with it the total, by `post_filter`.
     """
     counts: Json = {}
     for facet in facets:
         others = [clause for name, clause in selections.items() if name != facet]
-        terms = {"terms": {"field": f"details.{facet}", "size": MOST_VALUES}}
+        terms = {"terms": {"field": f"details.{facet}", "size": MAX_FACET_VALUES}}
         counts[facet] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": terms}}
     return {"aggs": counts, "post_filter": {"bool": {"filter": list(selections.values())}}}
 
@@ -114,8 +114,8 @@ def _counting(facets: list[str], selections: dict[str, Json]) -> Json:
 def counts_of(answer: Json) -> Json:
     """Items by value by facet, as the engine answers a request that counts."""
     return {
-        facet: {bucket["key"]: bucket["doc_count"] for bucket in told["values"]["buckets"]}
-        for facet, told in answer.get("aggregations", {}).items()
+        facet: {bucket["key"]: bucket["doc_count"] for bucket in counted["values"]["buckets"]}
+        for facet, counted in answer.get("aggregations", {}).items()
     }
 
 
@@ -128,7 +128,7 @@ class Settings(BaseSettings):
     index: str = "bench-plain"
 
 
-class Answer(BaseModel):
+class SearchResponse(BaseModel):
     """One page, the total, and what was counted."""
 
     status: str
@@ -208,12 +208,12 @@ def create_app() -> FastAPI:
 
     app = FastAPI(lifespan=lifespan)
 
-    @app.post("/v1/gear/search", response_model=Answer)
+    @app.post("/v1/gear/search", response_model=SearchResponse)
     async def search(body: Body, request: Request) -> Json:
         query = query_of(body.model_dump(exclude_none=True))
-        found = await request.app.state.client.search(index=settings.index, body=query)
-        gear = [hit["_source"] for hit in found["hits"]["hits"]]
-        total = found["hits"]["total"]["value"]
-        return {"status": "success", "gear": gear, "total": total, "facets": counts_of(found)}
+        response = await request.app.state.client.search(index=settings.index, body=query)
+        gear = [hit["_source"] for hit in response["hits"]["hits"]]
+        total = response["hits"]["total"]["value"]
+        return {"status": "success", "gear": gear, "total": total, "facets": counts_of(response)}
 
     return app

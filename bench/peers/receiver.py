@@ -1,74 +1,65 @@
-"""A receiver of callbacks: `python -m bench.peers.receiver PORT`; POST takes one, GET tells what came, as JSON."""
+"""A receiver of callbacks: `python -m bench.peers.receiver PORT`.
 
-import asyncio
+POST takes a callback, GET returns what came, DELETE begins to count anew.
+"""
+
 import sys
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import orjson
+from aiohttp import web
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+from bench.figures import percentile
 
 
 @dataclass
 class Received:
-    """What came: how many callbacks, of how many events, and how long after its event each came, in milliseconds."""
+    """How many callbacks came, of which events, and the milliseconds from each event to its first callback."""
 
     callbacks: int = 0
-    events: set[bytes] = field(default_factory=set)
-    late: list[float] = field(default_factory=list)
+    events: set[str] = field(default_factory=set)
+    delays: list[float] = field(default_factory=list)
 
-    def take(self, identity: bytes, body: bytes) -> None:
-        """One callback; only the first of an event counts for its lateness."""
+    async def take(self, request: web.Request) -> web.Response:
+        """Counts a callback; only the first of an event counts for its delay."""
+        body = await request.read()
         self.callbacks += 1
-        if identity not in self.events:
-            self.events.add(identity)
+        event = request.headers["webhook-id"]
+        if event not in self.events:
+            self.events.add(event)
             at = datetime.fromisoformat(orjson.loads(body)["timestamp"]).timestamp()
-            self.late.append((time.time() - at) * 1000)
+            self.delays.append((time.time() - at) * 1000)
+        return web.json_response({})
 
-    def told(self) -> bytes:
-        """The counts and the percentiles."""
-        late = sorted(self.late)
-        found = {"callbacks": self.callbacks, "events": len(self.events)}
-        shares = {f"p{share}": round(late[share * (len(late) - 1) // 100], 1) for share in (50, 99)} if late else {}
-        return orjson.dumps({**found, **shares})
+    async def counts(self, request: web.Request) -> web.Response:
+        """The counts, and percentiles of the delays."""
+        delays = sorted(self.delays)
+        shares = {f"p{share}": round(percentile(delays, share / 100), 1) for share in (50, 99)} if delays else {}
+        return web.json_response({"callbacks": self.callbacks, "events": len(self.events), **shares})
 
-    def forget(self) -> None:
+    async def reset(self, request: web.Request) -> web.Response:
         """Begins to count anew."""
         self.callbacks = 0
         self.events.clear()
-        self.late.clear()
+        self.delays.clear()
+        return web.json_response({})
 
 
-async def serve(port: int) -> None:
-    """Answers until the process is ended; DELETE begins to count anew."""
+def main(port: int) -> None:
+    """Serves until the process is ended."""
     received = Received()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                method = head.partition(b" ")[0]
-                fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
-                fields = {name.lower(): value for name, value in fields.items()}
-                body = await reader.readexactly(int(fields.get(b"content-length", b"0")))
-                if method == b"POST":
-                    received.take(fields[b"webhook-id"], body)
-                told = received.told() if method == b"GET" else b"{}"
-                if method == b"DELETE":
-                    received.forget()
-                writer.write(OK % (len(told), told))
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", port)
-    async with server:
-        await server.serve_forever()
+    app = web.Application()
+    app.add_routes(
+        [
+            web.post("/{path:.*}", received.take),
+            web.get("/", received.counts),
+            web.delete("/", received.reset),
+        ]
+    )
+    web.run_app(app, host="127.0.0.1", port=port, access_log=None, print=None)
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    main(int(sys.argv[1]))

@@ -1,42 +1,47 @@
-"""The measured services: what they are to serve in, processes that answer on a port of their own out."""
+"""Starts the measured services, each as processes on a free port, and ends them."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import psutil
 
+from bench.clients.connection import JSON_HEADERS, request_json
+from bench.peers.checkout import HERE, Checkout, foreign_environment
+
 START_SECONDS = 60.0
+STOP_SECONDS = 60.0
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Service:
-    """A running process, where it answers, and with which headers it is asked."""
+    """A running service: its first process, its address, and the headers of each request to it."""
 
     process: subprocess.Popen[bytes]
     address: str
     headers: Mapping[str, str]
 
-    def resident(self) -> int:
-        """Bytes of memory that it and its workers hold."""
-        whole = psutil.Process(self.process.pid)
-        return sum(one.memory_info().rss for one in (whole, *whole.children(recursive=True)))
+    def resident_bytes(self) -> int:
+        """Resident memory of all its processes."""
+        return sum(process.memory_info().rss for process in self._processes())
 
-    def busy(self) -> float:
-        """Seconds of processor time that it and its workers have used."""
-        whole = psutil.Process(self.process.pid)
-        times = [one.cpu_times() for one in (whole, *whole.children(recursive=True))]
-        return float(sum(one.user + one.system for one in times))
+    def cpu_seconds(self) -> float:
+        """Processor time that all its processes have used."""
+        times = [process.cpu_times() for process in self._processes()]
+        return float(sum(time.user + time.system for time in times))
+
+    def _processes(self) -> list[psutil.Process]:
+        first = psutil.Process(self.process.pid)
+        return [first, *first.children(recursive=True)]
 
 
 @contextmanager
@@ -44,104 +49,119 @@ def gear_api(
     opensearch_url: str,
     prefix: str,
     folder: Path,
+    *,
     workers: int = 1,
     database_url: str | None = None,
-    more: Mapping[str, str] = MappingProxyType({}),
-    watched: Path | None = None,
+    settings: Mapping[str, str] = NO_SETTINGS,
+    checkout: Checkout = HERE,
 ) -> Iterator[Service]:
-    """This project's service with one token, no limit of requests, and an SQLite file in the folder unless another
-    database is named. `more` are further settings. With `watched` it notes there what it does (bench.profiled).
-    """
-    port = free_port()
+    """This project's service, from this checkout or another: one token, no rate limit, SQLite unless told otherwise."""
     settings = {
         "GEAR_OPENSEARCH_URL": opensearch_url,
         "GEAR_INDEX_PREFIX": prefix,
         "GEAR_DATABASE_URL": database_url or f"sqlite+aiosqlite:///{folder}/bench.db",
         "GEAR_RATE_LIMIT": "",
         "GEAR_SEARCH_TIMEOUT": "30",
-        **more,
+        **settings,
     }
-    environment = {**os.environ, **settings}
-    program = str(Path(sys.executable).with_name("gear-api"))
-    subprocess.run([program, "migrate"], env=environment, check=True, capture_output=True)
+    checkout.run("gear-api", "migrate", settings=settings)
     scopes = ["--scope", "search", "--scope", "order", "--scope", "fulfil"]
-    making = [program, "token", "create", "--name", "bench", *scopes, "--json"]
-    made = subprocess.run(making, env=environment, check=True, capture_output=True)
-    headers = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}", "Content-Type": "application/json"}
-    command = [program] if watched is None else [sys.executable, "-m", "bench.profiled", str(watched), "gear-api"]
-    command += ["serve", "--port", str(port), "--workers", str(workers)]
-    with _running(command, environment, port, "/health/live", folder / "gear-api.log") as process:
-        yield Service(process, f"http://127.0.0.1:{port}", headers)
-
-
-@contextmanager
-def receiver(folder: Path) -> Iterator[Service]:
-    """A receiver of callbacks, a process of its own (bench.peers.receiver)."""
+    created = checkout.run("gear-api", "token", "create", "--name", "bench", *scopes, "--json", settings=settings)
+    headers = {"Authorization": f"Bearer {json.loads(created.stdout)['token']}", **JSON_HEADERS}
     port = free_port()
-    command = [sys.executable, "-m", "bench.peers.receiver", str(port)]
-    with _running(command, os.environ, port, "/", folder / "receiver.log") as process:
-        yield Service(process, f"http://127.0.0.1:{port}", {})
+    command = [checkout.program("gear-api"), "serve", "--port", str(port), "--workers", str(workers)]
+    log = folder / f"gear-api-{port}.log"
+    with _running(command, checkout.environment(settings), port, "/health/live", log) as process:
+        yield Service(process, address_of(port), headers)
 
 
 @contextmanager
 def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> Iterator[Service]:
-    """The plain peer, by uvicorn as its page says."""
+    """The plain service (bench.peers.plain), run by uvicorn."""
     port = free_port()
-    environment = {**os.environ, "BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index}
     command = [sys.executable, "-m", "uvicorn", "--factory", "bench.peers.plain:create_app", "--port", str(port)]
     command += ["--no-access-log", "--workers", str(workers)]
+    environment = HERE.environment({"BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index})
     with _running(command, environment, port, "/openapi.json", folder / "plain.log") as process:
-        yield Service(process, f"http://127.0.0.1:{port}", {"Content-Type": "application/json"})
+        yield Service(process, address_of(port), JSON_HEADERS)
 
 
 @contextmanager
 def stac(python: Path, settings: Mapping[str, str], folder: Path) -> Iterator[Service]:
-    """The independent peer (bench.peers.stac), run by uvicorn of its own environment as its page says."""
+    """The independent peer (bench.peers.stac), run by uvicorn of its own environment."""
     port = free_port()
     command = [str(python), "-m", "uvicorn", "--factory", "stac_fastapi.opensearch.app:create_app"]
     command += ["--port", str(port), "--no-access-log"]
-    # its environment must not find this project's packages in the place of its own
-    environment = {**os.environ, **settings}
-    environment.pop("PYTHONPATH", None)
-    with _running(command, environment, port, "/_mgmt/ping", folder / "stac.log") as process:
-        yield Service(process, f"http://127.0.0.1:{port}", {"Content-Type": "application/json"})
+    with _running(command, foreign_environment(settings), port, "/_mgmt/ping", folder / "stac.log") as process:
+        yield Service(process, address_of(port), JSON_HEADERS)
 
 
-def stac_version(python: Path) -> str:
-    """The version of the independent peer that an environment has."""
-    asked = [str(python), "-c", "from importlib.metadata import version; print(version('stac-fastapi-opensearch'))"]
-    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+@contextmanager
+def typesense(program: Path, key: str) -> Iterator[Service]:
+    """A Typesense server with empty storage, removed at the end."""
+    with TemporaryDirectory() as folder:
+        port, peering_port = free_port(), free_port()
+        command = [str(program), "--data-dir", folder, "--api-key", key, "--api-port", str(port)]
+        command += ["--api-address", "127.0.0.1", "--peering-address", "127.0.0.1"]
+        command += ["--peering-port", str(peering_port)]
+        with _running(command, foreign_environment({}), port, "/health", Path(folder) / "typesense.log") as process:
+            yield Service(process, address_of(port), {"X-TYPESENSE-API-KEY": key})
+
+
+@contextmanager
+def callback_receiver(folder: Path) -> Iterator[Service]:
+    """A receiver of callbacks (bench.peers.receiver)."""
+    port = free_port()
+    command = [sys.executable, "-m", "bench.peers.receiver", str(port)]
+    with _running(command, HERE.environment({}), port, "/", folder / "receiver.log") as process:
+        yield Service(process, address_of(port), {})
 
 
 @contextmanager
 def _running(
-    command: list[str], environment: Mapping[str, str], port: int, path: str, log: Path
+    command: Sequence[str], environment: Mapping[str, str], port: int, health_path: str, log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    with log.open("wb") as written:
-        process = subprocess.Popen(command, env=environment, stdout=written, stderr=written)
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=environment, cwd=log.parent, stdout=output, stderr=output)
     try:
-        until = time.monotonic() + START_SECONDS
-        while not _answers(f"http://127.0.0.1:{port}{path}"):
-            if process.poll() is not None or time.monotonic() > until:
-                message = f"{command[0]} does not answer; see {log}"
-                raise RuntimeError(message)
-            time.sleep(0.1)
+        wait_until(
+            lambda: process.poll() is not None or _is_healthy(address_of(port) + health_path),
+            START_SECONDS,
+            f"{command[0]} does not answer; see {log}",
+        )
+        if process.poll() is not None:
+            message = f"{command[0]} ended with {process.returncode}: {log.read_text(errors='replace')[-500:]}"
+            raise RuntimeError(message)
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(STOP_SECONDS)
 
 
-def _answers(address: str) -> bool:
+def _is_healthy(url: str) -> bool:
     try:
-        with urlopen(address, timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
+        request_json("GET", url)
+    except OSError:
         return False
+    return True
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, message: str, pause: float = 0.1) -> None:
+    """Returns once the condition holds; raises RuntimeError with the message after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RuntimeError(message)
+        time.sleep(pause)
+
+
+def address_of(port: int) -> str:
+    """The local address of a port."""
+    return f"http://127.0.0.1:{port}"
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port on which nothing listens now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

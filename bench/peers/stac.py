@@ -1,34 +1,34 @@
-"""The independent peer, stac-fastapi.opensearch: items in; its collection, loaded in the shape that it stores, and the
-searches that ask it for the same, out.
+"""The independent peer, stac-fastapi.opensearch: its collection, its documents, and its form of our searches.
 
 It is another team's FastAPI service on OpenSearch, installed in an environment of its own: a catalogue of items that
-have properties, an index of its own definition, filters, sorts, and pages with an exact number. The collection is made
-by its own API, so that the index is as it defines it; the items go in by the bulk that its own loader uses.
+have properties, an index of its own definition, filters, sorts, and pages with an exact total. The collection is
+created by its API, so that the index is as it defines it. The items are loaded as its own loader does, in bulk.
 """
 
-import json
+import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from opensearchpy import OpenSearch
 from opensearchpy.helpers import parallel_bulk
 
+from bench.clients.connection import request_json
 from bench.peers.plain import DETAILS
 
 Json = dict[str, Any]
 
 COLLECTION = "gear"
-_STAMP = "2026-01-01T00:00:00Z"  # when an item was stored, which it keeps too
+_STORED_AT = "2026-01-01T00:00:00Z"
 _SORTS = {"price_asc": "asc", "price_desc": "desc"}
 _BOUNDS = {"min": ">=", "max": "<="}
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the peer's indices are called, so that they are nobody else's: one service for each number of items."""
+    """The names of the peer's indices, which differ for each number of items."""
 
     prefix: str
 
@@ -49,13 +49,12 @@ class Names:
 
 
 def create(address: str, client: OpenSearch, names: Names) -> None:
-    """Makes the empty collection by the peer's own API, in the place of an older one."""
-    known = json.loads(_asked("GET", f"{address}/collections"))
-    if known["collections"]:
-        _asked("DELETE", f"{address}/collections/{COLLECTION}")
+    """Creates the empty collection by the peer's own API, in the place of an older one."""
+    if request_json("GET", f"{address}/collections")["collections"]:
+        request_json("DELETE", f"{address}/collections/{COLLECTION}")
         client.indices.refresh(index=names.collections)
     extent = {"spatial": {"bbox": [[-180, -90, 180, 90]]}, "temporal": {"interval": [["2020-01-01T00:00:00Z", None]]}}
-    made = {
+    collection = {
         "type": "Collection",
         "stac_version": "1.0.0",
         "id": COLLECTION,
@@ -64,27 +63,27 @@ def create(address: str, client: OpenSearch, names: Names) -> None:
         "extent": extent,
         "links": [],
     }
-    _asked("POST", f"{address}/collections", made)
+    request_json("POST", f"{address}/collections", collection)
 
 
 def load(client: OpenSearch, names: Names, items: Iterable[Json], threads: int = 2) -> int:
-    """Fills the collection with `parallel_bulk` and refreshes it; how many items."""
+    """Fills the collection with `parallel_bulk` and refreshes it; returns how many items."""
 
     def actions() -> Iterator[Json]:
         for item in items:
-            stored = stored_of(item)
+            stored = document_of(item)
             key = f"{stored['id']}|{COLLECTION}"
             yield {"_op_type": "create", "_index": names.items, "_id": key, "_source": stored}
 
-    count = sum(1 for done, _ in parallel_bulk(client, actions(), thread_count=threads) if done)
+    count = sum(1 for succeeded, _ in parallel_bulk(client, actions(), thread_count=threads) if succeeded)
     client.indices.refresh(index=names.items)
     return count
 
 
-def stored_of(item: Json) -> Json:
-    """A listing as the peer stores one of its items: what describes it in `properties`, its picture as an asset."""
-    own = {name: item[name] for name in ("name", "price", "inspectLink", "description")}
-    told = {**own, **item["details"], **{f"paint_{name}": value for name, value in item["paint"].items()}}
+def document_of(item: Json) -> Json:
+    """A listing as the peer stores its items: described by `properties`, its picture an asset."""
+    fields = {name: item[name] for name in ("name", "price", "inspectLink", "description")}
+    properties = {**fields, **item["details"], **{f"paint_{name}": value for name, value in item["paint"].items()}}
     assets = {} if item["image"] is None else {"thumbnail": {"href": item["image"], "roles": ["thumbnail"]}}
     return {
         "type": "Feature",
@@ -94,10 +93,10 @@ def stored_of(item: Json) -> Json:
         "geometry": None,
         "properties": {
             "datetime": item["listedAt"],
-            **{property_of(name): value for name, value in told.items() if value is not None},
+            **{property_of(name): value for name, value in properties.items() if value is not None},
             property_of("attachments"): item["attachments"],
-            "created": _STAMP,
-            "updated": _STAMP,
+            "created": _STORED_AT,
+            "updated": _STORED_AT,
         },
         "links": [],
         "assets": assets,
@@ -105,26 +104,25 @@ def stored_of(item: Json) -> Json:
 
 
 def property_of(name: str) -> str:
-    """A field of ours as one of an extension, which is how STAC keeps names like `type` apart from its own."""
+    """The name of a property: a prefix, as extensions of STAC have it, keeps `type` apart from STAC's own."""
     return f"gear:{name}"
 
 
 def query_of(body: Json) -> Json:
-    """A search body of ours, said to the peer by its Filter (CQL2) and Sort extensions; always the first page, because
-    its others are reached by tokens alone.
+    """A search body of ours in the peer's Filter (CQL2) and Sort extensions.
 
-    Raises ValueError for what it has no equal of.
+    It is always the first page, because others need a token. Raises ValueError for what the peer does not offer.
     """
-    asked = dict(body.get("filters") or {})
-    price = asked.pop("price", {})
-    unknown = asked.keys() - set(DETAILS)
+    filters = dict(body.get("filters") or {})
+    price = filters.pop("price", {})
+    unknown = filters.keys() - set(DETAILS)
     if unknown or body.get("query") or body.get("sort") not in _SORTS:
-        message = f"the peer is not asked for {sorted(unknown)}, texts, or the sort {body.get('sort')}"
+        message = f"the peer does not offer {sorted(unknown)}, texts, or the sort {body.get('sort')}"
         raise ValueError(message)
     clauses = [
         {"op": _BOUNDS[end], "args": [{"property": property_of("price")}, bound]} for end, bound in price.items()
     ]
-    clauses += [{"op": "in", "args": [{"property": property_of(name)}, values]} for name, values in asked.items()]
+    clauses += [{"op": "in", "args": [{"property": property_of(name)}, values]} for name, values in filters.items()]
     price_field = f"properties.{property_of('price')}"
     sort = [{"field": price_field, "direction": _SORTS[body["sort"]]}, {"field": "id", "direction": "asc"}]
     query = clauses[0] if len(clauses) == 1 else {"op": "and", "args": clauses}
@@ -138,7 +136,7 @@ def query_of(body: Json) -> Json:
 
 
 def settings(opensearch_url: str, names: Names) -> dict[str, str]:
-    """What the peer's process reads: where the engine is, and its names."""
+    """The settings of the peer's process: the engine and its names."""
     parts = urlsplit(opensearch_url)
     return {
         "ES_HOST": parts.hostname or "",
@@ -149,8 +147,7 @@ def settings(opensearch_url: str, names: Names) -> dict[str, str]:
     }
 
 
-def _asked(method: str, address: str, body: Json | None = None) -> bytes:
-    content = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(address, content, {"Content-Type": "application/json"}, method=method), timeout=60) as answer:
-        told: bytes = answer.read()
-    return told
+def version_of(python: Path) -> str:
+    """The version of the peer that an environment has."""
+    script = "from importlib.metadata import version; print(version('stac-fastapi-opensearch'))"
+    return subprocess.run([str(python), "-c", script], check=True, capture_output=True, text=True).stdout.strip()

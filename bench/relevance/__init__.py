@@ -1,1 +1,1 @@
-"""The relevance bench: judged texts in, how well this service and its peers answer them out."""
+"""Relevance: how well this service and its peers answer judged texts."""

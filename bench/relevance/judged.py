@@ -1,4 +1,4 @@
-"""Judged texts: files of what buyers type and mean in; whether an item is meant, and what no hit may break, out."""
+"""Judged texts: what buyers type, which items they mean, and the filters that every hit must keep."""
 
 import re
 import unicodedata
@@ -11,13 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 Item = dict[str, Any]
 Group = Literal["exact", "slang", "typo", "prefix", "order", "mixed", "stickers", "numbers", "nonsense"]
-Kept = Literal[
+KeptField = Literal[
     "weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "price", "float", "seed", "finish"
 ]
 GROUPS: tuple[Group, ...] = get_args(Group)
 FOLDER = Path(__file__).parent
 SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged", "held_out")}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament")
+_FIELDS = ("name", "words", "finish", *_DETAILS, "seed", "price", "float")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -39,8 +40,8 @@ class Span(BaseModel):
         lower = (self.min is None or value >= self.min) and (self.above is None or value > self.above)
         return lower and (self.max is None or value <= self.max) and (self.below is None or value < self.below)
 
-    def within(self, other: "Span") -> "Span":
-        """What lies in both."""
+    def intersection(self, other: "Span") -> "Span":
+        """The range of both."""
         lows = [
             (bound, at) for span in (self, other) for at in ("min", "above") if (bound := getattr(span, at)) is not None
         ]
@@ -92,8 +93,8 @@ class Meaning(BaseModel):
         wanted = getattr(self, field)
         return not wanted or value_of(field, item) in wanted
 
-    def said(self) -> set[str]:
-        """The fields that something is said of."""
+    def fields(self) -> set[str]:
+        """The fields that have a meaning."""
         return set(self.model_dump(exclude_defaults=True, by_alias=True))
 
     def whole_words(self) -> list[str]:
@@ -102,19 +103,18 @@ class Meaning(BaseModel):
 
     def fits(self, item: Item, leave_out: tuple[str, ...] = ()) -> bool:
         """Whether an item is what is meant."""
-        fields = ("name", "words", "finish", *_DETAILS, "seed", "price", "float")
-        return all(self.holds(field, item) for field in fields if field not in leave_out)
+        return all(self.holds(field, item) for field in _FIELDS if field not in leave_out)
 
 
 class Judgment(BaseModel):
-    """A text, the group it counts in, what it may mean (nothing: no item), and the fields that no hit may break."""
+    """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     query: str = Field(min_length=1, max_length=200)
     group: Group
     means: tuple[Meaning, ...]
-    keeps: tuple[Kept, ...] = ()
+    keeps: tuple[KeptField, ...] = ()
 
     def fits(self, item: Item) -> bool:
         """Whether an item is a right answer."""
@@ -126,24 +126,24 @@ class Judgment(BaseModel):
 
 
 @dataclass(frozen=True)
-class Answered:
-    """How one text was answered: the place of the first right item (from 1; 0: none), and a filter that is broken."""
+class Verdict:
+    """How a text was answered: the place of the first right item (from 1; 0: none), and whether a filter was broken."""
 
     judgment: Judgment
     place: int
     is_broken: bool
-    first: str  # the first item's name, for who reads the misses
+    first: str  # the first item's name
 
 
-def judge(judgment: Judgment, page: Iterable[Item]) -> Answered:
+def judge(judgment: Judgment, page: Iterable[Item]) -> Verdict:
     """A page against its judgment. Where nothing is meant, an empty page is right and counts as the first place."""
     items = list(page)
     first = items[0]["name"] if items else ""
     if not judgment.means:
-        return Answered(judgment, 0 if items else 1, False, first)
+        return Verdict(judgment, 0 if items else 1, False, first)
     place = next((at for at, item in enumerate(items, 1) if judgment.fits(item)), 0)
     is_broken = bool(judgment.keeps) and (not items or any(judgment.is_broken_by(item) for item in items))
-    return Answered(judgment, place, is_broken, first)
+    return Verdict(judgment, place, is_broken, first)
 
 
 def read(file: Path) -> list[Judgment]:
@@ -151,17 +151,17 @@ def read(file: Path) -> list[Judgment]:
     adapter = TypeAdapter(Judgment)
     judgments = [adapter.validate_json(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     texts = [judgment.query for judgment in judgments]
-    twice = {text for text in texts if texts.count(text) > 1}
-    if twice:
-        message = f"{file.name} judges these texts twice, keep one of each: {sorted(twice)}"
+    duplicates = {text for text in texts if texts.count(text) > 1}
+    if duplicates:
+        message = f"{file.name} judges these texts twice, keep one of each: {sorted(duplicates)}"
         raise ValueError(message)
     return judgments
 
 
 def words_of(name: str) -> list[str]:
     """A name's words as judgments write them: lower case, without accents, ™ and ★."""
-    apart = unicodedata.normalize("NFKD", name.replace("™", "").replace("★", ""))
-    return _WORD.findall("".join(one for one in apart if not unicodedata.combining(one)).lower())
+    decomposed = unicodedata.normalize("NFKD", name.replace("™", "").replace("★", ""))
+    return _WORD.findall("".join(letter for letter in decomposed if not unicodedata.combining(letter)).lower())
 
 
 def _parts(word: str) -> list[str]:
@@ -169,9 +169,10 @@ def _parts(word: str) -> list[str]:
     return [*parts[:-1], f"{parts[-1]}*"] if word.endswith("*") else parts
 
 
-def _has(held: list[str], wanted: Iterable[str]) -> bool:
+def _has(words: list[str], wanted: Iterable[str]) -> bool:
     return all(
-        any(one.startswith(word[:-1]) for one in held) if word.endswith("*") else word in held for word in wanted
+        any(candidate.startswith(word[:-1]) for candidate in words) if word.endswith("*") else word in words
+        for word in wanted
     )
 
 
@@ -183,6 +184,6 @@ def value_of(field: str, item: Item) -> Any:
         return item["paint"]["seed"]
     details: Mapping[str, Any] = item["details"]
     if field == "finish":
-        found = _FINISH.search(item["name"]) if details["weapon"] else None
-        return found[1] if found else None
+        finish = _FINISH.search(item["name"]) if details["weapon"] else None
+        return finish[1] if finish else None
     return details[field]

@@ -1,13 +1,12 @@
-"""Scores: answered texts of one peer in; success@1, success@5, MRR and broken filters by group, as a table, out."""
+"""Scores of judged answers: success@1, success@5, MRR and broken filters, by group and peer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
-from bench.relevance.judged import GROUPS, Answered
+from bench.relevance.judged import GROUPS, Verdict
 
 OVERALL = "overall"
 
@@ -31,47 +30,52 @@ class Score:
         return {"texts": self.texts, **{name: round(share, 4) for name, share in shares.items()}}
 
 
-def score(answered: Sequence[Answered]) -> Score:
+def score(verdicts: Sequence[Verdict]) -> Score:
     """The score of some texts, at least one."""
-    count = len(answered)
-    filtered = [one for one in answered if one.judgment.keeps]
+    count = len(verdicts)
+    filtered = [verdict for verdict in verdicts if verdict.judgment.keeps]
     return Score(
         count,
-        sum(one.place == 1 for one in answered) / count,
-        sum(1 <= one.place <= 5 for one in answered) / count,
-        sum(1 / one.place for one in answered if one.place) / count,
-        sum(one.is_broken for one in filtered) / len(filtered) if filtered else 0.0,
+        sum(verdict.place == 1 for verdict in verdicts) / count,
+        sum(1 <= verdict.place <= 5 for verdict in verdicts) / count,
+        sum(1 / verdict.place for verdict in verdicts if verdict.place) / count,
+        sum(verdict.is_broken for verdict in filtered) / len(filtered) if filtered else 0.0,
     )
 
 
-def by_group(answered: Sequence[Answered]) -> dict[str, Score]:
+def by_group(verdicts: Sequence[Verdict]) -> dict[str, Score]:
     """The score of each group that has texts, then of all."""
-    groups = {group: [one for one in answered if one.judgment.group == group] for group in GROUPS}
-    return {**{group: score(held) for group, held in groups.items() if held}, OVERALL: score(answered)}
+    groups = {group: [verdict for verdict in verdicts if verdict.judgment.group == group] for group in GROUPS}
+    return {**{group: score(members) for group, members in groups.items() if members}, OVERALL: score(verdicts)}
 
 
-def misses(answered: Sequence[Answered]) -> list[dict[str, Any]]:
-    """What was not answered by the right item first, or with a filter broken, for who wants to know why."""
+def misses(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """The texts that were not answered by the right item first, or with a filter broken."""
     return [
         {
-            "query": one.judgment.query,
-            "group": one.judgment.group,
-            "place": one.place,
-            "broken": one.is_broken,
-            "first": one.first,
+            "query": verdict.judgment.query,
+            "group": verdict.judgment.group,
+            "place": verdict.place,
+            "broken": verdict.is_broken,
+            "first": verdict.first,
         }
-        for one in answered
-        if one.place != 1 or one.is_broken
+        for verdict in verdicts
+        if verdict.place != 1 or verdict.is_broken
     ]
 
 
-def show(scores: dict[str, dict[str, Score]]) -> None:
-    """Prints a row for each group and peer."""
-    table = Table("group", "texts", "peer", "success@1", "success@5", "MRR", "filter broken")
-    groups = dict.fromkeys(group for found in scores.values() for group in found)
-    for group in groups:
-        for peer, found in scores.items():
-            one = found[group]
-            shares = (f"{share:.3f}" for share in (one.first, one.five, one.mrr, one.broken))
-            table.add_row(group, str(one.texts), peer, *shares)
-    Console(width=120).print(table)
+def as_json(peer: str, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """A peer's scores by group, and its misses."""
+    scores = {group: group_score.as_json() for group, group_score in by_group(verdicts).items()}
+    return {"peer": peer, "scores": scores, "misses": misses(verdicts)}
+
+
+def table(verdicts: Mapping[str, Sequence[Verdict]]) -> Table:
+    """A row for each group and peer."""
+    rows = Table("group", "texts", "peer", "success@1", "success@5", "MRR", "filter broken")
+    scores = {peer: by_group(answers) for peer, answers in verdicts.items()}
+    for group in dict.fromkeys(group for groups in scores.values() for group in groups):
+        for peer, groups in scores.items():
+            shares = (groups[group].first, groups[group].five, groups[group].mrr, groups[group].broken)
+            rows.add_row(group, str(groups[group].texts), peer, *(f"{share:.3f}" for share in shares))
+    return rows

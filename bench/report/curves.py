@@ -55,7 +55,7 @@ def memory(files: Sequence[Measured]) -> str:
 
 def said(verdict: Json) -> str:
     """The verdict in a sentence."""
-    first, last, most = (f"{verdict[name] / MIB:.1f} MiB" for name in ("first", "last", "most"))
+    first, last, most = (f"{verdict[name] / MIB:.1f} MiB" for name in ("first", "last", "max"))
     kept = "flat" if verdict["flat"] else "not flat"
     room = "within" if verdict["within"] else "above"
     return f"{first} in the first tenth after the warm-up, {last} in the last: {kept}. {most} at most: {room} 150 MB."

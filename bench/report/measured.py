@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.runs.search import STAC
+from bench.peers.search_peers import STAC
 
 Json = dict[str, Any]
 
@@ -75,10 +75,8 @@ def read(files: Sequence[Path]) -> list[Measured]:
     """The files, the smallest number of items first; raises PageError for one of no known kind."""
     found = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
     for one in found:
-        if not any(kind(one) for kind in (is_search, is_load, is_matches, is_memory, is_means)):
-            message = (
-                f"{one.name} holds no searches, loads, costs by matches, memory or engine's settings: leave it out"
-            )
+        if not any(kind(one) for kind in (is_search, is_load, is_matches, is_memory)):
+            message = f"{one.name} holds no searches, loads, costs by matches or memory: leave it out"
             raise PageError(message)
     return sorted(found, key=lambda one: (one.items, one.name))
 
@@ -101,8 +99,3 @@ def is_matches(one: Measured) -> bool:
 def is_memory(one: Measured) -> bool:
     """Whether it was written by `python -m bench memory`."""
     return one.has("requests", "resident")
-
-
-def is_means(one: Measured) -> bool:
-    """Whether it was written by `python -m bench means`, `request-cache` or `deaths`."""
-    return one.has("variant", "asked") or one.has("size", "hit_count") or one.has("victim", "failed")

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import means_page
+from bench.figures import median
+from bench.peers.search_peers import OURS, OWN, PLAIN, RAW, STAC
 from bench.report import curves
-from bench.report.figures import median
 from bench.report.markdown import number, plot, size, table
-from bench.report.measured import Measured, PageError, is_load, is_matches, is_means, is_memory, is_search
+from bench.report.measured import Measured, PageError, is_load, is_matches, is_memory, is_search
 from bench.runs import load as loading
-from bench.runs.search import OURS, OWN, PLAIN, RAW, STAC
 
 Json = dict[str, Any]
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+MEASURED = PAGE.parent / "measured"
 SEARCH_PEERS = (OURS, PLAIN, RAW, OWN, STAC)
 NOTHING = "No run of it is kept yet."
 PLOTTED = ("cold", "hot")  # the workloads that the goals are about
@@ -112,7 +112,6 @@ REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured
     "matches": (is_matches, curves.costs),
     "memory": (is_memory, curves.memory),
     "loads": (is_load, loads),
-    "means": (is_means, means_page.means),
 }
 
 
@@ -129,3 +128,8 @@ def written(page: str, files: Sequence[Measured]) -> str:
         return f"{region[1]}\n{told(held) if held else NOTHING}\n\n{region[3]}"
 
     return _REGION.sub(made, page)
+
+
+def write(files: Sequence[Measured]) -> None:
+    """Rewrites the page."""
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), files), encoding="utf-8")

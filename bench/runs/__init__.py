@@ -1,1 +1,1 @@
-"""What is measured. A new run goes here."""
+"""What is measured: each module runs one kind of benchmark and returns its figures. A new kind goes here."""

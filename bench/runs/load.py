@@ -1,8 +1,8 @@
-"""Loads side by side: how many items and rounds in; rates, processor time and memory of one interleaved run out.
+"""Loads: prepared bytes, this project's indexer and the client library's `parallel_bulk`, in turn.
 
-Three write the same documents into an index of the same definition, set up for filling in the same way, of which only
+The first three write the same documents into an index of the same definition, set up for filling in the same way; only
 `gear-indexer load` reads the items themselves, validates them, proves what the index holds and swaps it in. The fourth
-reads the items too, and writes them into the plain peer's own index.
+reads the items too, and writes them into the plain service's own index.
 """
 
 import json
@@ -11,17 +11,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from opensearchpy import OpenSearch
-from rich.console import Console
-from rich.table import Table
 
-from bench import data
-from bench.report.figures import median, spread
+from bench.data import PLATFORM, Data
+from bench.figures import median, spread
+from bench.peers.checkout import HERE
 from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
@@ -30,13 +29,13 @@ from indexer.engine.generations import LOADING_SETTINGS
 from indexer.sources.source import Source
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import read_platforms
 
 RAW, OURS, LIBRARY = "raw _bulk, prepared bytes", "gear-indexer load", "parallel_bulk, prepared documents"
 PLAIN = "parallel_bulk, the plain peer's index"
 PEERS = (RAW, OURS, LIBRARY, PLAIN)
 PREFIX = "bench-load"
-PLATFORM = 730
+INDEX = f"{PREFIX}-{PLATFORM}"
 VERSION = 1_767_225_600_000_000  # any time before now, in microseconds
 
 
@@ -63,146 +62,104 @@ class Loads:
         """The median over the rounds of one of a run's numbers."""
         return median(self.runs, name)
 
+    @property
     def rate(self) -> float:
         """Items a second, in the median round."""
         return self.items / self.median("seconds")
 
+    @property
+    def spread(self) -> list[float]:
+        """The lowest and the highest rate."""
+        return spread(self.items / run.seconds for run in self.runs)
+
     def as_json(self) -> dict[str, Any]:
         """The rate, its spread, and every round."""
-        return {
-            "peer": self.peer,
-            "rate": round(self.rate(), 1),
-            "spread": spread(self.items / run.seconds for run in self.runs),
-            "rounds": [asdict(run) for run in self.runs],
-        }
+        rounds = [asdict(run) for run in self.runs]
+        return {"peer": self.peer, "rate": round(self.rate, 1), "spread": self.spread, "rounds": rounds}
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where is measured: the engine, the listings, and the same as prepared documents."""
-
-    url: str
-    client: OpenSearch
-    listings: Path
-    prepared: Path
-
-
-def place(items: int, url: str, folder: Path, *, filling: bool = True) -> Place:
-    """The place of a bench with so many items, its files made where they are not there yet.
-
-    Unless `filling`, the prepared documents may be missing: they take far more disk than the listings.
-    """
-    listings = data.listings(items, folder)
-    prepared = listings.with_name(f"{listings.name}-{read_definition().fingerprint}.bulk")
-    if filling and not prepared.exists():
-        part = prepared.with_name(f"part-{prepared.name}")
-        _prepare(listings, part)
-        part.rename(prepared)
-    client = connect(SearchSettings(_env_file=None, opensearch_url=url), timeout=600)
-    return Place(url, client, listings, prepared)
-
-
-def _prepare(listings: Path, prepared: Path) -> None:
-    platform = _platform()
-    with Source(str(listings)) as source, prepared.open("wb") as lines:
-        for record in source.records():
-            item = checked_item(record.content)
-            document = encode_document(index_document(item, platform), VERSION).pieces
-            lines.write(index_lines(item.id, VERSION, *document))
-
-
-def _platform() -> Platform:
-    found = read_platforms().by_id(PLATFORM)
-    if found is None:
-        message = f"platform {PLATFORM} is not known"
-        raise RuntimeError(message)
-    return found
-
-
-def measure(where: Place, items: int, rounds: int, peers: tuple[str, ...] = PEERS) -> Iterator[tuple[Loads, Run]]:
+def measure(data: Data, rounds: int, peers: Sequence[str] = PEERS) -> Iterator[tuple[Loads, Run]]:
     """Runs the peers in turn, so that a noisy minute hits all of them; the first round warms up and is not counted."""
-    loads = {peer: Loads(peer, items) for peer in peers}
-    for number in range(-1, rounds):
+    data.sample()
+    prepared = prepared_documents(data.file)
+    client = connect(SearchSettings(_env_file=None, opensearch_url=data.opensearch_url), timeout=600)
+    loads = {peer: Loads(peer, data.count) for peer in peers}
+    for number in range(rounds + 1):
         for peer in peers:
-            run = _run(where, peer, items)
-            if number >= 0:
+            run = _run(data, client, prepared, peer)
+            if number:
                 loads[peer].runs.append(run)
                 yield loads[peer], run
 
 
-def _run(where: Place, peer: str, items: int) -> Run:
-    _clean(where.client)
-    index = f"{PREFIX}-{PLATFORM}"
+def prepared_documents(listings: Path) -> Path:
+    """The listings as bulk requests, made where they are missing; they take far more disk than the listings."""
+    prepared = listings.with_name(f"{listings.name}-{read_definition().fingerprint}.bulk")
+    if not prepared.exists():
+        part = prepared.with_name(f"part-{prepared.name}")
+        platform = next(platform for platform in read_platforms() if platform.id == PLATFORM)
+        with Source(str(listings)) as source, part.open("wb") as lines:
+            for record in source.records():
+                item = checked_item(record.content)
+                document = encode_document(index_document(item, platform), VERSION).pieces
+                lines.write(index_lines(item.id, VERSION, *document))
+        part.rename(prepared)
+    return prepared
+
+
+def _run(data: Data, client: OpenSearch, prepared: Path, peer: str) -> Run:
+    _delete_indices(client)
+    loader = [sys.executable, "-m", "bench.peers.loaders"]
     if peer == OURS:
-        command = [str(Path(sys.executable).with_name("gear-indexer")), "load", str(where.listings)]
+        command = [HERE.program("gear-indexer"), "load", str(data.file)]
         command += ["--platform", str(PLATFORM), "--without-orders", "--quiet", "--json"]
     elif peer == PLAIN:
-        command = [sys.executable, "-m", "bench.peers.loaders", "plain", str(where.listings), where.url, index]
+        command = [*loader, "plain", str(data.file), data.opensearch_url, INDEX]
     else:
         body = read_definition().create_body()
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
-        where.client.indices.create(index=index, body={**body, "settings": settings})
-        name = "raw" if peer == RAW else "parallel-bulk"
-        command = [sys.executable, "-m", "bench.peers.loaders", name, str(where.prepared), where.url, index]
-    before = engine_seconds(where.client)
-    seconds, usage, output = _started(command, where)
+        client.indices.create(index=INDEX, body={**body, "settings": settings})
+        command = [*loader, "raw" if peer == RAW else "parallel-bulk", str(prepared), data.opensearch_url, INDEX]
+    engine_before = engine_seconds(client)
+    seconds, usage, output = _run_process(command, data.opensearch_url)
     run = Run(
         seconds=round(seconds, 3),
         client_seconds=round(usage.ru_utime + usage.ru_stime, 3),
-        engine_seconds=round(engine_seconds(where.client) - before, 3),
+        engine_seconds=round(engine_seconds(client) - engine_before, 3),
         memory=round(usage.ru_maxrss / 1024, 1),
         report=json.loads(output) if peer == OURS else {},
     )
-    found = int(where.client.count(index=index)["count"])
-    _clean(where.client)
-    if found != items:
-        message = f"{peer}: {found:,} of {items:,} items are in the index"
+    indexed = int(client.count(index=INDEX)["count"])
+    _delete_indices(client)
+    if indexed != data.count:
+        message = f"{peer}: {indexed:,} of {data.count:,} items are in the index"
         raise RuntimeError(message)
     return run
 
 
-def _started(command: list[str], where: Place) -> tuple[float, Any, bytes]:
-    """Runs a command; its seconds, what it used, what it printed; raises RuntimeError where it failed."""
-    names = {"GEAR_OPENSEARCH_URL": where.url, "GEAR_INDEX_PREFIX": PREFIX}
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        path = os.pathsep.join((str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")))
-        process = subprocess.Popen(command, env={**os.environ, **names, "PYTHONPATH": path}, cwd=folder, stdout=output)
-        # unlike `wait`, it tells what this one child used
+def _run_process(command: list[str], opensearch_url: str) -> tuple[float, Any, bytes]:
+    """Runs a command: its seconds, its resource usage, its output; raises RuntimeError where it fails."""
+    environment = HERE.environment({"GEAR_OPENSEARCH_URL": opensearch_url, "GEAR_INDEX_PREFIX": PREFIX})
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=stdout)
+        # unlike `wait`, wait4 returns the usage of this one child
         _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        printed = output.read()
+        stdout.seek(0)
+        output = stdout.read()
     if process.returncode:
-        message = f"{command} ended with {process.returncode}: {printed[-1000:].decode(errors='replace')}"
+        message = f"{command} ended with {process.returncode}: {output[-1000:].decode(errors='replace')}"
         raise RuntimeError(message)
-    return seconds, usage, printed
+    return seconds, usage, output
 
 
 def engine_seconds(client: OpenSearch) -> float:
-    """Seconds of processor time that all nodes have used since they were started; the engine looks once a second."""
+    """Processor seconds that all nodes have used since they were started; the engine looks once a second."""
     nodes = client.nodes.stats(metric="process")["nodes"].values()
     return float(sum(node["process"]["cpu"]["total_in_millis"] for node in nodes) / 1000)
 
 
-def _clean(client: OpenSearch) -> None:
+def _delete_indices(client: OpenSearch) -> None:
     client.indices.delete(index=f"{PREFIX}-*", params={"expand_wildcards": "all"})
-
-
-def show(found: list[Loads]) -> None:
-    """Prints the medians, and each rate as a share of the raw one."""
-    table = Table("client", "items/s", "spread", "of raw", "client µs/item", "engine µs/item", "peak MiB")
-    ceiling = next((one.rate() for one in found if one.peer == RAW), None)
-    for one in found:
-        low, high = one.as_json()["spread"]
-        table.add_row(
-            one.peer,
-            f"{one.rate():,.0f}",
-            f"{low:,.0f} to {high:,.0f}",
-            "" if ceiling is None else f"{one.rate() / ceiling:.2f}",
-            f"{one.median('client_seconds') / one.items * 1e6:.1f}",
-            f"{one.median('engine_seconds') / one.items * 1e6:.1f}",
-            f"{one.median('memory'):.0f}",
-        )
-    Console().print(table)

@@ -1,26 +1,21 @@
-"""A worker's memory: an index and a number of requests in; what one worker holds while it answers them out.
+"""The memory of one worker while it answers a mixture of searches as fast as it can.
 
-It is asked for a mixture as fast as it answers: bodies that nobody asked before, the same ones again and again, texts,
-facets and groups, each a fifth. What a worker holds is not of the index's size, so a small index does, which answers
-more requests.
+A fifth each are distinct bodies, repeated bodies, texts, facets and groups. A worker's memory does not depend on the
+size of the index, so a small one does, which answers more requests.
 """
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import orjson
-from rich.console import Console
-from rich.table import Table
 
-from bench import data
-from bench.peers.services import Service, gear_api
-from bench.report import results
-from bench.runs import wrk
+from bench.clients import wrk
+from bench.peers.search_peers import SEARCH_PATH
+from bench.peers.services import Service
 from bench.workloads.bodies import bodies_of, workloads
 
 Json = dict[str, Any]
@@ -28,41 +23,41 @@ Json = dict[str, Any]
 MIXED: Final = ("cold", "hot", "text", "facets", "groups")
 BODIES: Final = 2_000  # of each in one run
 WARM_UP: Final = 0.05  # of the samples, before the first tenth
-FLAT: Final = 0.02  # the last tenth holds no more than this above the first
-MOST_BYTES: Final = 150_000_000  # the goal for one worker
+MAX_GROWTH: Final = 0.02  # of the last tenth above the first
+MAX_BYTES: Final = 150_000_000  # the goal for one worker
 TENTHS: Final = 10
-PATH: Final = "/v1/gear/search"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The bytes that the worker held after so many answers, and the requests a second of the last run."""
+    """The worker's resident bytes after so many responses, and the requests a second of the last run."""
 
     requests: int
     resident: int
     rate: float
 
 
-def mixed(number: int) -> Iterator[Json]:
-    """The bodies of one run in turn; those that repeat are the same in each run, the distinct ones its own."""
+def mixed_bodies(number: int) -> Iterator[Json]:
+    """The bodies of one run in turn; those that repeat are the same in each run, distinct ones are new."""
     known = workloads()
-    held = []
-    for name in MIXED:
-        seed = number + 1 if known[name].draw == "distinct" else 1
-        held.append(bodies_of(known[name], seed)[:BODIES])
-    return chain.from_iterable(zip(*held, strict=True))
+    drawn = [
+        bodies_of(known[name], seed=number + 1 if known[name].draw == "distinct" else 1)[:BODIES] for name in MIXED
+    ]
+    return chain.from_iterable(zip(*drawn, strict=True))
 
 
-def drive(service: Service, requests: int, clients: int, seconds: float, folder: Path) -> Iterator[Sample]:
-    """Runs of so many seconds until so many requests are answered, and what is held after each of them."""
+def measure(service: Service, requests: int, clients: int, seconds: float, folder: Path) -> Iterator[Sample]:
+    """A sample after each run of so many seconds, until so many requests are answered."""
     file = folder / "memory.ndjson"
     answered, number = 0, 0
     while answered < requests:
-        file.write_bytes(b"".join(orjson.dumps(body) + b"\n" for body in mixed(number)))
-        run = wrk.run(service.address, PATH, file, first=0, clients=clients, seconds=seconds, headers=service.headers)
+        file.write_bytes(b"".join(orjson.dumps(body) + b"\n" for body in mixed_bodies(number)))
+        run = wrk.run(
+            service.address, SEARCH_PATH, file, first=0, clients=clients, seconds=seconds, headers=service.headers
+        )
         answered += run.requests
         number += 1
-        yield Sample(answered, service.resident(), round(run.rate, 1))
+        yield Sample(answered, service.resident_bytes(), round(run.rate, 1))
 
 
 def verdict(samples: Sequence[Sample]) -> Json:
@@ -77,49 +72,16 @@ def verdict(samples: Sequence[Sample]) -> Json:
     ends = [len(counted) * part // TENTHS for part in range(TENTHS + 1)]
     parts = [counted[start:end] for start, end in pairwise(ends)]
     tenths = [
-        {"requests": part[-1].requests, "resident": round(statistics.median(one.resident for one in part))}
+        {"requests": part[-1].requests, "resident": round(statistics.median(sample.resident for sample in part))}
         for part in parts
     ]
-    first, last, most = tenths[0]["resident"], tenths[-1]["resident"], max(one.resident for one in samples)
+    first, last = tenths[0]["resident"], tenths[-1]["resident"]
+    highest = max(sample.resident for sample in samples)
     return {
         "first": first,
         "last": last,
-        "most": most,
-        "flat": last <= first * (1 + FLAT),
-        "within": most <= MOST_BYTES,
+        "max": highest,
+        "flat": last <= first * (1 + MAX_GROWTH),
+        "within": highest <= MAX_BYTES,
         "tenths": tenths,
     }
-
-
-def show(told: Json) -> None:
-    """Prints the tenths and the verdict."""
-    table = Table("requests", "MiB")
-    for one in told["tenths"]:
-        table.add_row(f"{one['requests']:,}", f"{one['resident'] / 2**20:.1f}")
-    Console().print(table)
-    Console().print(f"flat: {told['flat']}, within {MOST_BYTES:,} bytes: {told['within']}")
-
-
-@click.command()
-@click.option("--items", default=100_000, show_default=True, help="Listings in the index: few are asked quicker.")
-@click.option("--requests", default=1_080_000, show_default=True, help="Answered in all: 300 a second for an hour.")
-@click.option("--clients", default=8, show_default=True, help="Connections at once.")
-@click.option("--seconds", default=10.0, show_default=True, help="From one sample to the next.")
-@click.option("--opensearch-url", default="http://127.0.0.1:9200", show_default=True, help="The engine.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def command(items: int, requests: int, clients: int, seconds: float, opensearch_url: str, folder: Path) -> None:
-    """A worker's memory over an hour's worth of mixed requests."""
-    folder = folder.resolve()
-    file, prefix, _ = data.indices(items, opensearch_url, folder, with_plain=False)
-    samples = []
-    with gear_api(opensearch_url, prefix, folder) as service:
-        for sample in drive(service, requests, clients, seconds, folder):
-            samples.append(sample)
-            click.echo(f"{sample.requests:,} {sample.resident / 2**20:.1f} MiB {sample.rate:,.0f}/s", err=True)
-    try:
-        told = verdict(samples)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    about = results.circumstances(items=items, data=data.digest(file), clients=clients, verdict=told)
-    results.write_json(folder / f"memory-{items}.json", about, [asdict(sample) for sample in samples])
-    show(told)

@@ -1,4 +1,4 @@
-"""Orders: databases, workers and clients in; rates, times, callbacks and the masks' lag of real processes out."""
+"""Orders: how many a second, how soon callbacks come and items leave the results, and what orders cost searches."""
 
 import json
 import random
@@ -7,25 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
-
-from bench import data
+from bench.clients.background import order_body
+from bench.clients.connection import request_json
+from bench.clients.wrk import Run, run
+from bench.data import PLATFORM, Data, load_file
+from bench.figures import median, spread
 from bench.peers import databases, services
-from bench.peers.connection import ask
+from bench.peers.search_peers import OURS, SEARCH_PATH, Peer
 from bench.peers.services import Service
-from bench.report.figures import median, percentile, show_wide, spread
-from bench.runs.changing import order_of
-from bench.runs.search import OURS, Peer, Plan, Series, measure
-from bench.runs.wrk import Run, run
+from bench.runs.search import Plan, Series, measure
 from bench.workloads.bodies import workloads
 
 PARTS: Final = ("rates", "lags", "searches")
 WORKLOADS: Final = ("cold", "hot", "text")
-MOST_A_SECOND: Final = 600  # bodies prepared for each second: more than any run was seen to send
+MAX_ORDERS_A_SECOND: Final = 600  # bodies prepared for each second: more than any run was seen to send
 WARM_UP_SECONDS: Final = 3.0
 DRAIN_SECONDS: Final = 300.0
 POLL_SECONDS: Final = 0.01
@@ -33,36 +30,42 @@ POLL_SECONDS: Final = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Shop:
-    """What all runs share: the engine, the loaded prefix, the items that nobody has ordered yet, a folder."""
+    """The loaded index, and the items that nobody has ordered yet."""
 
-    opensearch_url: str
+    data: Data
     prefix: str
-    items: Iterator[int]
-    folder: Path
+    unsold: Iterator[int]
+
+    def take(self, count: int) -> list[int]:
+        """The next items; raises RuntimeError where fewer are left."""
+        items = list(islice(self.unsold, count))
+        if len(items) < count:
+            message = "all items have been ordered: ask for more with --items"
+            raise RuntimeError(message)
+        return items
 
 
-def opened(items: int, opensearch_url: str, folder: Path) -> Shop:
-    """A shop whose index was loaded just now, so that every item is on offer."""
-    file = data.listings(items, folder)
-    prefix = f"bench-orders-{items}"
-    data.load_ours(file, items, opensearch_url, prefix, folder, anew=True)
-    ids = (item["id"] for item in data.items(file) if item["price"] is not None)
-    return Shop(opensearch_url=opensearch_url, prefix=prefix, items=ids, folder=folder)
+def open_shop(data: Data) -> Shop:
+    """Loads the index anew, so that every item is on offer."""
+    prefix = f"bench-orders-{data.count}"
+    data.sample()
+    load_file(data.file, data.opensearch_url, prefix, data.folder)
+    unsold = (item["id"] for item in data.items() if item["price"] is not None)
+    return Shop(data=data, prefix=prefix, unsold=unsold)
 
 
 @dataclass(frozen=True)
 class Round:
-    """One run: what the clients saw; the service's processor time an order with its callback (milliseconds); the
-    callbacks: how many had come when the clients stopped, how long the rest took, and how long after its order one came
-    (milliseconds).
+    """One run: what the clients saw, the service's processor time an order (ms), callbacks that had come when the
+    clients stopped, seconds until the rest had come, and percentiles of the time from an order to its callback (ms).
     """
 
     run: Run
-    busy: float
+    cpu_ms: float
     callbacks: int
-    drained: float
-    late50: float
-    late99: float
+    drain_seconds: float
+    callback_p50: float
+    callback_p99: float
 
 
 @dataclass
@@ -76,56 +79,69 @@ class Orders:
 
     def median(self, name: str) -> float:
         """The median over the rounds of a number of theirs or of their runs'."""
-        return median((one if hasattr(one, name) else one.run for one in self.rounds), name)
+        return median((round_ if hasattr(round_, name) else round_.run for round_ in self.rounds), name)
+
+    @property
+    def spread(self) -> list[float]:
+        """The lowest and the highest rate."""
+        return spread(round_.run.rate for round_ in self.rounds)
 
     def as_json(self) -> dict[str, Any]:
         """The medians, the spread of the rates, and every round."""
+        names = ("p50", "p99", "cpu_ms", "callback_p50", "callback_p99", "drain_seconds")
         return {
             "database": self.database,
             "workers": self.workers,
             "clients": self.clients,
             "rate": round(self.median("rate"), 1),
-            "spread": spread(one.run.rate for one in self.rounds),
-            **{name: self.median(name) for name in ("p50", "p99", "busy", "late50", "late99", "drained")},
-            "rounds": [asdict(one) for one in self.rounds],
+            "spread": self.spread,
+            **{name: self.median(name) for name in names},
+            "rounds": [asdict(round_) for round_ in self.rounds],
         }
 
 
 @contextmanager
-def serving(shop: Shop, kind: str, workers: int) -> Iterator[tuple[Service, str]]:
+def _serving(shop: Shop, database: str, workers: int = 1) -> Iterator[tuple[Service, str]]:
     """This project's service on an empty database of this kind, and the database's address."""
-    with databases.database(kind, shop.folder) as url:
-        more = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
-        made = services.gear_api(shop.opensearch_url, shop.prefix, shop.folder, workers, url, more)
-        with made as service:
-            yield service, url
+    data = shop.data
+    with (
+        databases.database(database, data.folder) as url,
+        services.gear_api(
+            data.opensearch_url,
+            shop.prefix,
+            data.folder,
+            workers=workers,
+            database_url=url,
+            settings={"GEAR_ALLOW_INSECURE_CALLBACKS": "true"},
+        ) as service,
+    ):
+        yield service, url
 
 
 def rates(
     shop: Shop, kinds: Sequence[str], workers: Sequence[int], clients: Sequence[int], rounds: int, seconds: float
 ) -> Iterator[Orders]:
-    """Orders with callbacks: each of them a new item with a key of its own, each callback received by a process."""
+    """Orders with callbacks: each of another item with a key of its own, each callback received by a process."""
     for kind in kinds:
         for count in workers:
-            with serving(shop, kind, count) as (service, _), services.receiver(shop.folder) as receiver:
-                _ordered(shop, service, receiver, max(clients), WARM_UP_SECONDS)
-                for many in clients:
-                    found = Orders(kind, count, many)
-                    found.rounds.extend(_ordered(shop, service, receiver, many, seconds) for _ in range(rounds))
-                    yield found
+            with (
+                _serving(shop, kind, count) as (service, _),
+                services.callback_receiver(shop.data.folder) as receiver,
+            ):
+                _order(shop, service, receiver, max(clients), WARM_UP_SECONDS)
+                for number in clients:
+                    measured = [_order(shop, service, receiver, number, seconds) for _ in range(rounds)]
+                    yield Orders(kind, count, number, measured)
 
 
-def _ordered(shop: Shop, service: Service, receiver: Service, clients: int, seconds: float) -> Round:
-    bodies = shop.folder / "orders.ndjson"
-    items = list(islice(shop.items, int(MOST_A_SECOND * seconds)))
-    if len(items) < int(MOST_A_SECOND * seconds):
-        message = "all items have been ordered: ask for more with --items"
-        raise RuntimeError(message)
-    with bodies.open("w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(order_of(str(item), f"{receiver.address}/hooks")) + "\n" for item in items)
-    ask("DELETE", receiver.address)
-    began = service.busy()
-    made = run(
+def _order(shop: Shop, service: Service, receiver: Service, clients: int, seconds: float) -> Round:
+    bodies = shop.data.folder / "orders.ndjson"
+    items = shop.take(int(MAX_ORDERS_A_SECOND * seconds))
+    orders = (order_body(str(item), f"{receiver.address}/hooks") for item in items)
+    bodies.write_text("".join(json.dumps(order) + "\n" for order in orders), encoding="utf-8")
+    request_json("DELETE", receiver.address)
+    cpu_before = service.cpu_seconds()
+    counted = run(
         service.address,
         "/v1/gear",
         bodies,
@@ -133,119 +149,75 @@ def _ordered(shop: Shop, service: Service, receiver: Service, clients: int, seco
         clients=clients,
         seconds=seconds,
         headers=service.headers,
-        keys=f"bench-{time.time_ns()}",
+        idempotency_prefix=f"bench-{time.time_ns()}",
     )
     stopped = time.monotonic()
-    if made.requests > MOST_A_SECOND * seconds - clients:
-        message = "the run was faster than its bodies last: raise MOST_A_SECOND in bench/runs/orders.py"
+    if counted.requests > len(items) - clients:
+        message = "the run was faster than its bodies last: raise MAX_ORDERS_A_SECOND in bench/runs/orders.py"
         raise RuntimeError(message)
-    callbacks = ask("GET", receiver.address)["callbacks"]
-    told = _drained(receiver, made.requests)
-    drained = round(time.monotonic() - stopped, 2)
-    busy = round((service.busy() - began) * 1000 / told["events"], 2)
-    return Round(made, busy, callbacks, drained, told["p50"], told["p99"])
+    callbacks = request_json("GET", receiver.address)["callbacks"]
+    received = _all_received(receiver, counted.requests)
+    drain_seconds = round(time.monotonic() - stopped, 2)
+    cpu_ms = round((service.cpu_seconds() - cpu_before) * 1000 / received["events"], 2)
+    return Round(counted, cpu_ms, callbacks, drain_seconds, received["p50"], received["p99"])
 
 
-def _drained(receiver: Service, orders: int) -> dict[str, Any]:
-    """What was received once each order's callback has come; the last orders' clients may not have seen the 201."""
-    until = time.monotonic() + DRAIN_SECONDS
-    while time.monotonic() < until:
-        told: dict[str, Any] = ask("GET", receiver.address)
-        if told["events"] >= orders:
-            return told
-        time.sleep(0.05)
-    message = f"of {orders} orders {told['events']} were told"
-    raise RuntimeError(message)
+def _all_received(receiver: Service, orders: int) -> dict[str, Any]:
+    """The receiver's counts once each order's callback has come; the last clients may not have seen their 201."""
+    services.wait_until(
+        lambda: request_json("GET", receiver.address)["events"] >= orders,
+        DRAIN_SECONDS,
+        f"callbacks of {orders} orders have not come within {DRAIN_SECONDS:.0f} s",
+        pause=0.05,
+    )
+    counts: dict[str, Any] = request_json("GET", receiver.address)
+    return counts
 
 
 def lags(shop: Shop, kind: str, orders: int) -> list[float]:
-    """Seconds from an order's 201 until no search finds the item, for so many orders one after the other on a quiet
-    service, each at a moment of its own between two refreshes.
+    """Seconds from an order's 201 until no search finds its item, one order after the other on a quiet service, each at
+    a random moment between two refreshes.
     """
     chance = random.Random(orders)
-    found = []
-    with serving(shop, kind, 1) as (service, _):
-        for item in (next(shop.items) for _ in range(orders)):
+    seconds = []
+    with _serving(shop, kind) as (service, _):
+        for item in shop.take(orders):
             time.sleep(chance.random())
-            question = {"platform": 730, "filters": {"ids": [item]}}
-            if ask("POST", f"{service.address}/v1/gear/search", question, service.headers)["total"] != 1:
+            if not _is_on_offer(service, item):
                 message = f"item {item} is not on offer before its order"
                 raise RuntimeError(message)
-            ask("POST", f"{service.address}/v1/gear", order_of(str(item), "http://127.0.0.1:9/"), service.headers)
-            began = time.monotonic()
-            while ask("POST", f"{service.address}/v1/gear/search", question, service.headers)["total"]:
+            order = order_body(str(item), "http://127.0.0.1:9/")
+            request_json("POST", f"{service.address}/v1/gear", order, service.headers)
+            started = time.monotonic()
+            while _is_on_offer(service, item):
                 time.sleep(POLL_SECONDS)
-            found.append(time.monotonic() - began)
-    return sorted(found)
+            seconds.append(time.monotonic() - started)
+    return sorted(seconds)
+
+
+def _is_on_offer(service: Service, item: int) -> bool:
+    body = {"platform": PLATFORM, "filters": {"ids": [item]}}
+    return bool(request_json("POST", service.address + SEARCH_PATH, body, service.headers)["total"])
 
 
 def searches(
-    shop: Shop, kind: str, counts: Sequence[int], clients: int, plan: tuple[int, float]
-) -> Iterator[tuple[str, Series]]:
+    shop: Shop, kind: str, active_orders: Sequence[int], clients: int, rounds: int, seconds: float
+) -> Iterator[tuple[int, Series]]:
     """The same searches with so many active orders in the store."""
-    rounds, seconds = plan
     known = workloads()
-    asked = Plan(
+    plan = Plan(
         workloads=tuple(known[name] for name in WORKLOADS),
         clients=(clients,),
         rounds=rounds,
         seconds=seconds,
-        opensearch_url=shop.opensearch_url,
+        opensearch_url=shop.data.opensearch_url,
     )
-    with serving(shop, kind, 1) as (service, url):
-        peer = Peer(OURS, service.address, "/v1/gear/search", service.headers)
-        active = 0
-        for count in counts:
-            if count > active:
-                databases.bind(url, [next(shop.items) for _ in range(count - active)])
-            active = count
-            for series in measure(asked, [peer], shop.folder):
-                yield f"{count:,}", series
-
-
-def show_rates(measured: Sequence[Orders]) -> None:
-    """Prints the medians."""
-    table = Table(
-        "database",
-        "workers",
-        "clients",
-        "orders/s",
-        "spread",
-        "p50 ms",
-        "p99 ms",
-        "busy ms",
-        "callback p50 ms",
-        "p99 ms",
-        "drained s",
-    )
-    for one in measured:
-        low, high = one.as_json()["spread"]
-        numbers = [f"{one.median('p50') / 1000:.1f}", f"{one.median('p99') / 1000:.1f}"]
-        numbers += [
-            f"{one.median('busy'):.1f}",
-            f"{one.median('late50'):.0f}",
-            f"{one.median('late99'):.0f}",
-            f"{one.median('drained'):.1f}",
-        ]
-        rate = f"{one.median('rate'):,.0f}"
-        table.add_row(one.database, str(one.workers), str(one.clients), rate, f"{low:,.0f} to {high:,.0f}", *numbers)
-    show_wide(table)
-
-
-def show_lags(found: dict[str, list[float]]) -> None:
-    """Prints the percentiles in seconds."""
-    table = Table("database", "orders", "p50 s", "p90 s", "p99 s", "most s")
-    for kind, held in found.items():
-        numbers = [f"{percentile(held, share):.2f}" for share in (0.5, 0.9, 0.99)]
-        table.add_row(kind, str(len(held)), *numbers, f"{held[-1]:.2f}")
-    Console().print(table)
-
-
-def show_searches(found: Sequence[tuple[str, Series]]) -> None:
-    """Prints the medians by the number of active orders."""
-    table = Table("workload", "active orders", "requests/s", "spread", "p50 ms", "p99 ms")
-    for orders, one in found:
-        low, high = one.as_json()["spread"]
-        numbers = [f"{one.median('p50') / 1000:.2f}", f"{one.median('p99') / 1000:.2f}"]
-        table.add_row(one.workload, orders, f"{one.median('rate'):,.0f}", f"{low:,.0f} to {high:,.0f}", *numbers)
-    Console().print(table)
+    with _serving(shop, kind) as (service, url):
+        peer = Peer(OURS, service.address, SEARCH_PATH, service.headers)
+        placed = 0
+        for active in active_orders:
+            if active > placed:
+                databases.place_orders(url, shop.take(active - placed))
+            placed = active
+            for series in measure(plan, [peer], shop.data.folder):
+                yield active, series

@@ -1,4 +1,4 @@
-"""Workloads: a file of `workloads/` and a seed in, search bodies as they are sent out."""
+"""The search bodies of each workload, drawn by a seed from the values of the real catalogue."""
 
 import gzip
 import json
@@ -6,53 +6,52 @@ import random
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 FOLDER = Path(__file__).parent
 CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
 PRICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-# The share of the k-th most asked combination goes with 1/k, as of words in a text (Zipf 1949).
+# The k-th most frequent combination has a share of 1/k, as words in a text have (Zipf 1949).
 ZIPF_EXPONENT = 1.0
 
 Json = dict[str, Any]
+Pools = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One file: what it is, how bodies are drawn, and the body with its places to fill."""
+    """One file of this folder: what it is, how its bodies are drawn, and their template."""
 
     name: str
     about: str
-    draw: str  # distinct, zipf, typed
+    draw: Literal["distinct", "zipf", "typed"]
     bodies: int
     template: Json
     combinations: int = 0
-    changes: int = 0  # prices changed a second meanwhile
-    orders: float = 0.0  # items ordered meanwhile, as a share of the searches, where the peer takes orders
+    changes: int = 0  # prices changed a second beside the searches
+    orders: float = 0.0  # items ordered beside them, as a share of the searches, where the peer takes orders
 
     @property
-    def is_walk(self) -> bool:
-        """Whether each body is walked from its first page to its last."""
+    def is_paged(self) -> bool:
+        """Whether each body is read from its first page to its last."""
         return "cursor" in self.template
 
     @property
-    def counts(self) -> bool:
-        """Whether its answers count the values of facets."""
+    def has_facets(self) -> bool:
+        """Whether the values of facets are counted."""
         return "facets" in self.template
 
 
 def workloads() -> dict[str, Workload]:
-    """All workload files by name."""
-    found = {}
-    for file in sorted(FOLDER.glob("*.json")):
-        found[file.stem] = Workload(name=file.stem, **json.loads(file.read_text(encoding="utf-8")))
-    return found
+    """All workloads by name."""
+    files = sorted(FOLDER.glob("*.json"))
+    return {file.stem: Workload(name=file.stem, **json.loads(file.read_text(encoding="utf-8"))) for file in files}
 
 
-def pools() -> dict[str, list[Any]]:
-    """What places are filled with, taken from the real catalogue."""
+def pools() -> Pools:
+    """The values that templates are filled with."""
     with gzip.open(CATALOGUE) as lines:
         rows = [orjson.loads(line) for line in lines]
     return {
@@ -68,36 +67,38 @@ def pools() -> dict[str, list[Any]]:
 def bodies_of(workload: Workload, seed: int) -> list[Json]:
     """The bodies of a workload, the same for the same seed."""
     chance = random.Random(f"{workload.name}-{seed}")
-    held = pools()
-    if workload.draw == "zipf":
-        kinds = [_filled(workload.template, held, chance) for _ in range(workload.combinations)]
-        weights = list(accumulate(1 / rank**ZIPF_EXPONENT for rank in range(1, len(kinds) + 1)))
-        return chance.choices(kinds, cum_weights=weights, k=workload.bodies)
-    if workload.draw == "typed":
-        return _typed(workload, held, chance)
-    return [_filled(workload.template, held, chance) for _ in range(workload.bodies)]
+    values = pools()
+    match workload.draw:
+        case "distinct":
+            return [_filled(workload.template, values, chance) for _ in range(workload.bodies)]
+        case "zipf":
+            combinations = [_filled(workload.template, values, chance) for _ in range(workload.combinations)]
+            weights = list(accumulate(1 / rank**ZIPF_EXPONENT for rank in range(1, len(combinations) + 1)))
+            return chance.choices(combinations, cum_weights=weights, k=workload.bodies)
+        case "typed":
+            return _typed(workload, values, chance)
 
 
-def _typed(workload: Workload, held: dict[str, list[Any]], chance: random.Random) -> list[Json]:
+def _typed(workload: Workload, values: Pools, chance: random.Random) -> list[Json]:
     """Each text letter by letter, from the second one on."""
-    found: list[Json] = []
-    while len(found) < workload.bodies:
-        whole = _filled(workload.template, held, chance)
-        found += [{**whole, "query": whole["query"][:end]} for end in range(2, len(whole["query"]) + 1)]
-    return found[: workload.bodies]
+    bodies: list[Json] = []
+    while len(bodies) < workload.bodies:
+        body = _filled(workload.template, values, chance)
+        bodies += [{**body, "query": body["query"][:end]} for end in range(2, len(body["query"]) + 1)]
+    return bodies[: workload.bodies]
 
 
-def _filled(value: Any, held: dict[str, list[Any]], chance: random.Random) -> Any:
-    """A template with its places filled: `$one` of a pool, `$some` of a pool, a `$range` of money."""
-    if not isinstance(value, dict):
-        return value
-    if "$one" in value:
-        return chance.choice(held[value["$one"][0]])
-    if "$some" in value:
-        pool, count = value["$some"]
-        return chance.sample(held[pool], count)
-    if "$range" in value:
-        low, high = value["$range"]
+def _filled(template: Any, values: Pools, chance: random.Random) -> Any:
+    """The template with its places filled: `$one` of a pool, `$some` of a pool, a `$range` of money."""
+    if not isinstance(template, dict):
+        return template
+    if "$one" in template:
+        return chance.choice(values[template["$one"][0]])
+    if "$some" in template:
+        pool, count = template["$some"]
+        return chance.sample(values[pool], count)
+    if "$range" in template:
+        low, high = template["$range"]
         cents = sorted(chance.randrange(low * 100, high * 100) for _ in range(2))
         return {"min": cents[0] / 100, "max": (cents[1] + 1) / 100}
-    return {key: _filled(inner, held, chance) for key, inner in value.items()}
+    return {key: _filled(inner, values, chance) for key, inner in template.items()}

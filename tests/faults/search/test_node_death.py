@@ -5,48 +5,59 @@ from pathlib import Path
 
 import pytest
 
-from bench import means
-from bench.deaths import Load, chosen, until, wrong
-from bench.nodes import Cluster
+from bench.data import Data
 from bench.peers import services
-from bench.questions import distinct
-from bench.runs import load as loading
-from bench.runs.load import Place
+from bench.peers.loaders import send_raw
+from bench.runs.load import prepared_documents
+from bench.workloads.bodies import bodies_of, workloads
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from tests.support.faults.cluster import Cluster, wait_for_health
+from tests.support.faults.search_load import SearchLoad, wrong_answers
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 ITEMS = 3000
 SECONDS = 5.0  # for what was on its way to the dead node when the others had noticed
-NAME = "3 shards, 2 copies"
 CLUSTER = Cluster("gear-test", 9471, 3)
+INDEX = "node-death-730-1"
+PREFIX = "node-death"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A cluster of three nodes, and listings in three index parts of two copies each."""
     with CLUSTER.running():
-        found = loading.place(ITEMS, ",".join(CLUSTER.addresses), tmp_path_factory.mktemp("nodes"))
-        means.fill(found, ITEMS, "3 shards")
-        means.copy(found.client, ITEMS, NAME)
-        means.serve(found.client, ITEMS, NAME)
-        yield found
+        data = Data(ITEMS, CLUSTER.address(1), tmp_path_factory.mktemp("nodes"))
+        data.sample()
+        body = read_definition().with_shards(3).create_body()
+        client = connect(SearchSettings(_env_file=None, opensearch_url=CLUSTER.address(1)), timeout=600)
+        client.indices.create(index=INDEX, body={**body, "aliases": {f"{PREFIX}-730": {}}})
+        send_raw(prepared_documents(data.file), CLUSTER.address(1), INDEX)
+        client.indices.put_settings(index=INDEX, body={"index": {"number_of_replicas": 1}})
+        client.indices.refresh(index=INDEX)
+        client.cluster.health(index=INDEX, params={"wait_for_status": "green", "timeout": "120s"})
+        yield ",".join(CLUSTER.addresses)
 
 
 @pytest.mark.parametrize("victim", ["other", "manager"])
-def test_the_death_of_a_node_makes_no_list_short(place: Place, tmp_path: Path, victim: str) -> None:
-    number = chosen(CLUSTER, victim)
-    survivor = next(CLUSTER.address(one) for one in CLUSTER.numbers if one != number)
-    prefix, index = means.prefix_of(ITEMS), means.index_of(ITEMS, NAME)
-    with services.gear_api(place.url, prefix, tmp_path, more={"GEAR_SEARCH_TIMEOUT": "2.5"}) as service:
-        load = Load(service, distinct("cold", 20_000))
+def test_the_death_of_a_node_makes_no_list_short(addresses: str, tmp_path: Path, victim: str) -> None:
+    number = CLUSTER.victim(manager=victim == "manager")
+    survivor = next(CLUSTER.address(other) for other in CLUSTER.numbers if other != number)
+    settings = {"GEAR_SEARCH_TIMEOUT": "2.5"}  # the default
+    with services.gear_api(addresses, PREFIX, tmp_path, settings=settings) as service:
+        load = SearchLoad(service.address, service.headers, bodies_of(workloads()["cold"], seed=1))
         with load.running():
-            until(survivor, index, lambda _: len(load.answers) > 100)
+            wait_for_health(survivor, lambda _: len(load.answers) > 100)
             CLUSTER.kill(number)
-            noticed = until(survivor, index, lambda state: state.get("number_of_nodes") == 2)
-            until(survivor, index, lambda _: sum(one.asked > noticed for one in load.answers) > 100)
+            noticed = wait_for_health(survivor, lambda health: health.get("number_of_nodes") == 2)
+            wait_for_health(survivor, lambda _: sum(answer.requested > noticed for answer in load.answers) > 100)
     CLUSTER.revive(number)
-    until(survivor, index, lambda state: state.get("number_of_nodes") == 3 and state.get("status") == "green")
-    with services.gear_api(place.url, prefix, tmp_path) as service:
-        assert not wrong(load.answers[-1000:], service)
-    assert {one.status for one in load.answers} <= {200, 503}
-    assert all(one.status == 200 for one in load.answers if one.asked > noticed + SECONDS), "it goes on with the others"
+    wait_for_health(
+        survivor, lambda health: health.get("number_of_nodes") == 3 and health.get("status") == "green", index=INDEX
+    )
+    with services.gear_api(addresses, PREFIX, tmp_path) as service:
+        assert not wrong_answers(load.answers[-1000:], service.address, service.headers)
+    assert {answer.status for answer in load.answers} <= {200, 503}
+    late = [answer for answer in load.answers if answer.requested > noticed + SECONDS]
+    assert all(answer.status == 200 for answer in late), "it goes on with the others"

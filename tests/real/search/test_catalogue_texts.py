@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.relevance.judged import GROUPS, SETS, Answered, judge, read
+from bench.relevance.judged import GROUPS, SETS, Verdict, judge, read
+from bench.relevance.listings import listings_for
 from bench.relevance.score import OVERALL, by_group, misses
-from bench.relevance.stock import stock
 from tests.support.load import serving_items
 
 ROOT = Path(__file__).parents[3]
@@ -45,7 +45,7 @@ Item = dict[str, Any]
 @pytest.fixture(scope="module")
 def listings() -> list[Item]:
     """One listing of each row, and what the judged texts ask for besides."""
-    return stock(ROWS, [one for judgments in JUDGMENTS.values() for one in judgments])
+    return listings_for(ROWS, [one for judgments in JUDGMENTS.values() for one in judgments])
 
 
 @pytest.fixture(scope="module")
@@ -128,22 +128,22 @@ def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client
 
 
 @pytest.fixture(scope="module", params=SETS)
-def judged(request: pytest.FixtureRequest, client: httpx.Client) -> list[Answered]:
+def judged(request: pytest.FixtureRequest, client: httpx.Client) -> list[Verdict]:
     """The judged texts of one file, each with the page that it finds."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[request.param]))
 
 
-def test_what_is_meant_is_found_first_or_among_the_first_five(judged: list[Answered]) -> None:
+def test_what_is_meant_is_found_first_or_among_the_first_five(judged: list[Verdict]) -> None:
     scores = by_group(judged)
     assert scores[OVERALL].first >= SUCCESS_AT_1, misses(judged)
     assert scores[OVERALL].five >= SUCCESS_AT_5, misses(judged)
 
 
-def test_no_group_of_texts_is_answered_worse_than_the_others(judged: list[Answered]) -> None:
+def test_no_group_of_texts_is_answered_worse_than_the_others(judged: list[Verdict]) -> None:
     scores = by_group(judged)
     assert {group: scores[group] for group in GROUPS if scores[group].first < OF_A_GROUP} == {}
 
 
-def test_a_filter_that_is_meant_is_kept_by_every_item_of_the_page(judged: list[Answered]) -> None:
+def test_a_filter_that_is_meant_is_kept_by_every_item_of_the_page(judged: list[Verdict]) -> None:
     assert by_group(judged)[OVERALL].broken <= BROKEN, [one.judgment.query for one in judged if one.is_broken]

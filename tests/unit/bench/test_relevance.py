@@ -31,7 +31,7 @@ ASKED = Judgment(
 def test_each_file_of_judged_texts_is_whole_and_has_every_group(name: str) -> None:
     judgments = read(SETS[name])
     assert {one.group for one in judgments} == set(GROUPS)
-    assert [one.query for one in judgments if {*one.keeps} - {field for m in one.means for field in m.said()}] == []
+    assert [one.query for one in judgments if {*one.keeps} - {field for m in one.means for field in m.fields()}] == []
 
 
 def test_the_place_is_that_of_the_first_right_item() -> None:

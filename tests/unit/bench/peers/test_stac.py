@@ -1,11 +1,11 @@
-"""The independent peer is asked for what this service is asked for, over items that hold the same."""
+"""The independent peer gets the same searches, over items with the same content."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bench.peers.stac import Names, query_of, settings, stored_of
+from bench.peers.stac import Names, document_of, query_of, settings
 from bench.workloads.bodies import bodies_of, workloads
 
 ITEM: dict[str, Any] = {
@@ -23,11 +23,11 @@ ITEM: dict[str, Any] = {
 
 
 def test_a_listing_is_stored_as_an_item_with_what_it_says_in_properties() -> None:
-    stored = stored_of(ITEM)
+    stored = document_of(ITEM)
     assert (stored["id"], stored["collection"], stored["geometry"], stored["links"]) == ("7", "gear", None, [])
-    told = stored["properties"]
-    assert (told.pop("created"), told.pop("updated")) == ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z")
-    assert told == {
+    properties = stored["properties"]
+    assert (properties.pop("created"), properties.pop("updated")) == ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z")
+    assert properties == {
         "datetime": ITEM["listedAt"],
         "gear:name": "AK-47 | Redline (Field-Tested)",
         "gear:price": 30.5,
@@ -41,10 +41,10 @@ def test_a_listing_is_stored_as_an_item_with_what_it_says_in_properties() -> Non
     assert stored["assets"]["thumbnail"]["href"] == ITEM["image"]
 
 
-def test_a_search_says_the_same_filters_and_sort() -> None:
+def test_a_search_has_the_same_filters_and_sort() -> None:
     body = {"filters": {"price": {"min": 1, "max": 5}, "exterior": ["A", "B"]}, "sort": "price_asc", "limit": 20}
-    asked = query_of(body)
-    assert asked["filter"] == {
+    query = query_of(body)
+    assert query["filter"] == {
         "op": "and",
         "args": [
             {"op": ">=", "args": [{"property": "gear:price"}, 1]},
@@ -52,19 +52,19 @@ def test_a_search_says_the_same_filters_and_sort() -> None:
             {"op": "in", "args": [{"property": "gear:exterior"}, ["A", "B"]]},
         ],
     }
-    assert asked["sortby"][0] == {"field": "properties.gear:price", "direction": "asc"}
-    assert (asked["limit"], asked["collections"]) == (20, ["gear"])
+    assert query["sortby"][0] == {"field": "properties.gear:price", "direction": "asc"}
+    assert (query["limit"], query["collections"]) == (20, ["gear"])
 
 
 @pytest.mark.parametrize("name", ["cold", "hot"])
-def test_each_body_of_its_workloads_can_be_said(name: str) -> None:
+def test_each_body_of_its_workloads_can_be_translated(name: str) -> None:
     for body in bodies_of(replace(workloads()[name], bodies=200), 1):
         assert len(query_of(body)["filter"]["args"]) == len(body["filters"]) + ("min" in body["filters"]["price"])
 
 
 @pytest.mark.parametrize("more", [{"query": "ak"}, {"sort": "newest"}, {"filters": {"seed": [1]}}])
-def test_what_it_has_no_equal_of_is_not_asked_differently(more: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="the peer is not asked"):
+def test_a_search_that_it_does_not_offer_is_refused(more: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="the peer does not offer"):
         query_of({"sort": "price_asc", **more})
 
 

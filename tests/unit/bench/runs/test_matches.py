@@ -1,8 +1,8 @@
-"""The cost by matches: sizes in, the numbers of matches out; times in, what is told of them out."""
+"""The numbers of matches that are measured, and what is reported of their times."""
 
 import pytest
 
-from bench.runs.matches import Cost, classes
+from bench.runs.matches import SearchTimes, decades
 
 
 @pytest.mark.parametrize(
@@ -14,12 +14,12 @@ from bench.runs.matches import Cost, classes
     ],
 )
 def test_matches_are_by_decade_to_all_items(items: int, expected: list[int]) -> None:
-    assert classes(items) == expected
+    assert decades(items) == expected
 
 
-def test_a_cost_is_told_by_its_medians() -> None:
-    cost = Cost(100, "gear-api", found=[90, 110, 100], rounds=[[1.0, 2.0, 9.0], [2.0, 3.0, 4.0]])
-    assert cost.as_json() == {
+def test_times_are_reported_by_their_medians() -> None:
+    times = SearchTimes(100, "gear-api", totals=[90, 110, 100], rounds=[[1.0, 2.0, 9.0], [2.0, 3.0, 4.0]])
+    assert times.as_json() == {
         "matches": 100,
         "peer": "gear-api",
         "found": 100,

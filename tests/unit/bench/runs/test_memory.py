@@ -1,40 +1,40 @@
-"""A worker's memory: samples in, whether it stays the same out; it is asked a mixture that goes on being new."""
+"""The memory of a worker: the verdict of its samples, and a mixture of bodies that goes on being new."""
 
 from itertools import islice
 
 import pytest
 
-from bench.runs.memory import MIXED, Sample, mixed, verdict
+from bench.runs.memory import MIXED, Sample, mixed_bodies, verdict
 
 MIB = 2**20
 
 
-def held(*mib: float) -> list[Sample]:
-    return [Sample(number * 1000, round(one * MIB), 300.0) for number, one in enumerate(mib, 1)]
+def samples(*mib: float) -> list[Sample]:
+    return [Sample(number * 1000, round(size * MIB), 300.0) for number, size in enumerate(mib, 1)]
 
 
-def test_what_a_worker_holds_after_its_warm_up_is_flat() -> None:
-    told = verdict(held(90, *[120.0] * 30))
-    assert (told["first"], told["last"], told["most"]) == (120 * MIB, 120 * MIB, 120 * MIB)
-    assert told["flat"]
-    assert told["within"]
-    assert [one["requests"] for one in told["tenths"]][-1] == 31_000
+def test_memory_that_stays_after_the_warm_up_is_flat() -> None:
+    judged = verdict(samples(90, *[120.0] * 30))
+    assert (judged["first"], judged["last"], judged["max"]) == (120 * MIB, 120 * MIB, 120 * MIB)
+    assert judged["flat"]
+    assert judged["within"]
+    assert [tenth["requests"] for tenth in judged["tenths"]][-1] == 31_000
 
 
-def test_what_grows_is_told() -> None:
-    told = verdict(held(*range(100, 160)))
-    assert not told["flat"]
-    assert not told["within"]
-    assert len(told["tenths"]) == 10
+def test_memory_that_grows_is_not_flat() -> None:
+    judged = verdict(samples(*range(100, 160)))
+    assert not judged["flat"]
+    assert not judged["within"]
+    assert len(judged["tenths"]) == 10
 
 
 def test_too_few_samples_are_no_verdict() -> None:
     with pytest.raises(ValueError, match="10 samples have no ten tenths"):
-        verdict(held(*[100.0] * 10))
+        verdict(samples(*[100.0] * 10))
 
 
-def test_runs_repeat_what_is_hot_and_never_what_is_cold() -> None:
-    first, second = list(mixed(0)), list(mixed(1))
+def test_runs_repeat_hot_bodies_and_never_cold_ones() -> None:
+    first, second = list(mixed_bodies(0)), list(mixed_bodies(1))
     parts = len(MIXED)
     hot, cold = MIXED.index("hot"), MIXED.index("cold")
     assert first[hot::parts] == second[hot::parts]

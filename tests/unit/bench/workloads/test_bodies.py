@@ -1,4 +1,4 @@
-"""The bodies that benchmarks send are the same every time, and each of them is one that the service takes."""
+"""The bodies of the workloads are the same every time, and valid searches."""
 
 from collections import Counter
 from dataclasses import replace
@@ -8,8 +8,9 @@ import pytest
 
 from api.http.json_body import parse
 from api.search.schemas.search import SearchBody
+from bench.peers import own_index
 from bench.peers.plain import counts_of, query_of
-from bench.runs.search import OWN, RAW, Peer, own_query_of
+from bench.peers.search_peers import OWN, PLAIN, Peer
 from bench.workloads.bodies import bodies_of, workloads
 
 WORKLOADS = workloads()
@@ -25,12 +26,12 @@ def test_the_same_seed_draws_the_same_bodies(name: str) -> None:
 
 
 @every_workload
-def test_every_body_is_one_that_the_service_takes(name: str) -> None:
+def test_every_body_is_a_valid_search(name: str) -> None:
     for body in bodies_of(replace(WORKLOADS[name], bodies=500), 1):
         SearchBody.model_validate(parse(orjson.dumps(body)))
 
 
-def test_distinct_bodies_are_distinct_and_a_few_of_zipf_are_asked_most() -> None:
+def test_distinct_bodies_are_distinct_and_a_few_of_zipf_are_most_frequent() -> None:
     cold = [orjson.dumps(body) for body in bodies_of(WORKLOADS["cold"], 1)]
     assert len(set(cold)) > 0.99 * len(cold)
     hot = Counter(orjson.dumps(body) for body in bodies_of(WORKLOADS["hot"], 1))
@@ -55,7 +56,7 @@ COUNTED = {
 
 
 def test_a_request_by_hand_counts_each_facet_inside_the_selections_of_the_others() -> None:
-    request = own_query_of(COUNTED)
+    request = own_index.query_of(COUNTED)
     kind, exterior = {"terms": {"type.folded": ["knife"]}}, {"terms": {"exterior.folded": ["field-tested"]}}
     assert request["query"] == {
         "bool": {
@@ -74,13 +75,14 @@ def test_a_request_by_hand_counts_each_facet_inside_the_selections_of_the_others
 
 
 def test_counts_of_the_engine_are_read_by_facet_and_value() -> None:
-    told = {"aggregations": {"type": {"doc_count": 3, "values": {"buckets": [{"key": "Knife", "doc_count": 3}]}}}}
-    assert counts_of(told) == {"type": {"Knife": 3}}
+    response = {"aggregations": {"type": {"doc_count": 3, "values": {"buckets": [{"key": "Knife", "doc_count": 3}]}}}}
+    assert counts_of(response) == {"type": {"Knife": 3}}
     assert counts_of({}) == {}
 
 
-def test_our_index_is_asked_for_counts_by_hand_beside_a_plain_index_too() -> None:
-    own, raw = (Peer(name, "", "", {}, walks_only=True) for name in (OWN, RAW))
-    asked = {name for name, workload in WORKLOADS.items() if own.knows(workload)}
-    assert asked == {"export", "facets", "facets_hot"}
-    assert raw.knows(WORKLOADS["facets_hot"])
+def test_our_index_is_measured_by_hand_for_facets_and_whole_results_beside_a_plain_index() -> None:
+    own = Peer(OWN, "", "", {}, "own", facets_and_pages_only=True)
+    plain = Peer(PLAIN, "", "", {}, "plain")
+    assert {name for name, workload in WORKLOADS.items() if own.can_run(workload)} == {"export", "facets", "facets_hot"}
+    assert plain.can_run(WORKLOADS["facets_hot"])
+    assert not plain.can_run(WORKLOADS["export"])

@@ -1,6 +1,6 @@
--- wrk's script: a file of bodies, one a line, sent one after the other from a given place; the result as one JSON line.
--- wrk -s post.lua ADDRESS -- FILE FIRST PATH [KEYS]
--- With KEYS each request has an Idempotency-Key of its own, which begins so.
+-- The script of wrk: sends the bodies of a file, one a line, in order, and prints what it counted as one JSON line.
+-- wrk -s post.lua ADDRESS -- FILE FIRST PATH [IDEMPOTENCY_PREFIX]
+-- With a prefix each request has an Idempotency-Key of its own that begins with it.
 local threads = 0
 
 function setup(thread)
@@ -15,7 +15,7 @@ function init(args)
   end
   at = tonumber(args[2]) + number * math.floor(#bodies / 2)
   path = args[3]
-  keys = args[4]
+  prefix = args[4]
   if bodies[1] == nil then
     error("no bodies in " .. args[1])
   end
@@ -24,8 +24,8 @@ end
 
 function request()
   at = at + 1
-  if keys then
-    wrk.headers["Idempotency-Key"] = keys .. "-" .. at
+  if prefix then
+    wrk.headers["Idempotency-Key"] = prefix .. "-" .. at
   end
   return wrk.format("POST", path, nil, bodies[(at - 1) % #bodies + 1] .. "\n")
 end
@@ -33,7 +33,7 @@ end
 function done(summary, latency, requests)
   local errors = summary.errors
   io.stdout:write(string.format(
-    '{"requests":%d,"microseconds":%d,"p50":%d,"p90":%d,"p99":%d,"most":%d,"refused":%d,"broken":%d,"bytes":%d}\n',
+    '{"requests":%d,"microseconds":%d,"p50":%d,"p90":%d,"p99":%d,"max":%d,"status_errors":%d,"socket_errors":%d,"bytes":%d}\n',
     summary.requests, summary.duration, latency:percentile(50), latency:percentile(90), latency:percentile(99),
     latency.max, errors.status, errors.connect + errors.read + errors.write + errors.timeout, summary.bytes
   ))

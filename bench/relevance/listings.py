@@ -1,4 +1,4 @@
-"""The stock that is searched: judgments in; seeded listings of the whole catalogue, with an answer for each, out."""
+"""The listings that the judged texts search: seeded samples of the whole catalogue, with an answer for each text."""
 
 import json
 from collections import defaultdict
@@ -15,74 +15,76 @@ from mappings.platforms import Platform, read_platforms
 CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
 PLATFORM = 730
 SEED = 1
-# what tells one listing from another of the same name
-_OF_A_LISTING = ("price", "float", "seed")
-# the fields by which listings are looked up, what tells most first
-_LOOKED_UP = ("name", "finish", "weapon", "tournament", "phase", "type", "exterior")
+# in which listings of one name differ
+_LISTING_FIELDS = ("price", "float", "seed")
+# by which listings are looked up, the most selective first
+_LOOKUP_FIELDS = ("name", "finish", "weapon", "tournament", "phase", "type", "exterior")
 
 
-def stock(count: int, judgments: Sequence[Judgment]) -> list[Item]:
+def listings_for(count: int, judgments: Sequence[Judgment]) -> list[Item]:
     """So many listings (each row of the catalogue first), and one more for each text that none of them answers.
 
-    An added listing is one of the others with the price, float or seed that is asked for, where its finish allows it.
+    An added listing is one of the others with the price, float or seed that is meant, where its finish allows it.
     Raises ValueError where the catalogue has nothing that a judgment means: then the judgment is wrong.
     """
-    platform = {one.id: one for one in read_platforms()}[PLATFORM]
+    platform = next(platform for platform in read_platforms() if platform.id == PLATFORM)
     rows = read_catalogue(CATALOGUE)
     batches = Sampler(rows, platform, SEED).batches(count)
-    shelves = _Shelves(orjson.loads(line) for batch in batches for line in batch.splitlines())
+    lookup = _Lookup(orjson.loads(line) for batch in batches for line in batch.splitlines())
     limits = {row["name"]: Span(min=row["minFloat"], max=row["maxFloat"]) for row in rows}
     added: list[Item] = []
     for judgment in judgments:
-        if judgment.means and not any(meaning.fits(item) for meaning in judgment.means for item in shelves.of(meaning)):
-            last = (added or shelves.items)[-1]["id"]
-            added.append(_added(judgment, shelves, limits, platform) | {"id": last + 1})
-    return shelves.items + added
+        if judgment.means and not any(
+            meaning.fits(item) for meaning in judgment.means for item in lookup.candidates(meaning)
+        ):
+            last = (added or lookup.items)[-1]["id"]
+            added.append(_added(judgment, lookup, limits, platform) | {"id": last + 1})
+    return lookup.items + added
 
 
-class _Shelves:
-    """Listings by what they are, so that each judgment looks at few."""
+class _Lookup:
+    """Listings by the values of their fields, so that each judgment looks at few."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self.items = list(items)
         self._by: dict[tuple[str, str], list[Item]] = defaultdict(list)
         for item in self.items:
-            for field in _LOOKED_UP:
+            for field in _LOOKUP_FIELDS:
                 self._by[field, value_of(field, item)].append(item)
             for word in set(words_of(item["name"])):
                 self._by["words", word].append(item)
 
-    def of(self, meaning: Meaning) -> Sequence[Item]:
+    def candidates(self, meaning: Meaning) -> Sequence[Item]:
         """The listings that may be what is meant."""
-        found = [self.items]
-        found += [
+        candidates = [self.items]
+        candidates += [
             [item for value in wanted for item in self._by.get((field, value), [])]
-            for field in _LOOKED_UP
+            for field in _LOOKUP_FIELDS
             if (wanted := getattr(meaning, field))
         ]
-        found += [self._by.get(("words", word), []) for word in meaning.whole_words()]
-        return min(found, key=len)
+        candidates += [self._by.get(("words", word), []) for word in meaning.whole_words()]
+        return min(candidates, key=len)
 
 
-def _added(judgment: Judgment, shelves: _Shelves, limits: dict[str, Span], platform: Platform) -> Item:
+def _added(judgment: Judgment, lookup: _Lookup, limits: dict[str, Span], platform: Platform) -> Item:
     for meaning in judgment.means:
-        for item in shelves.of(meaning):
-            if meaning.fits(item, leave_out=_OF_A_LISTING):
-                for changed in _as_asked(meaning, item, limits[item["name"]], platform):
-                    if meaning.fits(changed):
-                        return changed
+        for item in lookup.candidates(meaning):
+            if meaning.fits(item, leave_out=_LISTING_FIELDS):
+                for adjusted in _adjusted(meaning, item, limits[item["name"]], platform):
+                    if meaning.fits(adjusted):
+                        return adjusted
     message = f"nothing in the catalogue is what {json.dumps(judgment.query)} is judged to mean; correct the judgment"
     raise ValueError(message)
 
 
-def _as_asked(meaning: Meaning, item: Item, limits: Span, platform: Platform) -> Iterator[Item]:
-    """The listing with the price, float and seed that are asked for, if its exterior and finish allow such a float."""
+def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform) -> Iterator[Item]:
+    """The listing with the price, float and seed that are meant, if its exterior and finish allow such a float."""
     paint, price = dict(item["paint"]), item["price"]
     if not meaning.holds("float", item) and meaning.wear is not None:
         bands = [band for band in platform.exterior if band.name == item["details"]["exterior"]]
         if not bands or paint["float"] is None:
             return
-        allowed = meaning.wear.within(limits).within(Span(min=bands[0].low, below=bands[0].high))
+        allowed = meaning.wear.intersection(limits).intersection(Span(min=bands[0].low, below=bands[0].high))
         paint["float"] = allowed.middle()
         if not allowed.holds(paint["float"]):
             return

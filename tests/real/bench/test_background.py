@@ -1,10 +1,10 @@
-"""The shop beside measured searches: what it sells is sold, hidden and told, and the next run sells something else."""
+"""Traffic beside measured searches: its orders are placed, hidden and called back, each run for other items."""
 
 import time
 from collections.abc import Callable
 
 from api.settings import Settings
-from bench.runs.changing import Changed, changing
+from bench.clients.background import Target, background_traffic
 from tests.support.app import serving
 from tests.support.receiver import Receiver, answers
 
@@ -22,18 +22,18 @@ def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
 ) -> None:
     settings = sqlite_settings.model_copy(update={"allow_insecure_callbacks": True})
     with serving(settings) as client, Receiver(answers(200)) as receiver:
-        changed = Changed(
+        target = Target(
             opensearch_url,
             f"{index_prefix}-730",
-            cents=True,
-            orders=str(client.base_url),
+            prices_in_cents=True,
+            orders_address=str(client.base_url),
             headers=dict(client.headers),
-            callbacks=receiver.url,
+            callback_url=receiver.url,
         )
 
         def sell(expected: int) -> None:
-            with changing(changed, changes=10, orders=2.0) as sold:
-                until(lambda: sold.items == 1)
+            with background_traffic(target, changes=10, orders=2.0) as count:
+                until(lambda: count.orders == 1)
             until(lambda: len(receiver.events) == expected)
             until(lambda: client.post("/v1/gear/search", json={"platform": 730}).json()["total"] == offered - expected)
 
