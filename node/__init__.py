@@ -1,1 +1,1 @@
-"""A real OpenSearch on this machine without containers: get, check, start, stop."""
+"""gear-node: a real OpenSearch on this machine without containers."""

@@ -1,4 +1,4 @@
-"""`python -m node` goes in; the command line `gear-node` comes out."""
+"""Runs the command line `gear-node` as `python -m node`."""
 
 from node.cli import main
 

@@ -1,4 +1,4 @@
-"""The command line `gear-node`: options go in; data on stdout, talk on stderr and an exit code come out."""
+"""The command line `gear-node`: data on stdout, all else on stderr."""
 
 import functools
 import json
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from node.lifecycle import Status
-    from node.talk import StreamTalk
+    from node.process.lifecycle import Status
+    from node.progress import Reporter
 
 NOT_RUNNING = 3
 """Exit code of `status` when the node does not run or does not answer (as init scripts have it)."""
@@ -29,12 +29,12 @@ def _dir_option(command: Callable[P, R]) -> Callable[P, R]:
     )(command)
 
 
-def _yes_to_json(command: Callable[P, R]) -> Callable[P, R]:
+def _json_option(command: Callable[P, R]) -> Callable[P, R]:
     return click.option("--json", "as_json", is_flag=True, help="One JSON object. Example: --json")(command)
 
 
-def _told(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn what went wrong into one sentence on stderr and exit code 1."""
+def _explains_errors(command: Callable[P, R]) -> Callable[P, R]:
+    """Turns an error into one sentence on stderr and exit code 1."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -56,10 +56,10 @@ def _told(command: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _talk() -> "StreamTalk":
-    from node.talk import StreamTalk
+def _reporter() -> "Reporter":
+    from node.progress import Reporter
 
-    return StreamTalk(sys.stderr)
+    return Reporter(sys.stderr)
 
 
 def _print_json(data: dict[str, Any]) -> None:
@@ -85,25 +85,25 @@ def main() -> None:
     help="laptop (default) starts fast and stays small; full is for benchmarks. Example: --jvm full",
 )
 @click.option("--timeout", type=float, help="Seconds that the start may take (180). Example: --timeout 300")
-@_yes_to_json
-@_told
-def start(directory: Path | None, as_json: bool, **given: Any) -> None:
+@_json_option
+@_explains_errors
+def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     """Get OpenSearch if it is not here yet, start it, and print its address once it answers.
 
     The first time fetches 176 MB; after that no network is needed. Data survives stop and start.
 
     Example: gear-node start --port 9201 --heap 1g
     """
-    from node import lifecycle
+    from node.process import lifecycle
     from node.settings import read_settings
 
-    settings = read_settings(dir=directory, **given)
-    started = lifecycle.start(settings, _talk())
+    settings = read_settings(dir=directory, **options)
+    started = lifecycle.start(settings, _reporter())
     record = started.record
     verb = "runs already" if started.already else "runs"
-    click.echo(f"OpenSearch {verb} (process {record.pid}, data in {started.places.home})", err=True)
+    click.echo(f"OpenSearch {verb} (process {record.pid}, data in {started.folders.home})", err=True)
     if as_json:
-        _print_json({"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.places))
+        _print_json({"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.folders))
     else:
         click.echo(record.url)
 
@@ -117,30 +117,30 @@ def start(directory: Path | None, as_json: bool, **given: Any) -> None:
     show_default=True,
     help="Seconds before it is killed. Example: --timeout 60",
 )
-@_told
+@_explains_errors
 def stop(directory: Path | None, timeout: float) -> None:
     """End the node in good order; its data stay. Fine when it does not run.
 
     Example: gear-node stop
     """
-    from node import lifecycle
+    from node.process import lifecycle
     from node.settings import read_settings
 
     settings = read_settings(dir=directory)
-    stopped = lifecycle.stop(settings, timeout, _talk())
+    stopped = lifecycle.stop(settings, timeout, _reporter())
     click.echo("OpenSearch stopped" if stopped else "OpenSearch was not running", err=True)
 
 
 @main.command()
 @_dir_option
-@_yes_to_json
-@_told
+@_json_option
+@_explains_errors
 def status(directory: Path | None, as_json: bool) -> None:
     """Say whether the node runs and how it is. Exit code 0 when it answers, 3 when not.
 
     Example: gear-node status --json
     """
-    from node import lifecycle
+    from node.process import lifecycle
     from node.settings import read_settings
 
     report = lifecycle.status(read_settings(dir=directory))
@@ -163,60 +163,55 @@ def status(directory: Path | None, as_json: bool) -> None:
     show_default=True,
     help="How many of the last lines. Example: -n 200",
 )
-@click.option("-f", "--follow", is_flag=True, help="Go on printing what comes, until Ctrl-C. Example: -f")
-@_told
-def logs(directory: Path | None, lines: int, follow: bool) -> None:
+@_explains_errors
+def logs(directory: Path | None, lines: int) -> None:
     """Print the end of the server's log.
 
-    Example: gear-node logs -n 200 -f
+    Example: gear-node logs -n 200
     """
-    from node import lifecycle
-    from node.follow import follow_file
-    from node.process import last_lines
+    from node.process import lifecycle
+    from node.process.daemon import last_lines
     from node.settings import read_settings
 
-    places = lifecycle.places_of(read_settings(dir=directory))
-    log = places.log if places.log.is_file() else places.console
+    folders = lifecycle.folders_of(read_settings(dir=directory))
+    log = folders.log if folders.log.is_file() else folders.console
     if not log.is_file():
-        msg = f"there is no log in {places.home} yet: start the node first (gear-node start)"
+        msg = f"there is no log in {folders.home} yet: start the node first (gear-node start)"
         raise click.ClickException(msg)
     for line in last_lines(log, lines):
         click.echo(line)
-    if follow:
-        for text in follow_file(log):
-            click.echo(text, nl=False)
 
 
 @main.command()
 @_dir_option
 @click.option("--yes", is_flag=True, help="Do not ask. Example: --yes")
 @click.option("--all", "downloads", is_flag=True, help="Delete the downloads too. Example: --all --yes")
-@_told
+@_explains_errors
 def reset(directory: Path | None, yes: bool, downloads: bool) -> None:
     """End the node and delete all its data; the downloads stay, unless --all is given.
 
     Example: gear-node reset --yes
     """
-    from node import lifecycle
+    from node.process import lifecycle
     from node.settings import read_settings
 
     settings = read_settings(dir=directory)
-    places = lifecycle.places_of(settings)
-    what = f"all data in {places.home}" + (f" and the downloads in {places.cache}" if downloads else "")
+    folders = lifecycle.folders_of(settings)
+    what = f"all data in {folders.home}" + (f" and the downloads in {folders.cache}" if downloads else "")
     if not yes:
         click.confirm(f"Delete {what}?", abort=True, err=True)
-    deleted = lifecycle.reset(settings, 30, _talk(), downloads=downloads)
-    click.echo(f"deleted {what}" if deleted else f"there was nothing to delete in {places.home}", err=True)
+    deleted = lifecycle.reset(settings, 30, _reporter(), downloads=downloads)
+    click.echo(f"deleted {what}" if deleted else f"there was nothing to delete in {folders.home}", err=True)
 
 
-def _where(places: Any) -> dict[str, str]:
-    """The folders that a machine may want to know."""
-    return {"dir": str(places.home), "cache": str(places.cache), "log": str(places.log)}
+def _where(folders: Any) -> dict[str, str]:
+    """The folders, for machines."""
+    return {"dir": str(folders.home), "cache": str(folders.cache), "log": str(folders.log)}
 
 
 def _status_json(report: "Status") -> dict[str, Any]:
     """The status for machines; what is not known is null."""
-    from node.pins import OPENSEARCH_VERSION
+    from node.server.pins import OPENSEARCH_VERSION
 
     record, state = report.record, report.cluster
     return {
@@ -235,12 +230,12 @@ def _status_json(report: "Status") -> dict[str, Any]:
         "residentBytes": report.resident,
         "diskFreeBytes": report.disk_free,
         "stalePidFile": report.stale,
-    } | _where(report.places)
+    } | _where(report.folders)
 
 
 def _status_lines(report: "Status") -> list[str]:
     """The status for people."""
-    from node.config import FREE_DISK_TO_START
+    from node.process.config import FREE_DISK_TO_START
 
     record, state = report.record, report.cluster
     lines = [f"state     {report.state}"]
@@ -251,9 +246,9 @@ def _status_lines(report: "Status") -> list[str]:
         lines.append(f"cluster   {state.health}, {state.indices} indices, {state.documents} documents")
         if state.locked:
             lines.append(f"locked    {', '.join(state.locked)}: the disk was too full, free some and they open again")
-    lines += [f"data      {report.places.home}", f"disk      {report.disk_free / 1e9:.1f} GB free"]
+    lines += [f"data      {report.folders.home}", f"disk      {report.disk_free / 1e9:.1f} GB free"]
     if report.disk_free < FREE_DISK_TO_START:
         lines.append("warning   the disk is nearly full: below 0.5 GB OpenSearch makes every index read-only")
     if report.stale:
-        lines.append(f"warning   {report.places.record} is stale: the node ended without `gear-node stop`")
+        lines.append(f"warning   {report.folders.record} is stale: the node ended without `gear-node stop`")
     return lines

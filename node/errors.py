@@ -1,8 +1,8 @@
-"""What went wrong and what to do about it goes in; the one exception of this package, ready to print, comes out."""
+"""The errors of this package, each with a text that says what to do next."""
 
 
 class NodeError(Exception):
-    """Something asked for was not done. Its text says what, and what to do next."""
+    """A command was not carried out. The text says why, and what to do next."""
 
 
 class DamagedDownloadError(NodeError):
@@ -10,4 +10,4 @@ class DamagedDownloadError(NodeError):
 
 
 class UnreachableError(NodeError):
-    """A file could not be fetched; what did arrive is kept and the next attempt goes on from there."""
+    """A file could not be fetched."""

@@ -1,4 +1,4 @@
-"""The environment, `.env` and the command line's options go in; one frozen settings object comes out."""
+"""The settings of a node, from the environment, `.env` and the command line."""
 
 import re
 from pathlib import Path
@@ -64,13 +64,13 @@ def read_settings(**options: Any) -> NodeSettings:
 
     Raises NodeError naming each wrong setting.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    overrides = {name: value for name, value in options.items() if value is not None}
     try:
-        return NodeSettings(**given)
+        return NodeSettings(**overrides)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg'].removeprefix('Value error, ')}"
-            for fault in error.errors()
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors()
         )
-        msg = f"the settings of the node are wrong: {faults} (options, or GEAR_NODE_... in the environment)"
+        msg = f"the settings of the node are wrong: {problems} (options, or GEAR_NODE_... in the environment)"
         raise NodeError(msg) from error

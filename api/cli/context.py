@@ -46,14 +46,14 @@ def checked(made: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
-    from mappings.setting_errors import describe_setting_errors
+    from mappings.setting_faults import setting_faults
 
     try:
         return made()
     except PlatformFileError as error:
         raise click.ClickException(str(error)) from None
     except ValidationError as error:
-        raise click.ClickException(describe_setting_errors(error)) from None
+        raise click.ClickException(setting_faults(error)) from None
 
 
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:

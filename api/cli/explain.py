@@ -67,7 +67,7 @@ def _found(number: int, body: str, reference: str | None) -> "Why":
     from api.cli.context import checked
     from api.errors import ApiError
     from mappings.connection import SearchSettings
-    from mappings.engine_errors import describe_error, redacted_address
+    from mappings.engine_errors import address_of, explained
     from mappings.platforms import read_platforms
 
     settings = checked(SearchSettings)
@@ -76,10 +76,10 @@ def _found(number: int, body: str, reference: str | None) -> "Why":
     try:
         return asyncio.run(_asked(settings, platforms, number, text, reference))
     except OpenSearchException as error:
-        raise click.ClickException(describe_error(error, redacted_address(settings))) from error
+        raise click.ClickException(explained(error, address_of(settings))) from error
     except ApiError as error:
         if isinstance(error.__cause__, OpenSearchException):
-            raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
+            raise click.ClickException(explained(error.__cause__, address_of(settings))) from error
         raise click.ClickException(_refusal(error)) from error
 
 
@@ -111,11 +111,11 @@ async def _asked(
 
 def _platform(platforms: "Platforms", reference: str | None, asked: int | None) -> "Platform":
     if reference is None and asked is None and len(platforms) > 1:
-        message = f"say with --platform whose item it is: {platforms.describe()}"
+        message = f"say with --platform whose item it is: {platforms.known()}"
         raise click.UsageError(message)
     named = str(asked) if reference is None and asked is not None else reference
     platform = next(iter(platforms)) if named is None else platforms.by_reference(named)
     if platform is None:
-        message = f"{named} is no known platform; known are {platforms.describe()}"
+        message = f"{named} is no known platform; known are {platforms.known()}"
         raise click.UsageError(message)
     return platform

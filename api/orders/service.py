@@ -174,7 +174,7 @@ def platform_of(services: Services, order: Order) -> Platform:
 def _platform(services: Services, body: OrderBody) -> Platform:
     platform = services.platforms.by_reference(body.platform)
     if platform is None:
-        message = f"unknown platform; known are {services.platforms.describe()}"
+        message = f"unknown platform; known are {services.platforms.known()}"
         raise invalid("platform", message, "unknown_platform")
     return platform
 

@@ -14,15 +14,15 @@ from api.search.schemas.values import MOST_VALUE_CHARACTERS
 from api.search.suggest.service import DEFAULT_SUGGESTIONS, MOST_SUGGESTIONS, MOST_TEXT_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
-from mappings.money import MAX_PRICE
+from mappings.money import MOST_PRICE
 from mappings.platforms import Platform
 
 _KINDS = {
     Kind.FOLDED: "values",
-    Kind.INTEGER: "integers",
+    Kind.WHOLE: "integers",
     Kind.MONEY: "range",
     Kind.RANGE: "range",
-    Kind.ATTACHMENTS: "attachments",
+    Kind.ATTACHED: "attachments",
 }
 
 
@@ -46,14 +46,14 @@ def _filter_entry(row: Filter) -> dict[str, Any]:
 
 def _bounds(row: Filter) -> dict[str, int]:
     if row.kind is Kind.MONEY:
-        return {"minimum": 0, "maximum": int(MAX_PRICE)}
+        return {"minimum": 0, "maximum": int(MOST_PRICE)}
     if row.kind is Kind.RANGE:
         return {"minimum": 0, "maximum": 1}
-    if row.kind is Kind.ATTACHMENTS:
-        return {"maxValues": row.max_values, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
-    if row.kind is Kind.INTEGER:
-        return {"maxValues": row.max_values}
-    return {"maxValues": row.max_values, "maxCharacters": MOST_VALUE_CHARACTERS}
+    if row.kind is Kind.ATTACHED:
+        return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
+    if row.kind is Kind.WHOLE:
+        return {"maxValues": row.most}
+    return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}
 
 
 def limits(settings: Settings) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from api.errors import ApiError
 from api.search.engine.answers import Answer
 from api.search.engine.results import total_of
 from api.search.query.request import Clause, Question, costing, dearest_of_many, most_cents
-from mappings.money import MAX_MINOR
+from mappings.money import MOST_MINOR
 from mappings.platforms import Platform
 
 KEEP_SECONDS = 600.0
@@ -24,7 +24,7 @@ RETRY_SECONDS = 10.0
 # Items: the engine goes through so many in less time than it takes to ask it once more.
 REACH = 2_000
 WIDENED = 25  # times as many where they were too few
-_PLACES = MAX_MINOR.bit_length()
+_PLACES = MOST_MINOR.bit_length()
 
 Ask = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[Answer]]]
 _Names = tuple[int, ...]

@@ -162,9 +162,9 @@ async def get_platforms(token: SearchToken, _: Annotated[None, Depends(only_quer
 def _platform(reference: str | None, platforms: Platforms) -> Platform:
     if reference is None:
         if len(platforms) > 1:
-            raise invalid("platform", f"name one: {platforms.describe()}")
+            raise invalid("platform", f"name one: {platforms.known()}")
         return next(iter(platforms))
     platform = platforms.by_reference(reference)
     if platform is None:
-        raise invalid("platform", f"unknown platform; known are {platforms.describe()}", "unknown_platform")
+        raise invalid("platform", f"unknown platform; known are {platforms.known()}", "unknown_platform")
     return platform

@@ -1,4 +1,4 @@
-"""A command: its answer so far in; the answer printed, errors describe_error and an exit code out, whatever happens."""
+"""A command: its answer so far in; the answer printed, errors explained and an exit code out, whatever happens."""
 
 import logging
 import sys
@@ -17,9 +17,9 @@ from indexer.engine.retry import Patience
 from indexer.orders.claims import Claims
 from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
-from mappings.engine_errors import describe_error, redacted_address
+from mappings.engine_errors import address_of, explained
 from mappings.platforms import Platform, PlatformFileError, Platforms
-from mappings.setting_errors import describe_setting_errors
+from mappings.setting_faults import setting_faults
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
 
@@ -35,9 +35,9 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
     except (CommandError, SourceError, PlatformFileError) as error:
         answer["error"] = str(error)
     except ValidationError as error:
-        answer["error"] = describe_setting_errors(error)
+        answer["error"] = setting_faults(error)
     except OpenSearchException as error:
-        answer["error"] = describe_error(error, redacted_address(SearchSettings()))
+        answer["error"] = explained(error, address_of(SearchSettings()))
     except KeyboardInterrupt:
         answer["error"] = "interrupted"
         code = INTERRUPTED
@@ -53,7 +53,7 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
 def platform_of(platforms: Platforms, reference: str) -> Platform:
     platform = platforms.by_reference(reference)
     if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.describe()}"
+        message = f"{reference} is no known platform; known are {platforms.known()}"
         raise CommandError(message)
     return platform
 

@@ -10,7 +10,7 @@ from indexer.doctor.findings import Finding, Severity
 from indexer.doctor.orders import Orders
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.engine_errors import redacted_address
+from mappings.engine_errors import address_of
 from mappings.platforms import Platform
 from store.connection.settings import StoreSettings
 
@@ -25,7 +25,7 @@ def diagnosed(
     client = connect(settings, timeout=CALL_SECONDS, retries=1)
     doctor = Doctor(
         client=client,
-        address=redacted_address(settings),
+        address=address_of(settings),
         prefix_alias=settings.alias,
         definition=read_definition(),
         platforms=platforms,

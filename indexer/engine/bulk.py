@@ -21,7 +21,7 @@ from indexer.engine.failures import CommandError, is_overload, is_too_large, may
 from indexer.engine.retry import Patience
 from indexer.engine.throttle import MOST_BYTES_IN_FLIGHT, Pace
 from indexer.loading.committed_offset import LowWater
-from mappings.engine_errors import cause, disk_full_message, is_disk_full
+from mappings.engine_errors import cause, disk_full, is_disk_full
 
 CHUNK_ITEMS = 10_000
 # Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.
@@ -220,7 +220,7 @@ class BulkWriter:
                 continue
             why = reason_of(result)
             if is_disk_full(why):
-                raise CommandError(disk_full_message(why))
+                raise CommandError(disk_full(why))
             if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
                 again.append(entry)
                 pushed = pushed or status == HTTPStatus.TOO_MANY_REQUESTS

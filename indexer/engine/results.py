@@ -10,7 +10,7 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.engine.bulk import reason_of
 from indexer.engine.failures import CommandError, may_pass
 from indexer.engine.retry import Patience
-from mappings.engine_errors import cause, disk_full_message, is_disk_full
+from mappings.engine_errors import cause, disk_full, is_disk_full
 
 Change = TypeVar("Change")
 
@@ -66,7 +66,7 @@ def send_all(
                 again.append(change)
                 reason = reason_of(result)
                 if is_disk_full(reason):
-                    raise CommandError(disk_full_message(reason))
+                    raise CommandError(disk_full(reason))
             else:
                 yield change, result
         if len(again) < len(left):

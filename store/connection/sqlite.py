@@ -1,40 +1,44 @@
-"""SQLite's connections: a file in; what SQLAlchemy's asynchronous dialect asks of a driver out, with few waits.
+"""SQLite's connections, for SQLAlchemy's asynchronous dialect.
 
-Each wait for a thread lasts until the event loop comes round, which takes milliseconds under searches. What a writer
-does is small, rows by their keys, and is done at once where it is asked for. Only what may last goes to a thread: a
-commit, which waits for the disk, and what is read, with all its rows (docs/decisions/0038).
+Every statement runs in the connection's thread. To await it costs a round of the event loop, which takes milliseconds
+beside searches, and an order has some fifteen statements; what a writer does takes microseconds each. So the loop
+blocks for a writer's statements, each for TURN_SECONDS at most: one that lasts longer is awaited, as commits and all
+statements of readers are (docs/decisions/0038).
 """
 
 import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 BEGIN_WRITING: Final = "BEGIN IMMEDIATE"
-AGAIN_SECONDS: Final = 0.01
+LOCK_RETRY_SECONDS: Final = 0.01
 """Until a lock that another process holds is tried again."""
 TURN_SECONDS: Final = 0.002
-"""A writer lets the event loop come round after so long: a batch of five hundred rows must not stop the searches."""
+"""A writer blocks the event loop no longer for one statement, and gives way between two after as long."""
 
 _LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY)
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 async def connect(file: Path, lock_seconds: float) -> "SqliteConnection":
-    """A connection that waits so long for a lock; makes the file and its folder. Raises OSError and sqlite3.Error."""
+    """Opens a connection that waits this long for a lock; creates the file and its folder.
+
+    Raises OSError and sqlite3.Error.
+    """
     thread = ThreadPoolExecutor(1, "sqlite")
 
-    def opened() -> sqlite3.Connection:
+    def open_file() -> sqlite3.Connection:
         file.parent.mkdir(parents=True, exist_ok=True)
         # no transactions that the driver begins, and locks are waited for below
         return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
 
-    return SqliteConnection(await _done(thread, opened), thread, lock_seconds)
+    return SqliteConnection(await _finished(thread.submit(open_file)), thread, lock_seconds)
 
 
 class SqliteConnection:
@@ -45,39 +49,50 @@ class SqliteConnection:
         self._thread = thread
         self._lock_seconds = lock_seconds
         self._writing = False
-        self._turn = 0.0
+        self._turn_ends = 0.0  # where a writer gives way
 
     def cursor(self) -> "SqliteCursor":
         """A cursor, which is used within a context."""
         return SqliteCursor(self, self._connection.cursor())
 
-    async def run(self, statement: str, work: Callable[[], Made]) -> Made:
-        """Does a statement's work, which is tried again while another process locks it out; raises sqlite3.Error."""
-        until = time.monotonic() + self._lock_seconds
+    async def run(self, statement: str, work: Callable[[], Result]) -> Result:
+        """Runs a statement, again and again while another process locks it out; raises sqlite3.Error."""
+        deadline = time.monotonic() + self._lock_seconds
         while True:
             try:
                 if not (self._writing or statement.startswith("BEGIN")):
-                    return await _done(self._thread, work)
-                if self._writing:
-                    await self._take_turns()
-                made = work()
-                if statement == BEGIN_WRITING:
-                    self._writing, self._turn = True, time.monotonic()
-                return made
+                    return await _finished(self._thread.submit(work))
+                result = await self._run_in_turn(work)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode not in _LOCKED or time.monotonic() > until:
+                if error.sqlite_errorcode not in _LOCKED or time.monotonic() > deadline:
                     raise
-            await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(LOCK_RETRY_SECONDS)
+            else:
+                if statement == BEGIN_WRITING:
+                    self._writing = True
+                    self._start_turn()
+                return result
 
-    async def _take_turns(self) -> None:
-        if time.monotonic() - self._turn > TURN_SECONDS:
+    async def _run_in_turn(self, work: Callable[[], Result]) -> Result:
+        """Blocks the event loop for this statement, unless it lasts; lets the loop come round when the turn is over."""
+        if self._writing and time.monotonic() >= self._turn_ends:
             await asyncio.sleep(0)
-            self._turn = time.monotonic()
+            self._start_turn()
+        future = self._thread.submit(work)
+        try:
+            return future.result(TURN_SECONDS)
+        except TimeoutError:
+            result = await _finished(future)
+            self._start_turn()
+            return result
+
+    def _start_turn(self) -> None:
+        self._turn_ends = time.monotonic() + TURN_SECONDS
 
     async def commit(self) -> None:
         """Ends the transaction; what it wrote is on the disk then."""
         if self._writing:
-            await _done(self._thread, self._connection.commit)
+            await _finished(self._thread.submit(self._connection.commit))
         else:
             self._connection.commit()
         self._writing = False
@@ -90,7 +105,7 @@ class SqliteConnection:
     async def close(self) -> None:
         """Closes the connection; the last one of a file writes its journal into it."""
         try:
-            await _done(self._thread, self._connection.close)
+            await _finished(self._thread.submit(self._connection.close))
         finally:
             self._thread.shutdown(wait=False)
 
@@ -149,11 +164,11 @@ class SqliteCursor:
         self._cursor.close()
 
 
-async def _done(thread: ThreadPoolExecutor, work: Callable[[], Made]) -> Made:
-    """What the work gives. Who is cancelled waits for its end: the connection is free for others only then."""
-    doing = asyncio.get_running_loop().run_in_executor(thread, work)
+async def _finished(future: "Future[Result]") -> Result:
+    """The thread's result. A cancelled caller waits for its end: the connection is free for others only then."""
+    waiting = asyncio.wrap_future(future)
     try:
-        return await asyncio.shield(doing)
+        return await asyncio.shield(waiting)
     except asyncio.CancelledError:
-        await asyncio.wait({doing})
+        await asyncio.wait({waiting})
         raise

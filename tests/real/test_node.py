@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from node.account import running_as_root
+from node.machine.account import running_as_root
 from tests.support.node.repository import Repository, serving
 from tests.support.servers import Node, folder_for_tests, free_port
 
@@ -149,7 +149,7 @@ def test_the_downloads_are_not_deleted_under_a_node_that_runs(node: Node) -> Non
 def test_without_the_server_it_says_what_could_not_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = folder_for_tests(f"node-cache-{os.getpid()}")
     monkeypatch.setenv("GEAR_NODE_CACHE", str(cache))
-    with serving(Repository(b"", ["404"])) as repository:
+    with serving(Repository(b"", ["404"] * 10)) as repository:
         monkeypatch.setenv("GEAR_NODE_REPOSITORY", repository.url)
         done = Node(BESIDE, 0).command("start", "--port", str(free_port()), check=False)
     assert (done.returncode, done.stdout) == (1, "")

@@ -21,8 +21,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from node.lifecycle import places_of
-from node.machine import port_is_taken
+from node.machine.system import port_is_taken
+from node.process.lifecycle import folders_of
 from node.settings import read_settings
 from tests.support.wire import TcpProxy
 
@@ -144,7 +144,7 @@ def wait_for_opensearch(url: str) -> None:
 
 def folder_for_tests(name: str) -> Path:
     """A node directory for tests beside the usual one, which the account that runs the server can read."""
-    home = places_of(read_settings()).home
+    home = folders_of(read_settings()).home
     return home.with_name(f"test-{name}")
 
 

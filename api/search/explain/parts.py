@@ -36,7 +36,7 @@ def parts(question: Question) -> list[Part]:
     filters = [(row, question.filters[row.name]) for row in FILTERS if row.name in question.filters]
     for row, clause in filters:
         asked = getattr(question.body.filters, row.name)
-        if row.kind is Kind.ATTACHMENTS:
+        if row.kind is Kind.ATTACHED:
             found += _attachments(asked)
         else:
             found.append(Part(f"filters.{row.name}", _shown(asked), clause))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from mappings.fields import Filter, Kind
-from mappings.money import MAX_PRICE, from_minor, to_minor
+from mappings.money import MOST_PRICE, from_minor, to_minor
 
 Clause = dict[str, Any]
 
@@ -51,7 +51,7 @@ def _edges(row: Filter, minor_digits: int) -> list[float]:
     """All edges as the index holds the values: minor units of prices, floats as they are."""
     if row.kind is not Kind.MONEY:
         return [step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1)]
-    most = to_minor(MAX_PRICE, minor_digits)
+    most = to_minor(MOST_PRICE, minor_digits)
     digits = len(str(most)) - 1
     ladder = (step * 10**power for power in range(digits) for step in (1, 2, 5))
     return [0, *ladder, most]

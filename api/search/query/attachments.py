@@ -13,13 +13,13 @@ from api.search.schemas.descriptions import AT_LEAST, AT_MOST, FOLDING
 from api.search.schemas.values import Range, Strict, Value
 from mappings.attachments import count_token, other_range, ranked_range
 from mappings.fields import FILTERS, Kind
-from mappings.item import MAX_INTEGER
+from mappings.item import MOST_INTEGER
 
-MOST_CONDITIONS = next(row.max_values for row in FILTERS if row.kind is Kind.ATTACHMENTS)
+MOST_CONDITIONS = next(row.most for row in FILTERS if row.kind is Kind.ATTACHED)
 
 Clause = dict[str, Any]
-Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_INTEGER})]
-Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_INTEGER})]
+Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_INTEGER})]
+Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_INTEGER})]
 
 
 class CountRange(Range):

@@ -204,9 +204,9 @@ def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None
         return None
     if row.kind is Kind.FOLDED:
         return values_clause(row.field, asked)
-    if row.kind is Kind.INTEGER:
+    if row.kind is Kind.WHOLE:
         return {"terms": {row.field: _unique([str(value) for value in asked])}}
-    if row.kind is Kind.ATTACHMENTS:
+    if row.kind is Kind.ATTACHED:
         return attachment_clause(asked)
     if asked.min is None and asked.max is None:
         return None

@@ -15,7 +15,7 @@ from typing import Any
 
 from api.search.parsing.parse import Reading, Term, Understood, Word
 from api.search.parsing.quantities import Amount
-from mappings.money import NO_PRICE, ceil_minor, floor_minor
+from mappings.money import NO_PRICE, at_least, at_most
 from mappings.vocabulary import Meaning, words_of
 
 Clause = dict[str, Any]
@@ -81,8 +81,8 @@ def any_of(clauses: list[Clause]) -> Clause:
 
 def price_range(least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
     """Prices from `least` to `most`, both inclusive; None: no bound. What has no price is never inside."""
-    bounds = {} if least is None else {"gte": ceil_minor(least, minor_digits)}
-    bounds["lte"] = NO_PRICE - 1 if most is None else min(floor_minor(most, minor_digits), NO_PRICE - 1)
+    bounds = {} if least is None else {"gte": at_least(least, minor_digits)}
+    bounds["lte"] = NO_PRICE - 1 if most is None else min(at_most(most, minor_digits), NO_PRICE - 1)
     return {"range": {"price.ascending": bounds}}
 
 

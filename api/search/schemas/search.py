@@ -50,11 +50,11 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (PriceRange | None, None)
     if row.kind is Kind.RANGE:
         return (FloatRange | None, None)
-    if row.kind is Kind.ATTACHMENTS:
+    if row.kind is Kind.ATTACHED:
         return (AttachmentFilter | None, None)
     values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Int64], ANY_OF)
     return (
-        Annotated[values, Field(max_length=row.max_values), NullDefault([])],
+        Annotated[values, Field(max_length=row.most), NullDefault([])],
         Field(default_factory=list, description=MEANINGS.get(row.name, means)),
     )
 
@@ -216,7 +216,7 @@ def platforms_of(body: SearchBody, platforms: Platforms) -> list[Platform]:
         return list(platforms)
     platform = platforms.by_id(body.platform)
     if platform is None:
-        message = f"unknown platform {body.platform}; known are {platforms.describe()}"
+        message = f"unknown platform {body.platform}; known are {platforms.known()}"
         raise ApiError("unknown_platform", message, [Detail("platform", message)])
     return [platform]
 

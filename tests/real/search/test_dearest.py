@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from api.search import price_desc
 from api.search.price_desc import Dearest, Prices
-from mappings.money import MAX_MINOR
+from mappings.money import MOST_MINOR
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
@@ -29,7 +29,7 @@ def little_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def counts() -> st.SearchStrategy[Prices]:
     """Prices that are right for no index."""
-    places = MAX_MINOR.bit_length()
+    places = MOST_MINOR.bit_length()
     return st.lists(st.integers(0, 500), min_size=places, max_size=places).map(lambda held: Prices(tuple(held)))
 
 

@@ -1,4 +1,4 @@
-"""SQLite's connections: an order waits for no thread it does not need, and nobody waits for what takes long."""
+"""SQLite's connections: an order awaits no thread for short statements, and nobody waits for long ones."""
 
 import asyncio
 import sqlite3
@@ -38,7 +38,7 @@ async def turns() -> AsyncIterator[Callable[[], int]]:
         task.cancel()
 
 
-async def test_a_writer_waits_for_no_thread_before_its_commit(store: Store) -> None:
+async def test_a_writer_gives_way_to_nobody_within_a_turn(store: Store) -> None:
     async with turns() as counted, store.transaction() as connection:
         before = counted()
         for number in range(10):
@@ -52,6 +52,17 @@ async def test_a_long_writer_lets_others_have_their_turn(store: Store) -> None:
         for number in range(500):
             await tokens.create(connection, f"shop {number}", ["order"], False, None, NOW)
         assert counted() - before >= 3
+
+
+async def test_nobody_waits_for_a_slow_statement_of_a_writer(store: Store) -> None:
+    """A write too: it cannot be interrupted and run again, since SQLite rolls the whole transaction back then."""
+    async with turns() as counted, store.transaction() as connection:
+        await connection.exec_driver_sql("CREATE TEMPORARY TABLE slow (i INTEGER)")
+        for statement in (SLOW, text(f"INSERT INTO slow {SLOW.text}")):
+            before = counted()
+            await connection.execute(statement)
+            assert counted() - before > 100
+        assert (await connection.exec_driver_sql("SELECT i FROM slow")).scalar_one() == 1_000_000
 
 
 async def test_nobody_waits_for_a_long_reader(store: Store) -> None:

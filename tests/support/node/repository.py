@@ -1,6 +1,5 @@
-"""Bytes and a list of misdeeds go in; a real HTTP server on loopback that commits them, one a request, comes out."""
+"""A real HTTP server on loopback that fails as it is told, once a request."""
 
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,43 +9,33 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Repository:
-    """A file on a server: what it has, what goes wrong with the next requests, what was asked so far.
+    """A file on a server, what goes wrong with the next requests, and how many there were.
 
-    A misdeed is `break:N` (N bytes of what was promised, then the end of the connection), `whole` (no ranges),
-    `shifted` (another range than asked for), or an HTTP status.
+    A failure is `break:N` (the connection ends after N bytes of what was promised) or an HTTP status.
     """
 
     body: bytes
-    misdeeds: list[str] = field(default_factory=list)
-    ranges: list[str | None] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    requests: int = 0
     url: str = ""
 
 
 @contextmanager
 def serving(repository: Repository) -> Iterator[Repository]:
-    """Serve the file under every path until the context ends."""
+    """Serves the file under every path until the context ends."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked = self.headers.get("Range")
-            repository.ranges.append(asked)
-            misdeed = repository.misdeeds.pop(0) if repository.misdeeds else ""
-            if misdeed.isdigit():
-                self.send_error(int(misdeed))
+            repository.requests += 1
+            failure = repository.failures.pop(0) if repository.failures else ""
+            if failure.isdigit():
+                self.send_error(int(failure))
                 return
-            first = int(re.findall(r"\d+", asked)[0]) if asked and misdeed != "whole" else 0
-            first += 1 if misdeed == "shifted" else 0
-            if first >= len(repository.body):
-                self.send_error(416)
-                return
-            body = repository.body[first:]
-            self.send_response(206 if first else 200)
-            if first:
-                self.send_header("Content-Range", f"bytes {first}-{len(repository.body) - 1}/{len(repository.body)}")
-            self.send_header("Content-Length", str(len(body)))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(repository.body)))
             self.end_headers()
-            kind, _, count = misdeed.partition(":")
-            self.wfile.write(body[: int(count)] if kind == "break" else body)
+            kind, _, count = failure.partition(":")
+            self.wfile.write(repository.body[: int(count)] if kind == "break" else repository.body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name is the base class's
             """Nothing to stderr."""

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from node.cli import main
-from node.talk import QuietTalk, StreamTalk
+from node.progress import Reporter
 
 COMMANDS = sorted(main.commands)
 
@@ -95,15 +95,10 @@ class Terminal(StringIO):
 def test_a_terminal_gets_a_bar_and_a_file_gets_a_line() -> None:
     terminal, file = Terminal(), StringIO()
     for stream in (terminal, file):
-        with StreamTalk(stream).progress("thing.zip", 2_000_000, 500_000) as moved:
-            moved(2_000_000)
+        with Reporter(stream).transfer("thing.zip", 2_000_000) as bar:
+            assert (bar is None) == (stream is file)
+            if bar is not None:
+                bar.update(2_000_000)
     assert "thing.zip" in terminal.getvalue()
     assert "2.0/2.0 MB" in terminal.getvalue()
-    assert file.getvalue() == "fetching thing.zip: 1.5 MB more\n"
-
-
-def test_quiet_is_quiet() -> None:
-    talk = QuietTalk()
-    talk.say("nothing")
-    with talk.progress("thing.zip", 2, 0) as moved:
-        moved(1)
+    assert file.getvalue() == "fetching thing.zip: 2.0 MB\n"

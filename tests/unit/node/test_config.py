@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from node.config import Launch, java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
+from node.process.config import Launch, java_command, jvm_options, log4j2_properties, node_mark, opensearch_yml
 
 JVM_OPTIONS = """
 ## a comment

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from node import preflight
 from node.errors import NodeError
-from node.machine import (
+from node.machine.system import (
     Memory,
     check_platform,
     check_this_platform,
@@ -23,7 +22,8 @@ from node.machine import (
     resident_bytes,
     started_at,
 )
-from node.server import check_disk
+from node.process import preflight
+from node.server.install import check_disk
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from node.errors import NodeError
-from node.machine import started_at
-from node.places import Places
-from node.preflight import check_same
-from node.record import Record, is_running, read_record, write_record
+from node.folders import Folders
+from node.machine.system import started_at
+from node.process.preflight import check_same
+from node.process.record import Record, is_running, read_record, write_record
 from node.settings import read_settings
 
 
@@ -44,9 +44,9 @@ def test_another_file_under_that_name_is_not_guessed_at(tmp_path: Path, text: st
 
 
 def test_a_running_node_is_not_taken_for_another_one(tmp_path: Path, ourselves: Record) -> None:
-    places = Places(home=tmp_path, cache=tmp_path, account=None)
-    check_same(ourselves, read_settings(port=9201, heap="512m"), places)
+    folders = Folders(home=tmp_path, cache=tmp_path, account=None)
+    check_same(ourselves, read_settings(port=9201, heap="512m"), folders)
     with pytest.raises(NodeError, match="runs already with port 9201, not 9202: stop it first"):
-        check_same(ourselves, read_settings(port=9202), places)
+        check_same(ourselves, read_settings(port=9202), folders)
     with pytest.raises(NodeError, match="runs already with heap 512m, not 1g"):
-        check_same(ourselves, read_settings(port=9201, heap="1g"), places)
+        check_same(ourselves, read_settings(port=9201, heap="1g"), folders)

@@ -12,7 +12,7 @@ from api.search.parsing.parse import understand
 from api.search.price_desc import KEEP_SECONDS, RETRY_SECONDS, WIDENED, Dearest, Prices, _bounds
 from api.search.query.request import Question
 from api.search.schemas.search import SearchBody
-from mappings.money import MAX_MINOR, NO_PRICE
+from mappings.money import MOST_MINOR, NO_PRICE
 from mappings.platforms import read_platforms
 
 PLATFORMS = [platform for platform in read_platforms() if platform.id == 730]
@@ -21,7 +21,7 @@ ALL = NO_PRICE - 1
 
 def prices_of(cents: list[int]) -> Prices:
     lengths = [one.bit_length() - 1 for one in cents]
-    return Prices(tuple(lengths.count(place) for place in range(MAX_MINOR.bit_length())))
+    return Prices(tuple(lengths.count(place) for place in range(MOST_MINOR.bit_length())))
 
 
 def question(sort: str, **filters: Any) -> Question:
@@ -30,10 +30,10 @@ def question(sort: str, **filters: Any) -> Question:
 
 
 @given(
-    cents=st.lists(st.integers(1, MAX_MINOR), max_size=200),
+    cents=st.lists(st.integers(1, MOST_MINOR), max_size=200),
     items=st.integers(1, 300),
     more=st.integers(0, 300),
-    most=st.integers(-5, 2 * MAX_MINOR) | st.just(ALL),
+    most=st.integers(-5, 2 * MOST_MINOR) | st.just(ALL),
 )
 def test_more_items_reach_further_and_never_beyond_the_most(cents: list[int], items: int, more: int, most: int) -> None:
     prices = prices_of(cents)

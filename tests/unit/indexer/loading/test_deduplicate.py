@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexer.engine.failures import CommandError
 from indexer.loading import deduplicate
 from indexer.loading.deduplicate import SeenIds
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.item import LEAST_INTEGER, MOST_INTEGER
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deduplicate, "_STEP", 2)
 
 
-IDS = st.integers(MIN_INTEGER, MAX_INTEGER) | st.integers(0, 30) | st.sampled_from((MIN_INTEGER, MAX_INTEGER))
+IDS = st.integers(LEAST_INTEGER, MOST_INTEGER) | st.integers(0, 30) | st.sampled_from((LEAST_INTEGER, MOST_INTEGER))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,4 +1,4 @@
-"""Nothing goes in; the table of pinned files, each with its size and a SHA-256 of our own, comes out.
+"""The pinned files, each with its size and SHA-256.
 
 The coordinates are those of Maven repositories. The two ICU files give the Java runtime the Thai word
 segmentation that it lacks and without which OpenSearch refuses to create any index.

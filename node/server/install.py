@@ -1,4 +1,4 @@
-"""The pinned files and the cache go in; the folder of the unpacked server, ready to run, comes out.
+"""Unpacks the server in the cache, ready to run.
 
 Unpacking happens beside the final name and is renamed at the end: a server folder is complete or not there.
 """
@@ -8,12 +8,12 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from node.download import addresses, fetch
 from node.errors import NodeError
-from node.machine import free_disk
-from node.pins import LIBRARIES, OPENSEARCH_VERSION, PINNED_FILES, SERVER, UNPACKED_BYTES
-from node.places import Places, make_folder
-from node.talk import Talk
+from node.folders import Folders, make_folder
+from node.machine.system import free_disk
+from node.progress import Reporter
+from node.server.download import addresses, fetch, remove_fragments
+from node.server.pins import LIBRARIES, OPENSEARCH_VERSION, PINNED_FILES, SERVER, UNPACKED_BYTES
 
 
 def server_folder(cache: Path) -> Path:
@@ -22,27 +22,28 @@ def server_folder(cache: Path) -> Path:
     return cache / f"opensearch-{OPENSEARCH_VERSION}-{pins}"
 
 
-def ensure_server(places: Places, mirror: str | None, talk: Talk) -> Path:
+def ensure_server(folders: Folders, mirror: str | None, reporter: Reporter) -> Path:
     """The unpacked server, fetched and unpacked first if it is not there. The caller holds the cache's lock.
 
     Raises NodeError when it cannot be fetched or the disk is too small.
     """
-    folder = server_folder(places.cache)
+    folder = server_folder(folders.cache)
     if folder.is_dir():
         return folder
-    downloads = places.cache / "downloads"
+    downloads = folders.cache / "downloads"
     make_folder(downloads)
+    remove_fragments(downloads)
     check_disk(downloads, free_disk(downloads))
-    fetched = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), talk) for pinned in PINNED_FILES}
-    talk.say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
+    files = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), reporter) for pinned in PINNED_FILES}
+    reporter.say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
     unfinished = folder.with_name(f"{folder.name}.part")
     if unfinished.exists():
         shutil.rmtree(unfinished)
-    with zipfile.ZipFile(fetched[SERVER]) as archive:
+    with zipfile.ZipFile(files[SERVER]) as archive:
         archive.extractall(unfinished)
     inner = unfinished / f"opensearch-{OPENSEARCH_VERSION}"
     for library in LIBRARIES:
-        shutil.copyfile(fetched[library], inner / "lib" / library.filename)
+        shutil.copyfile(files[library], inner / "lib" / library.filename)
     for path in [inner, *inner.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     inner.replace(folder)

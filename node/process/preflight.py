@@ -1,27 +1,27 @@
-"""What is asked for and what the machine has go in; a NodeError with what to do comes out when they do not fit."""
+"""Checks before a start: port, memory, disk, and what already runs."""
 
 from pathlib import Path
 
-from node import cluster
-from node.config import FREE_DISK_TO_START, server_mark
 from node.errors import NodeError
-from node.machine import Memory, port_is_taken, port_owner, processes_with
-from node.places import Places
-from node.record import Record, is_running, read_record
-from node.server import server_folder
+from node.folders import Folders
+from node.machine.system import Memory, port_is_taken, port_owner, processes_with
+from node.process import cluster
+from node.process.config import FREE_DISK_TO_START, server_mark
+from node.process.record import Record, is_running, read_record
+from node.server.install import server_folder
 from node.settings import NodeSettings, heap_bytes
 
 JAVA_BESIDE_HEAP = 256 * 1024**2
 """Bytes that Java takes beside its heap at least (410 MB resident were measured with a heap of 512 MB)."""
 
 
-def check_same(record: Record, settings: NodeSettings, places: Places) -> None:
+def check_same(record: Record, settings: NodeSettings, folders: Folders) -> None:
     """Raises NodeError when the node runs already, but not as was asked for."""
     for name, running in (("port", record.port), ("heap", record.heap), ("jvm", record.jvm)):
-        wanted = getattr(settings, name)
-        if name in settings.model_fields_set and wanted != running:
+        requested = getattr(settings, name)
+        if name in settings.model_fields_set and requested != running:
             msg = (
-                f"the node in {places.home} runs already with {name} {running}, not {wanted}: stop it first "
+                f"the node in {folders.home} runs already with {name} {running}, not {requested}: stop it first "
                 "(gear-node stop), or start another one with another --dir and --port"
             )
             raise NodeError(msg)
@@ -32,11 +32,11 @@ def check_port(port: int) -> None:
     if not port_is_taken(port):
         return
     owner = port_owner(port)
-    held_by = f" by {owner}" if owner else ""
-    answer = cluster.ask(port, "/", timeout=1) or {}
+    by_owner = f" by {owner}" if owner else ""
+    answer = cluster.get(port, "/", timeout=1) or {}
     name = answer.get("cluster_name")
     hint = f" (an OpenSearch answers there, cluster {name!r}: GEAR_OPENSEARCH_URL can point to it)" if name else ""
-    msg = f"port {port} of 127.0.0.1 is taken{held_by}{hint}: choose another with --port or GEAR_NODE_PORT"
+    msg = f"port {port} of 127.0.0.1 is taken{by_owner}{hint}: choose another with --port or GEAR_NODE_PORT"
     raise NodeError(msg)
 
 
@@ -62,14 +62,14 @@ def check_disk(home: Path, free: int) -> None:
         raise NodeError(msg)
 
 
-def check_unused(places: Places) -> None:
+def check_unused(folders: Folders) -> None:
     """Raises NodeError when another node runs from the files in the cache."""
-    record = read_record(places.record)
-    own = record.pid if record is not None and is_running(record, places.home) else None
-    others = [pid for pid in processes_with(server_mark(server_folder(places.cache))) if pid != own]
+    record = read_record(folders.record)
+    own = record.pid if record is not None and is_running(record, folders.home) else None
+    others = [pid for pid in processes_with(server_mark(server_folder(folders.cache))) if pid != own]
     if others:
         msg = (
-            f"another node runs from {places.cache} (process {', '.join(map(str, others))}): stop it first "
+            f"another node runs from {folders.cache} (process {', '.join(map(str, others))}): stop it first "
             "(gear-node stop --dir ...), or leave out --all; nothing was deleted"
         )
         raise NodeError(msg)

@@ -1,4 +1,4 @@
-"""A command line and places go in; a detached server process, and its orderly end, come out."""
+"""Starts the server as a detached process, waits until it answers, and ends it."""
 
 import os
 import signal
@@ -7,28 +7,28 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
-from node import cluster
 from node.errors import NodeError
-from node.machine import started_at
-from node.places import Places
+from node.folders import Folders
+from node.machine.system import started_at
+from node.process import cluster
 
 _TAIL_LINES = 15
-_PAUSE = 0.1
+_POLL_SECONDS = 0.1
 """Seconds between two looks at a process or port."""
 
 
-def launch(command: list[str], places: Places) -> subprocess.Popen[bytes]:
+def launch(command: list[str], folders: Folders) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own, so that it outlives this command and its terminal."""
-    account = places.account
-    with places.console.open("wb") as console:
+    account = folders.account
+    with folders.console.open("wb") as console:
         return subprocess.Popen(  # noqa: S603  the command is built by config.java_command from our own table
             command,
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,
-            cwd=places.home,
+            cwd=folders.home,
             # Nothing of our environment: JAVA_TOOL_OPTIONS and the like would change the server, passwords would leak.
-            env={"HOME": str(places.home), "PATH": os.defpath, "LANG": "C.UTF-8"},
+            env={"HOME": str(folders.home), "PATH": os.defpath, "LANG": "C.UTF-8"},
             start_new_session=True,
             user=account.uid if account else None,
             group=account.gid if account else None,
@@ -37,7 +37,7 @@ def launch(command: list[str], places: Places) -> subprocess.Popen[bytes]:
         )
 
 
-def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: float, *, log_begins: int = 0) -> None:
+def wait_ready(port: int, ended: Callable[[], bool], folders: Folders, limit: float, *, log_begins: int = 0) -> None:
     """Return once the node answers and its cluster is yellow or green.
 
     `limit` is in seconds, `log_begins` is the byte of the log where this start begins.
@@ -47,13 +47,15 @@ def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: floa
     colour = None
     while monotonic() < deadline:
         if ended():
-            msg = f"OpenSearch ended while starting. The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
+            msg = (
+                f"OpenSearch ended while starting. The end of its log ({folders.log}):\n{log_tail(folders, log_begins)}"
+            )
             raise NodeError(msg)
         if cluster.is_ours(port):
             colour = cluster.health(port)
             if colour in ("yellow", "green"):
                 return
-        sleep(_PAUSE)
+        sleep(_POLL_SECONDS)
     if colour is not None:
         msg = (
             f"OpenSearch answers on port {port}, but its cluster is still {colour} after {limit:.0f} s: "
@@ -63,7 +65,7 @@ def wait_ready(port: int, ended: Callable[[], bool], places: Places, limit: floa
     msg = (
         f"OpenSearch did not answer on port {port} within {limit:.0f} s. "
         f"On a slow machine give it longer with --timeout. "
-        f"The end of its log ({places.log}):\n{log_tail(places, log_begins)}"
+        f"The end of its log ({folders.log}):\n{log_tail(folders, log_begins)}"
     )
     raise NodeError(msg)
 
@@ -75,7 +77,7 @@ def end(pid: int, limit: float) -> bool:
     """
     try:
         os.kill(pid, signal.SIGTERM)
-        if _wait_gone(pid, limit):
+        if _wait_ended(pid, limit):
             return True
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -83,7 +85,7 @@ def end(pid: int, limit: float) -> bool:
     except PermissionError as error:
         msg = f"the node's process {pid} belongs to another user: stop it as the user who started it"
         raise NodeError(msg) from error
-    if not _wait_gone(pid, limit):
+    if not _wait_ended(pid, limit):
         msg = (
             f"the node's process {pid} does not end even when killed: see what holds it (state D in ps is a hung disk)"
         )
@@ -91,13 +93,13 @@ def end(pid: int, limit: float) -> bool:
     return False
 
 
-def _wait_gone(pid: int, limit: float) -> bool:
+def _wait_ended(pid: int, limit: float) -> bool:
     """Whether the process was gone within `limit` seconds."""
     deadline = monotonic() + limit
     while started_at(pid) is not None:
         if monotonic() >= deadline:
             return False
-        sleep(_PAUSE)
+        sleep(_POLL_SECONDS)
     return True
 
 
@@ -120,8 +122,8 @@ def last_lines(path: Path, count: int, begins: int = 0) -> list[str]:
             window *= 4
 
 
-def log_tail(places: Places, log_begins: int = 0) -> str:
+def log_tail(folders: Folders, log_begins: int = 0) -> str:
     """The last lines of what Java printed and of the server's log, without the JVM's harmless warnings."""
-    console = [line for line in last_lines(places.console, _TAIL_LINES) if not line.startswith("WARNING:")]
-    lines = [*console, *last_lines(places.log, _TAIL_LINES, log_begins)]
+    console = [line for line in last_lines(folders.console, _TAIL_LINES) if not line.startswith("WARNING:")]
+    lines = [*console, *last_lines(folders.log, _TAIL_LINES, log_begins)]
     return "\n".join(f"  {line}" for line in lines) or "  (nothing was logged yet)"

@@ -1,4 +1,4 @@
-"""Places, settings and a Java version go in; opensearch.yml, log4j2.properties and the command line come out. Pure."""
+"""Builds opensearch.yml, log4j2.properties and the command line of the server. Pure."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Settings and account go in; the folders of one node and of the shared cache come out, made with fitting rights.
+"""The folders of one node and of the shared cache, created with the rights that its account needs.
 
 A node directory holds `data`, `logs`, `config`, `tmp` (the server's own), and beside them `node.json` (who runs),
 `console.log` and `gear-node.lock` (ours). The cache holds the downloads and the unpacked server, shared by all nodes.
@@ -9,8 +9,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from node.account import Account, closed_folder
 from node.errors import NodeError
+from node.machine.account import Account, closed_folder
 from node.settings import NodeSettings
 
 ROOT_HOME = Path("/var/lib/gear-node")
@@ -20,7 +20,7 @@ LOCK = "gear-node.lock"
 
 
 @dataclass(frozen=True)
-class Places:
+class Folders:
     """All folders and files of one node; `account` is who must be able to read them, None for ourselves."""
 
     home: Path
@@ -73,7 +73,7 @@ class Places:
         return self.cache / LOCK
 
 
-def find_places(settings: NodeSettings, account: Account | None) -> Places:
+def find_folders(settings: NodeSettings, account: Account | None) -> Folders:
     """Where this node lives: as the settings say, else below the user's folders, else (root) below /var/lib."""
     from platformdirs import user_cache_path, user_data_path
 
@@ -81,7 +81,7 @@ def find_places(settings: NodeSettings, account: Account | None) -> Places:
         home, cache = ROOT_HOME / "node", ROOT_HOME / "cache"
     else:
         home, cache = user_data_path("gear") / "node", user_cache_path("gear") / "node"
-    return Places(home=settings.dir or home, cache=settings.cache or cache, account=account)
+    return Folders(home=settings.dir or home, cache=settings.cache or cache, account=account)
 
 
 def make_folder(folder: Path, account: Account | None = None) -> None:
@@ -94,12 +94,12 @@ def make_folder(folder: Path, account: Account | None = None) -> None:
         os.chown(folder, account.uid, account.gid, follow_symlinks=False)
 
 
-def prepare(places: Places) -> None:
+def prepare(folders: Folders) -> None:
     """Make the node's folder and the cache. Raises NodeError where they cannot be made or used."""
-    for folder, choice in ((places.home, "--dir or GEAR_NODE_DIR"), (places.cache, "GEAR_NODE_CACHE")):
-        if places.account is not None and (closed := closed_folder(folder, places.account)):
+    for folder, choice in ((folders.home, "--dir or GEAR_NODE_DIR"), (folders.cache, "GEAR_NODE_CACHE")):
+        if folders.account is not None and (closed := closed_folder(folder, folders.account)):
             msg = (
-                f"the account {places.account.name!r}, which runs the server because root may not, cannot enter "
+                f"the account {folders.account.name!r}, which runs the server because root may not, cannot enter "
                 f"{closed}, and so not {folder}: choose a place elsewhere, such as {ROOT_HOME}, with {choice}"
             )
             raise NodeError(msg)
@@ -121,10 +121,10 @@ def check_ours(folder: Path, choice: str) -> None:
         raise NodeError(msg)
 
 
-def prepare_server(places: Places) -> None:
+def prepare_server(folders: Folders) -> None:
     """Make what the server itself writes to; configuration and temporary files begin empty at every start."""
-    for folder in (places.config, places.temporary):
+    for folder in (folders.config, folders.temporary):
         if folder.exists():
             shutil.rmtree(folder)
-    for folder in (places.data, places.logs, places.config, places.temporary):
-        make_folder(folder, places.account)
+    for folder in (folders.data, folders.logs, folders.config, folders.temporary):
+        make_folder(folder, folders.account)

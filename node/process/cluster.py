@@ -1,11 +1,11 @@
-"""A port goes in; what the OpenSearch on 127.0.0.1 says of itself comes out, or None while nothing answers."""
+"""Asks the OpenSearch on a port of 127.0.0.1 how it is; None while nothing answers."""
 
 import json
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from node.config import CLUSTER_NAME
+from node.process.config import CLUSTER_NAME
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ClusterState:
     locked: tuple[str, ...]
 
 
-def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
+def get(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
     """One GET. None when nothing answers, or not with a JSON object and a status of 200 or 408 (still waiting)."""
     connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
@@ -34,20 +34,20 @@ def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
 
 def is_ours(port: int) -> bool:
     """Whether a node of gear-node answers there."""
-    return (ask(port, "/") or {}).get("cluster_name") == CLUSTER_NAME
+    return (get(port, "/") or {}).get("cluster_name") == CLUSTER_NAME
 
 
 def health(port: int) -> str | None:
     """`green`, `yellow` or `red`, or None while nothing answers; waits a second for better than red."""
-    answer = ask(port, "/_cluster/health?wait_for_status=yellow&timeout=1s")
+    answer = get(port, "/_cluster/health?wait_for_status=yellow&timeout=1s")
     return None if answer is None else str(answer.get("status"))
 
 
 def cluster_state(port: int) -> ClusterState | None:
     """How the node is, or None when it does not answer."""
     colour = health(port)
-    stats = ask(port, "/_stats/docs?filter_path=_all.primaries.docs.count,indices.*.uuid")
-    blocks = ask(port, "/_cluster/state/blocks?filter_path=blocks.indices")
+    stats = get(port, "/_stats/docs?filter_path=_all.primaries.docs.count,indices.*.uuid")
+    blocks = get(port, "/_cluster/state/blocks?filter_path=blocks.indices")
     if colour is None or stats is None or blocks is None:
         return None
     locked = [

@@ -1,7 +1,4 @@
-"""A process id, a port or a folder goes in; what this machine knows about it comes out.
-
-The only module that asks psutil, which ships no types.
-"""
+"""Asks this machine for its platform, processes, ports, disk and memory. The only module that uses psutil."""
 
 import contextlib
 import platform

@@ -1,7 +1,4 @@
-"""The name of an account goes in; the account that runs the server when we are root comes out, with what it may enter.
-
-OpenSearch refuses to run as root. An ordinary user runs it as himself, and then there is no account to switch to.
-"""
+"""The account that runs the server when we are root, since OpenSearch refuses to run as root."""
 
 import os
 import stat

@@ -2,15 +2,13 @@
 
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from node.errors import NodeError
-from node.follow import follow_file
-from node.places import Places
-from node.process import end, last_lines, launch, log_tail, wait_ready
+from node.folders import Folders
+from node.process.daemon import end, last_lines, launch, log_tail, wait_ready
 
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); signal.pause()"
 
@@ -56,15 +54,15 @@ def test_lines_of_an_earlier_start_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_start_that_fails_shows_what_was_printed(tmp_path: Path) -> None:
-    places = Places(home=tmp_path, cache=tmp_path, account=None)
+    folders = Folders(home=tmp_path, cache=tmp_path, account=None)
     command = [
         sys.executable,
         "-c",
         "import os; print('WARNING: harmless'); print('no such option'); print(os.environ)",
     ]
-    process = launch(command, places)
+    process = launch(command, folders)
     with pytest.raises(NodeError) as told:
-        wait_ready(1, lambda: process.poll() is not None, places, 30)
+        wait_ready(1, lambda: process.poll() is not None, folders, 30)
     assert "OpenSearch ended while starting" in str(told.value)
     assert "no such option" in str(told.value)
     assert "harmless" not in str(told.value)
@@ -72,30 +70,4 @@ def test_a_start_that_fails_shows_what_was_printed(tmp_path: Path) -> None:
 
 
 def test_an_empty_log_is_told(tmp_path: Path) -> None:
-    assert "nothing was logged yet" in log_tail(Places(home=tmp_path, cache=tmp_path, account=None))
-
-
-def test_following_goes_on_over_a_rotation(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text("before\n")
-    seen: list[str] = []
-    first, second = threading.Event(), threading.Event()
-
-    def follow() -> None:
-        for text in follow_file(log):
-            seen.append(text)
-            first.set()
-            if "new file" in "".join(seen):
-                second.set()
-                return
-
-    reader = threading.Thread(target=follow, daemon=True)
-    reader.start()
-    while not first.wait(0.05):
-        with log.open("a") as file:
-            file.write("more\n")
-    log.rename(tmp_path / "log.1")
-    log.write_text("new file\n")
-    assert second.wait(20)
-    reader.join()
-    assert "before" not in "".join(seen)
+    assert "nothing was logged yet" in log_tail(Folders(home=tmp_path, cache=tmp_path, account=None))

@@ -1,11 +1,11 @@
-"""The pid file goes in; the process that runs the node, or the news that the file is stale, comes out."""
+"""The pid file: which process runs the node, and whether it still does."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from node.config import node_mark
 from node.errors import NodeError
-from node.machine import is_same_process
+from node.machine.system import is_same_process
+from node.process.config import node_mark
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from node.account import Account, closed_folder, may_enter, server_account
 from node.errors import NodeError
-from node.places import LOCK, ROOT_HOME, Places, find_places, make_folder, prepare, prepare_server
+from node.folders import LOCK, ROOT_HOME, Folders, find_folders, make_folder, prepare, prepare_server
+from node.machine.account import Account, closed_folder, may_enter, server_account
 from node.settings import read_settings
 
 SOMEBODY = Account(name="somebody", uid=4711, gid=4712)
 
 
-def places(folder: Path, account: Account | None = None) -> Places:
-    return Places(home=folder / "node", cache=folder / "cache", account=account)
+def folders(folder: Path, account: Account | None = None) -> Folders:
+    return Folders(home=folder / "node", cache=folder / "cache", account=account)
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_roots_node_lives_where_others_can_read_and_a_users_below_his_folders(
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     settings = read_settings()
-    assert find_places(settings, SOMEBODY).home == ROOT_HOME / "node"
-    assert find_places(settings, SOMEBODY).cache == ROOT_HOME / "cache"
-    assert find_places(settings, None).home.is_relative_to(tmp_path)
-    assert find_places(settings, None).cache.is_relative_to(tmp_path)
-    assert find_places(read_settings(dir=tmp_path / "own", cache=tmp_path / "c"), SOMEBODY) == Places(
+    assert find_folders(settings, SOMEBODY).home == ROOT_HOME / "node"
+    assert find_folders(settings, SOMEBODY).cache == ROOT_HOME / "cache"
+    assert find_folders(settings, None).home.is_relative_to(tmp_path)
+    assert find_folders(settings, None).cache.is_relative_to(tmp_path)
+    assert find_folders(read_settings(dir=tmp_path / "own", cache=tmp_path / "c"), SOMEBODY) == Folders(
         home=tmp_path / "own", cache=tmp_path / "c", account=SOMEBODY
     )
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
-    foreign = places(tmp_path)
+    foreign = folders(tmp_path)
     (foreign.home / "config").mkdir(parents=True)
     with pytest.raises(NodeError, match="is not empty and no folder of gear-node: choose a new one with --dir"):
         prepare(foreign)
@@ -86,7 +86,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
 def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(NodeError, match="choose a new one with GEAR_NODE_CACHE"):
-        prepare(places(tmp_path))
+        prepare(folders(tmp_path))
 
 
 def test_folders_are_readable_by_all_whatever_the_umask(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_folders_are_readable_by_all_whatever_the_umask(tmp_path: Path) -> None:
 
 
 def test_configuration_begins_empty_and_data_stay(tmp_path: Path) -> None:
-    mine = places(tmp_path)
+    mine = folders(tmp_path)
     prepare(mine)
     (mine.home / LOCK).touch()
     prepare_server(mine)
@@ -117,5 +117,5 @@ def test_configuration_begins_empty_and_data_stay(tmp_path: Path) -> None:
 def test_a_place_that_the_account_cannot_enter_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     with pytest.raises(NodeError, match="the account 'somebody', which runs the server because root may not"):
-        prepare(places(tmp_path, SOMEBODY))
+        prepare(folders(tmp_path, SOMEBODY))
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,1 @@
+"""The running node: its configuration, its process, and the commands that start and end it."""

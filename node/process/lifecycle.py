@@ -1,0 +1,214 @@
+"""Starts, stops, reports and resets a node.
+
+Every command that changes the node holds the lock of its directory, so two starts at once become one start and
+one "it runs already".
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from node.errors import NodeError
+from node.folders import Folders, check_ours, find_folders, prepare, prepare_server
+from node.machine.account import server_account
+from node.machine.system import check_this_platform, free_disk, free_memory, resident_bytes, started_at
+from node.process import cluster, config, daemon, preflight
+from node.process.cluster import ClusterState
+from node.process.record import Record, is_running, read_record, write_record
+from node.progress import Reporter
+from node.server.install import ensure_server
+from node.server.java import JavaRuntime, find_runtime
+from node.settings import NodeSettings
+
+_STOP_SECONDS = 10
+"""Seconds that a server whose start failed may take to end before it is killed."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A node that answers; `already` when it did before we came."""
+
+    record: Record
+    folders: Folders
+    already: bool
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is known of a node. `state` is running, starting (lives, does not answer yet) or stopped."""
+
+    state: str
+    folders: Folders
+    record: Record | None
+    stale: bool
+    cluster: ClusterState | None
+    resident: int | None
+    disk_free: int
+
+
+def folders_of(settings: NodeSettings) -> Folders:
+    """The folders of the node that the settings mean."""
+    return find_folders(settings, server_account(settings.user))
+
+
+def start(settings: NodeSettings, reporter: Reporter) -> Started:
+    """Start the node, getting the server first if need be, and return once it answers. Raises NodeError."""
+    check_this_platform()
+    folders = folders_of(settings)
+    prepare(folders)
+    with _locked(folders.lock, folders.home, None, reporter):
+        record = _running_record(folders, reporter)
+        if record is not None:
+            preflight.check_same(record, settings, folders)
+            daemon.wait_ready(record.port, lambda: not is_running(record, folders.home), folders, settings.timeout)
+            return Started(record=record, folders=folders, already=True)
+        preflight.check_port(settings.port)
+        preflight.check_memory(settings.heap, free_memory())
+        preflight.check_disk(folders.home, free_disk(folders.home))
+        with _locked(folders.cache_lock, folders.cache, None, reporter):
+            server = ensure_server(folders, settings.repository, reporter)
+            runtime = find_runtime(settings.java_home, folders, reporter)
+        return Started(record=_launch(settings, folders, server, runtime, reporter), folders=folders, already=False)
+
+
+def stop(settings: NodeSettings, limit: float, reporter: Reporter) -> bool:
+    """End the node, killing it after `limit` seconds. False when it did not run. Raises NodeError."""
+    folders = folders_of(settings)
+    if read_record(folders.record) is None:
+        return False
+    with _locked(folders.lock, folders.home, settings.timeout, reporter):
+        return _stop(folders, limit, reporter)
+
+
+def status(settings: NodeSettings) -> Status:
+    """How the node is; changes nothing."""
+    folders = folders_of(settings)
+    record = read_record(folders.record)
+    alive = record is not None and is_running(record, folders.home)
+    state = cluster.cluster_state(record.port) if record is not None and alive else None
+    return Status(
+        state="running" if state is not None else ("starting" if alive else "stopped"),
+        folders=folders,
+        record=record if alive else None,
+        stale=record is not None and not alive,
+        cluster=state,
+        resident=resident_bytes(record.pid) if record is not None and alive else None,
+        disk_free=free_disk(folders.home),
+    )
+
+
+def reset(settings: NodeSettings, limit: float, reporter: Reporter, *, downloads: bool) -> list[Path]:
+    """End the node and delete its data, with `downloads` the cache too. The deleted folders. Raises NodeError."""
+    folders = folders_of(settings)
+    check_ours(folders.home, "--dir or GEAR_NODE_DIR")
+    check_ours(folders.cache, "GEAR_NODE_CACHE")
+    if downloads:
+        preflight.check_unused(folders)
+    deleted = []
+    if folders.lock.exists():
+        with _locked(folders.lock, folders.home, settings.timeout, reporter):
+            _stop(folders, limit, reporter)
+            for folder in (folders.data, folders.logs, folders.config, folders.temporary):
+                if folder.exists():
+                    shutil.rmtree(folder)
+                    deleted.append(folder)
+            folders.console.unlink(missing_ok=True)
+    if downloads and folders.cache_lock.exists():
+        with _locked(folders.cache_lock, folders.cache, settings.timeout, reporter):
+            for entry in folders.cache.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                    deleted.append(entry)
+    return deleted
+
+
+@contextmanager
+def _locked(lock: Path, subject: Path, limit: float | None, reporter: Reporter) -> Iterator[None]:
+    """Holds the lock, and says so when it waits. Raises NodeError when another command holds it beyond `limit`.
+
+    `limit` is in seconds; None waits as long as it takes, because a start ends by its own time limit and a
+    download by the network's.
+    """
+    from filelock import FileLock, Timeout
+
+    file_lock = FileLock(lock)
+    try:
+        file_lock.acquire(timeout=0)
+    except Timeout:
+        reporter.say(f"another gear-node command is at work in {subject}: waiting for it")
+        try:
+            file_lock.acquire(timeout=-1 if limit is None else limit)
+        except Timeout as error:
+            msg = f"another gear-node command is still at work in {subject} after {limit} s: nothing was done"
+            raise NodeError(msg) from error
+    try:
+        yield
+    finally:
+        file_lock.release()
+
+
+def _running_record(folders: Folders, reporter: Reporter) -> Record | None:
+    """The record of the process that runs this node; a stale pid file is reported and removed."""
+    record = read_record(folders.record)
+    if record is None or is_running(record, folders.home):
+        return record
+    reused = " (another process has that number now)" if started_at(record.pid) is not None else ""
+    reporter.say(f"the pid file {folders.record} is stale: process {record.pid} is gone{reused}; removing it")
+    folders.record.unlink()
+    return None
+
+
+def _launch(settings: NodeSettings, folders: Folders, server: Path, runtime: JavaRuntime, reporter: Reporter) -> Record:
+    """Configure and start the process, write the pid file and wait until the node answers."""
+    prepare_server(folders)
+    yml = config.opensearch_yml(data=folders.data, logs=folders.logs, port=settings.port)
+    (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
+    (folders.config / "log4j2.properties").write_text(config.log4j2_properties())
+    launch = config.Launch(
+        java=runtime.java,
+        java_major=runtime.major,
+        server=server,
+        home=folders.home,
+        heap=settings.heap,
+        jvm=settings.jvm,
+    )
+    command = config.java_command(launch, (server / "config" / "jvm.options").read_text())
+    reporter.say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
+    log_begins = folders.log.stat().st_size if folders.log.exists() else 0
+    child = daemon.launch(command, folders)
+    record = Record(
+        pid=child.pid,
+        started=started_at(child.pid) or 0.0,
+        port=settings.port,
+        heap=settings.heap,
+        jvm=settings.jvm,
+        java=str(runtime.home),
+    )
+    ready = False
+    try:
+        write_record(folders.record, record)
+        daemon.wait_ready(
+            settings.port, lambda: child.poll() is not None, folders, settings.timeout, log_begins=log_begins
+        )
+        ready = True
+    finally:
+        # A start that failed or was interrupted leaves no process behind, except one that answers (with a red
+        # cluster): whoever wants to repair that needs it running.
+        if not ready and not (child.poll() is None and cluster.is_ours(settings.port)):
+            daemon.end(child.pid, _STOP_SECONDS)
+            child.wait()
+            folders.record.unlink(missing_ok=True)
+    return record
+
+
+def _stop(folders: Folders, limit: float, reporter: Reporter) -> bool:
+    """`stop` for a caller that holds the lock."""
+    record = _running_record(folders, reporter)
+    if record is None:
+        return False
+    if not daemon.end(record.pid, limit):
+        reporter.say(f"process {record.pid} did not end within {limit:.0f} s and was killed")
+    folders.record.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,69 @@
+"""What is imported is declared, and what is declared is used."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OWN: Final = {"api", "bench", "demo", "indexer", "mappings", "node", "store", "tests"}
+# the packages of ours that a list of dependencies is for; what it leaves out may come with another list
+LISTS: Final = {
+    "": (["api", "indexer", "mappings", "store"], []),
+    "node": (["node"], [""]),
+    "parquet": ([], []),
+    "test": (["bench", "demo.py", "tests"], ["", "node"]),
+}
+# distribution: what uses it without importing it
+UNIMPORTED: Final = {
+    "aiosqlite": "SQLAlchemy's asynchronous dialect of SQLite",
+    "asyncpg": "SQLAlchemy's asynchronous dialect of PostgreSQL",
+    "email-validator": "pydantic's e-mail addresses",
+    "fastapi-offline": "the files of /docs, found as a resource",
+    "httptools": "uvicorn's HTTP parser",
+    "uvloop": "uvicorn's event loop",
+    "arro3-io": "imported in the namespace package arro3",
+    **dict.fromkeys(("coverage", "mypy", "pytest-asyncio", "pytest-timeout", "pytest-xdist", "ruff"), "make test"),
+    "setuptools": "the build backend",
+    "types-cachetools": "mypy",
+}
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    """The normalised names of distributions."""
+    return {re.sub(r"[-_.]+", "-", re.split(r"[\[><=;! ]", text)[0]).lower() for text in requirements}
+
+
+def declared(extra: str) -> set[str]:
+    return names(PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"])
+
+
+def imported(folders: Iterable[str]) -> set[str]:
+    """The distributions that the files of these folders import, anywhere in them."""
+    modules: set[str] = set()
+    for folder in folders:
+        for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    modules |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom):
+                    modules.add((node.module or "").partition(".")[0])
+    installed = packages_distributions()
+    return names(
+        name for module in modules - OWN - sys.stdlib_module_names for name in installed.get(module, [module])[:1]
+    )
+
+
+@pytest.mark.parametrize("extra", ["", "node", "test"])
+def test_what_is_imported_is_declared(extra: str) -> None:
+    folders, others = LISTS[extra]
+    known = declared(extra).union(*(declared(other) for other in others), declared("parquet"))
+    missing = imported(folders) - known
+    assert not missing, f"declare it in pyproject.toml and run `make lock`, or do without it: {sorted(missing)}"
