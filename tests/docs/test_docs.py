@@ -135,3 +135,9 @@ def test_every_fault_on_the_resiliency_page_names_its_test() -> None:
     rows = re.findall(r"^\| (?!---|fault )(.*) \|$", text_of(DOCS / "resiliency.md"), re.MULTILINE)
     assert len(rows) > 100
     assert [row for row in rows if "`test_" not in row.split(" | ")[-1]] == []
+
+
+def test_the_metrics_on_the_operations_page_are_those_of_the_code() -> None:
+    metrics = set(re.findall(r'"(gear_[a-z_]+)"', text_of(ROOT / "api" / "metrics.py")))
+    named = set(re.findall(r"\bgear_[a-z_]+\b", text_of(DOCS / "operations.md")))
+    assert {re.sub(r"_(total|bucket)$", "", name) for name in named} == metrics
