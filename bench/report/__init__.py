@@ -1,1 +1,1 @@
-"""Results as tables, curves and the page of the benchmarks."""
+"""What becomes of measured figures: files, tables on the terminal, and docs/benchmarks.md with its picture."""

@@ -1,4 +1,4 @@
-"""Measured files: JSON files of runs in, what each is of, how it was made and what it holds out."""
+"""The files of measured runs in docs/measured, and what kind of run each is of."""
 
 import json
 import statistics
@@ -13,89 +13,94 @@ Json = dict[str, Any]
 
 
 class PageError(ValueError):
-    """Files that no page can be made of; the text says which."""
+    """Files of which no page can be made; the text says which."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One file: its name, and what it holds."""
+    """One file: its name and its content."""
 
     name: str
     content: Json
 
     @property
+    def series(self) -> list[Json]:
+        """The measured series."""
+        series: list[Json] = self.content.get("series", [])
+        return series
+
+    @property
     def items(self) -> int:
-        """Of how many listings it tells."""
+        """The number of listings."""
         return int(self.content["read"] if self.is_report else self.content["items"])
 
     @property
-    def workers(self) -> int:
-        """How many processes each service had."""
-        return int(self.content.get("workers", 1))
-
-    def clients(self, workload: str) -> set[int]:
-        """With how many clients a workload was asked."""
-        return {one["clients"] for one in self.content["series"] if one["workload"] == workload}
-
-    @property
     def is_report(self) -> bool:
-        """Whether it is what `gear-indexer load --json` printed."""
+        """Whether it is the report of `gear-indexer load --json`."""
         return "proof" in self.content
 
-    def has(self, *names: str) -> bool:
-        """Whether it holds series that have all of these."""
-        series = self.content.get("series") or [{}]
-        return all(name in series[0] for name in names)
+    def find(self, workload: str, clients: int, peer: str) -> Json | None:
+        """A peer's series of a workload with so many clients."""
+        key = (workload, clients, peer)
+        return next((row for row in self.series if (row["workload"], row["clients"], row["peer"]) == key), None)
 
-    def told(self) -> str:
-        """Where its rounds are and how they came to be."""
-        link = self.link()
+    def has(self, *names: str) -> bool:
+        """Whether its series have all of these."""
+        return bool(self.series) and all(name in self.series[0] for name in names)
+
+    @property
+    def title(self) -> str:
+        """The number of listings with a link to the file, and when, of which commit and on how many cores it is."""
+        link = f"[{self.items:,} listings](measured/{self.name})"
         if self.is_report:
             proof = "agrees" if self.content["proof"]["agrees"] else "does not agree"
             minutes = self.content["seconds"] / 60
-            return f"{link}: one load by `gear-indexer load`, {minutes:.0f} minutes; the proof {proof}."
-        rounds = max(len(one["rounds"]) for one in self.content["series"])
-        widths = [(high - low) / one["rate"] for one in self.content["series"] for low, high in [one["spread"]]]
-        more = f", {STAC} {self.content['stac']}" if "stac" in self.content else ""
-        if self.workers > 1:
-            more += f", {self.workers} workers of each service"
-        apart = f"which lie {statistics.median(widths):.0%} apart in the median and {max(widths):.0%} at most"
-        return f"{link}: {self.made()}{more}; medians of {rounds} rounds, {apart}."
+            return f"{link}: one load by `gear-indexer load`, {minutes:.0f} minutes; the proof {proof}"
+        machine = f"{self.content['machine']['cores']} cores"
+        return f"{link}: {self.content['at'][:10]}, commit `{self.content['commit']}`, {machine}"
 
-    def link(self) -> str:
-        """How many listings, leading to the file."""
-        return f"[{self.items:,} listings](measured/{self.name})"
-
-    def made(self) -> str:
-        """When, of which commit, on how many cores."""
-        return f"{self.content['at'][:10]}, commit `{self.content['commit']}`, {self.content['machine']['cores']} cores"
+    @property
+    def title_with_rounds(self) -> str:
+        """The title, the versions, and how far apart the rounds are."""
+        if self.is_report:
+            return f"{self.title}."
+        rounds = max(len(row["rounds"]) for row in self.series)
+        widths = [(high - low) / row["rate"] for row in self.series for low, high in [row["spread"]]]
+        versions = f", {STAC} {self.content['stac']}" if "stac" in self.content else ""
+        workers = self.content.get("workers", 1)
+        if workers > 1:
+            versions += f", {workers} workers of each service"
+        if rounds == 1:
+            return f"{self.title}{versions}; one round."
+        apart = f"{statistics.median(widths):.0%} apart in the median, {max(widths):.0%} at most"
+        return f"{self.title}{versions}; medians of {rounds} rounds, {apart}."
 
 
 def read(files: Sequence[Path]) -> list[Measured]:
     """The files, the smallest number of items first; raises PageError for one of no known kind."""
-    found = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
-    for one in found:
-        if not any(kind(one) for kind in (is_search, is_load, is_matches, is_memory)):
-            message = f"{one.name} holds no searches, loads, costs by matches or memory: leave it out"
+    measured = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    for file in measured:
+        if not any(is_kind(file) for is_kind in (is_search, is_load, is_matches, is_memory)):
+            message = f"{file.name} holds no searches, loads, times by matches or memory: leave it out"
             raise PageError(message)
-    return sorted(found, key=lambda one: (one.items, one.name))
+    return sorted(measured, key=lambda file: (file.items, file.name))
 
 
-def is_search(one: Measured) -> bool:
+def is_search(file: Measured) -> bool:
     """Whether it was written by `python -m bench search`."""
-    return one.has("workload", "clients", "peer")
+    return file.has("workload", "clients", "peer")
 
 
-def is_load(one: Measured) -> bool:
+def is_load(file: Measured) -> bool:
     """Whether it was written by `python -m bench load`, or is the report of one load."""
-    return one.is_report or (one.has("peer", "rounds") and not is_search(one))
+    return file.is_report or (file.has("peer", "rounds") and not is_search(file))
 
 
-def is_matches(one: Measured) -> bool:
+def is_matches(file: Measured) -> bool:
     """Whether it was written by `python -m bench matches`."""
-    return one.has("matches", "peer")
+    return file.has("matches", "peer")
 
 
-def is_memory(one: Measured) -> bool:
+def is_memory(file: Measured) -> bool:
     """Whether it was written by `python -m bench memory`."""
-    return one.has("requests", "resident")
+    return file.has("requests", "resident")

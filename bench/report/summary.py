@@ -1,0 +1,120 @@
+"""What docs/benchmarks.md begins with: five sentences and a picture, made of the measured files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from textwrap import fill
+from typing import Any
+
+from bench.peers.search_peers import OURS, PLAIN, RAW, STAC
+from bench.report.markdown import number, size
+from bench.report.measured import Measured, PageError, is_load, is_memory, is_search
+from bench.runs import load as loading
+
+Json = dict[str, Any]
+
+CLIENTS = 8
+SMALL, LARGE = 1_000_000, 10_000_000
+REPEATED, NEW = "hot", "cold"
+PEERS = {OURS: "this service", PLAIN: "plain service", RAW: "bare engine request", STAC: "independent service"}
+COLOURS = {OURS: "#0072b2", PLAIN: "#999999", RAW: "#d8d8d8", STAC: "#e69f00"}  # told apart in grey too
+TITLE = "Searches a second, as a multiple of the plain service's (8 clients, one worker)"
+WIDTH, LABEL_WIDTH, BAR_HEIGHT, GAP, TOP = 800, 250, 18, 22, 46
+FONT = 'font-family="Helvetica, Arial, sans-serif"'
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rates of all peers in one workload and size, and their medians in ms."""
+
+    items: int
+    workload: str
+    rates: dict[str, float]
+    medians: dict[str, float]
+
+    def ratio(self, peer: str) -> float:
+        """This service's rate as a multiple of a peer's."""
+        return self.rates[OURS] / self.rates[peer]
+
+
+def comparison(files: Sequence[Measured], items: int, workload: str, clients: int = CLIENTS) -> Comparison:
+    """The comparison of the file that has the most peers; raises PageError where there is none."""
+    rows = [
+        {
+            row["peer"]: row
+            for row in file.series
+            if (row["workload"], row["clients"]) == (workload, clients) and row["peer"] in PEERS
+        }
+        for file in files
+        if is_search(file) and file.items == items and file.content.get("workers", 1) == 1
+    ]
+    by_peer = max(rows, key=len, default={})
+    if not {OURS, PLAIN} <= set(by_peer):
+        message = f"no file has {items:,} listings and `{workload}` with {clients} clients for the summary"
+        raise PageError(message)
+    rates = {peer: row["rate"] for peer, row in by_peer.items()}
+    return Comparison(items, workload, rates, {peer: row["p50"] / 1000 for peer, row in by_peer.items()})
+
+
+def sentences(files: Sequence[Measured]) -> str:
+    """What the software gains and costs, beside a plain service and an independent one on the same engine."""
+    repeated, new = (comparison(files, SMALL, workload) for workload in (REPEATED, NEW))
+    repeated_large, new_large = (comparison(files, LARGE, workload) for workload in (REPEATED, NEW))
+    one_client = comparison(files, LARGE, NEW, clients=1)
+    load_file = next(file for file in files if is_load(file) and len(file.series) == len(loading.PEERS))
+    loads = {row["peer"]: row["rate"] for row in load_file.series}
+    worker = next(file for file in files if is_memory(file)).content
+    lines = [
+        f"**Searches that repeat** run at {_gain(repeated, repeated_large)}.",
+        f"**Searches that never repeat** run at {_gain(new, new_large)}.",
+        f"**Waiting**: among {size(LARGE)} listings a new search takes {number(one_client.medians[OURS])} ms in the "
+        f"median; the plain service takes {number(one_client.medians[PLAIN])} ms.",
+        f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check, "
+        f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of what the engine takes at most; a plain index, which finds "
+        f"less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
+        f"**Cost of running**: one worker holds at most {worker['verdict']['max'] / 2**20:.0f} MiB of memory over "
+        f"{worker['verdict']['tenths'][-1]['requests'] / 1e6:.1f} million searches; both services share two cores with "
+        "the engine.",
+    ]
+    return "\n".join(fill(f"- {line}", 120, subsequent_indent="  ") for line in lines)
+
+
+def _gain(small: Comparison, large: Comparison) -> str:
+    return (
+        f"{number(small.ratio(PLAIN))} times the rate of a plain service with {size(SMALL)} listings, "
+        f"{number(large.ratio(PLAIN))} times with {size(LARGE)}, and {number(small.ratio(STAC))} times the rate of an "
+        "independent service"
+    )
+
+
+def picture(files: Sequence[Measured]) -> str:
+    """Bars of each peer's rate as a multiple of the plain service's, as SVG."""
+    groups = [comparison(files, items, workload) for items in (SMALL, LARGE) for workload in (REPEATED, NEW)]
+    highest = max(group.ratio(PLAIN) for group in groups)
+    scale = (WIDTH - LABEL_WIDTH - 70) / highest
+    parts: list[str] = [_text(16, 26, TITLE, 'font-size="15" font-weight="bold"')]
+    y = TOP
+    for group in groups:
+        kind = "repeated searches" if group.workload == REPEATED else "new searches"
+        parts.append(_text(16, y + 13, f"{size(group.items)} listings,", 'font-size="13"'))
+        parts.append(_text(16, y + 30, kind, 'font-size="13"'))
+        for peer, name in PEERS.items():
+            if peer in group.rates:
+                value = group.rates[peer] / group.rates[PLAIN]
+                parts += _bar(y, name, COLOURS[peer], value, value * scale)
+                y += BAR_HEIGHT
+        y += GAP
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" {FONT}>'
+    background = f'<rect width="{WIDTH}" height="{y}" fill="#ffffff"/>'
+    return "\n".join([head, f"<title>{escape(TITLE)}</title>", background, *parts, "</svg>", ""])
+
+
+def _bar(y: int, name: str, colour: str, value: float, width: float) -> list[str]:
+    label = _text(LABEL_WIDTH - 8, y + 13, name, 'font-size="12" text-anchor="end"')
+    bar = f'<rect x="{LABEL_WIDTH}" y="{y + 2}" width="{max(width, 1):.1f}" height="{BAR_HEIGHT - 4}" fill="{colour}"/>'
+    amount = _text(round(LABEL_WIDTH + width + 6), y + 13, f"{value:.1f} ×", 'font-size="12"')
+    return [label, bar, amount]
+
+
+def _text(x: int, y: int, text: str, style: str) -> str:
+    return f'<text x="{x}" y="{y}" fill="#222222" {style}>{escape(text)}</text>'
