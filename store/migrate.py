@@ -72,9 +72,9 @@ async def _run(url: str, revision: str, step: Callable[[Config, str], None]) -> 
 
 
 def _check_known(config: Config, revision: str) -> None:
-    known = sorted(script.revision for script in ScriptDirectory.from_config(config).walk_revisions())
-    if revision not in {"base", "head", *known}:
-        raise UnknownRevision(revision, known)
+    revisions = sorted(script.revision for script in ScriptDirectory.from_config(config).walk_revisions())
+    if revision not in {"base", "head", *revisions}:
+        raise UnknownRevision(revision, revisions)
 
 
 async def _check_references(connection: AsyncConnection) -> None:

@@ -51,9 +51,9 @@ class ConstraintBroken(StoreError):
 class UnknownRevision(StoreError):
     """The database, or who asked for a migration, names a revision that this version of the code does not have."""
 
-    def __init__(self, revision: str, known: Sequence[str]) -> None:
+    def __init__(self, revision: str, revisions: Sequence[str]) -> None:
         super().__init__(
-            f"schema revision {revision!r} is not among those of this version ({', '.join(known)}): "
+            f"schema revision {revision!r} is not among those of this version ({', '.join(revisions)}): "
             "a newer version of the service may have migrated the database; use that one"
         )
         self.revision = revision

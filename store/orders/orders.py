@@ -125,12 +125,12 @@ async def move(
 
 async def get(connection: AsyncConnection, order_id: str) -> Order | None:
     """The order of this id."""
-    return await _one(connection, orders.c.id == order_id)
+    return await _find(connection, orders.c.id == order_id)
 
 
 async def get_by_status_key(connection: AsyncConnection, status_key: str) -> Order | None:
     """The order whose page the buyer opens."""
-    return await _one(connection, orders.c.status_key == status_key)
+    return await _find(connection, orders.c.status_key == status_key)
 
 
 async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]:
@@ -142,9 +142,9 @@ async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]
 async def active_order(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:
     """The active order of the item; in a sandbox, that of the token whose sandbox it is."""
     if sandbox_of is None:
-        return await _one(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
+        return await _find(connection, and_(orders.c.platform == platform, orders.c.item == item, ACTIVE))
     own = orders.c.token_id == sandbox_of
-    return await _one(connection, and_(own, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX))
+    return await _find(connection, and_(own, orders.c.platform == platform, orders.c.item == item, ACTIVE_SANDBOX))
 
 
 async def list_newest(
@@ -175,7 +175,7 @@ def _conditions(order_filter: OrderFilter) -> list[ColumnElement[bool]]:
     return conditions
 
 
-async def _one(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
+async def _find(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
     row = (await connection.execute(select(orders).where(condition))).one_or_none()
     return None if row is None else Order(**row._mapping)
 

@@ -1,4 +1,4 @@
-"""StoredResponse answers: a key is taken by one transaction, whose end frees or answers it; in time it is erased."""
+"""Idempotency keys: one transaction claims a key, its end frees or answers it; in time the key is erased."""
 
 import asyncio
 from datetime import timedelta

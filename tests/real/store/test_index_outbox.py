@@ -1,4 +1,4 @@
-"""Masks: each change of an item's being bound reaches one worker at a time, and none is forgotten."""
+"""The index outbox: each change of a claim reaches one worker at a time, and none is lost."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from sqlalchemy import select
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
-from store.outbox.index_outbox import IndexUpdate
+from store.outbox.index_outbox import IndexUpdate, OverdueUpdates
 from store.schema import index_outbox as index_outbox_table
 from tests.support.store.fixtures import NOW, NewOrders
 
@@ -18,7 +18,7 @@ def later(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-async def touch(store: Store, *items: int, now: datetime = NOW) -> None:
+async def enqueue(store: Store, *items: int, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
         await index_outbox.enqueue(connection, 730, items, now)
 
@@ -28,17 +28,17 @@ async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: i
         return await index_outbox.lease(connection, now, seconds, limit)
 
 
-async def applied(store: Store, work: IndexUpdate, now: datetime = NOW) -> None:
+async def mark_applied(store: Store, update: IndexUpdate, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.mark_applied(connection, [work])
+        await index_outbox.mark_applied(connection, [update])
 
 
-async def failed(store: Store, work: IndexUpdate, retry_after: float, now: datetime = NOW) -> None:
+async def mark_failed(store: Store, update: IndexUpdate, retry_after: float, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.mark_failed(connection, work, now, retry_after)
+        await index_outbox.mark_failed(connection, update, now, retry_after)
 
 
-async def backlog(store: Store) -> int:
+async def count_pending(store: Store) -> int:
     async with store.reading() as connection:
         return await index_outbox.count_pending(connection)
 
@@ -51,12 +51,12 @@ async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store:
     async with store.transaction() as connection:
         await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
     assert await lease(store) == []  # two workers never tell of one item at once
-    await applied(store, hide)
-    assert await backlog(store) == 1
+    await mark_applied(store, hide)
+    assert await count_pending(store) == 1
     (offer,) = await lease(store)
     assert (offer.version, offer.bound, offer.attempts) == (2, False, 1)
-    await applied(store, offer)
-    assert await backlog(store) == 0
+    await mark_applied(store, offer)
+    assert await count_pending(store) == 0
     assert await lease(store) == []
 
 
@@ -68,7 +68,7 @@ async def test_items_of_two_platforms_are_kept_apart(store: Store, new_order: Ne
 
 
 async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
-    await touch(store, *range(200))
+    await enqueue(store, *range(200))
     parts = await asyncio.gather(*(lease(store, limit=30) for _ in range(10)))
     items = [work.item for part in parts for work in part]
     assert len(items) == len(set(items))
@@ -80,30 +80,30 @@ async def test_workers_share_the_rows_without_doubling(store: Store) -> None:
 
 
 async def test_the_largest_lease_works_and_a_larger_one_is_refused(store: Store) -> None:
-    await touch(store, *range(index_outbox.MAX_LEASE_ROWS + 1))
+    await enqueue(store, *range(index_outbox.MAX_LEASE_ROWS + 1))
     with pytest.raises(ValueError, match="at most 10000 rows"):
         await lease(store, limit=index_outbox.MAX_LEASE_ROWS + 1)
     assert len(await lease(store, limit=index_outbox.MAX_LEASE_ROWS)) == index_outbox.MAX_LEASE_ROWS
 
 
 async def test_the_oldest_change_is_told_first(store: Store) -> None:
-    await touch(store, 1, now=later(3))
-    await touch(store, 2, now=later(1))
-    await touch(store, 3, now=later(2))
+    await enqueue(store, 1, now=later(3))
+    await enqueue(store, 2, now=later(1))
+    await enqueue(store, 3, now=later(2))
     assert [work.item for work in await lease(store, now=later(9), limit=2)] == [2, 3]
 
 
 async def test_the_lease_of_a_dead_worker_ends(store: Store) -> None:
-    await touch(store, 5)
+    await enqueue(store, 5)
     (first,) = await lease(store, seconds=30)
     assert await lease(store, now=later(29.999999)) == []
     (second,) = await lease(store, now=later(30), seconds=30)
     assert (second.version, second.attempts) == (first.version, 2)
 
 
-async def test_a_lease_by_a_clock_that_was_wrong_delays_no_mask(store: Store) -> None:
+async def test_a_lease_by_a_clock_that_was_wrong_delays_no_update(store: Store) -> None:
     """A worker whose clock is a day ahead dies with the row: the item is not offered until tomorrow."""
-    await touch(store, 5)
+    await enqueue(store, 5)
     (wrong,) = await lease(store, now=later(86_400), seconds=30)
     (right,) = await lease(store)
     assert (right.version, right.attempts) == (wrong.version, 2)
@@ -113,39 +113,39 @@ async def test_a_lease_by_a_clock_that_was_wrong_delays_no_mask(store: Store) ->
 
 
 async def test_a_slow_worker_does_not_free_the_lease_of_its_successor(store: Store) -> None:
-    await touch(store, 5)
+    await enqueue(store, 5)
     (slow,) = await lease(store, seconds=10)
     (quick,) = await lease(store, now=later(10), seconds=10)
-    await touch(store, 5)
-    await failed(store, slow, retry_after=0, now=later(11))
+    await enqueue(store, 5)
+    await mark_failed(store, slow, retry_after=0, now=later(11))
     assert await lease(store, now=later(11)) == []
-    await applied(store, slow, now=later(11))
+    await mark_applied(store, slow, now=later(11))
     assert await lease(store, now=later(11)) == []
-    await applied(store, quick, now=later(12))
+    await mark_applied(store, quick, now=later(12))
     (next_version,) = await lease(store, now=later(12))
     assert next_version.version == 2
 
 
 async def test_an_older_version_never_takes_a_newer_one_back(store: Store) -> None:
-    await touch(store, 5)
+    await enqueue(store, 5)
     (slow,) = await lease(store, seconds=10)
-    await touch(store, 5)
+    await enqueue(store, 5)
     (quick,) = await lease(store, now=later(10), seconds=10)
-    await applied(store, quick)
-    await applied(store, slow)
-    assert await backlog(store) == 0
+    await mark_applied(store, quick)
+    await mark_applied(store, slow)
+    assert await count_pending(store) == 0
 
 
 async def test_a_failure_is_tried_again_after_its_pause(store: Store) -> None:
-    await touch(store, 5)
+    await enqueue(store, 5)
     (work,) = await lease(store)
-    await failed(store, work, retry_after=2.5, now=later(1))
-    assert await backlog(store) == 1
+    await mark_failed(store, work, retry_after=2.5, now=later(1))
+    assert await count_pending(store) == 1
     assert await lease(store, now=later(3.4)) == []
     (again,) = await lease(store, now=later(3.5))
     assert again.attempts == 2
-    await applied(store, again)
-    await touch(store, 5)
+    await mark_applied(store, again)
+    await enqueue(store, 5)
     (fresh,) = await lease(store)
     assert fresh.attempts == 1
 
@@ -154,26 +154,26 @@ async def test_touching_tells_again_what_did_not_change(store: Store, new_order:
     async with store.transaction() as connection:
         await orders.place(connection, new_order(5), NOW)
     for work in await lease(store):
-        await applied(store, work)
-    await touch(store)
-    assert await backlog(store) == 0
-    await touch(store, 5, 6, 5)
+        await mark_applied(store, work)
+    await enqueue(store)
+    assert await count_pending(store) == 0
+    await enqueue(store, 5, 6, 5)
     assert [(work.item, work.version, work.bound) for work in await lease(store)] == [(5, 2, True), (6, 1, False)]
 
 
 async def test_many_writers_of_the_same_items_do_not_lock_each_other_out(store: Store) -> None:
     items = list(range(50))
-    await asyncio.gather(*(touch(store, *(items if turn % 2 else reversed(items))) for turn in range(20)))
+    await asyncio.gather(*(enqueue(store, *(items if turn % 2 else reversed(items))) for turn in range(20)))
     async with store.reading() as connection:
         versions = (await connection.execute(select(index_outbox_table.c.version))).scalars().all()
     assert set(versions) == {20}
 
 
 async def test_changes_are_listed_with_those_that_were_being_committed(store: Store) -> None:
-    await touch(store, 1, now=later(-61))
-    await touch(store, 2, 9, now=later(-60))
-    await touch(store, 3, now=later(0))
-    await touch(store, 4, now=later(100))
+    await enqueue(store, 1, now=later(-61))
+    await enqueue(store, 2, 9, now=later(-60))
+    await enqueue(store, 3, now=later(0))
+    await enqueue(store, 4, now=later(100))
     async with store.transaction() as connection:
         await index_outbox.enqueue(connection, 570, [7], NOW)
         first = await index_outbox.changed_since(connection, 730, NOW, None, 3)
@@ -183,21 +183,44 @@ async def test_changes_are_listed_with_those_that_were_being_committed(store: St
 
 @pytest.mark.parametrize("outcome", ["applied", "failed"])
 async def test_an_order_during_the_telling_is_told_too(store: Store, new_order: NewOrders, outcome: str) -> None:
-    await touch(store, 5)
+    await enqueue(store, 5)
     (work,) = await lease(store)
     async with store.transaction() as connection:
         await orders.place(connection, new_order(5), NOW)
-    await (applied(store, work) if outcome == "applied" else failed(store, work, retry_after=0))
+    await (mark_applied(store, work) if outcome == "applied" else mark_failed(store, work, retry_after=0))
     (told,) = await lease(store)
     assert (told.version, told.bound) == (2, True)
 
 
 async def test_of_some_items_those_that_were_ever_ordered_are_told_again(store: Store) -> None:
-    await touch(store, 1, 2, 3)
+    await enqueue(store, 1, 2, 3)
     for work in await lease(store):
-        await applied(store, work)
+        await mark_applied(store, work)
     async with store.transaction() as connection:
         assert await index_outbox.enqueue_known(connection, 730, [4, 3, 1], later(1)) == 2
         assert await index_outbox.enqueue_known(connection, 730, [4], later(1)) == 0
         assert await index_outbox.enqueue_known(connection, 440, [1], later(1)) == 0
     assert [(work.item, work.version) for work in await lease(store)] == [(1, 2), (3, 2)]
+
+
+async def test_changes_are_found_from_a_time_on(store: Store) -> None:
+    async with store.transaction() as connection:
+        await index_outbox.enqueue(connection, 730, [1, 2], NOW - timedelta(minutes=5))
+        await index_outbox.enqueue(connection, 730, [2, 3], NOW)
+    async with store.reading() as connection:
+        assert await index_outbox.changed_among(connection, 730, [1, 2, 3, 4], NOW) == {2, 3}
+        assert await index_outbox.changed_among(connection, 730, [1], NOW - timedelta(minutes=5)) == {1}
+        assert await index_outbox.changed_among(connection, 570, [1, 2, 3], NOW) == set()
+
+
+async def test_overdue_are_only_old_pending_updates(store: Store) -> None:
+    old = NOW - timedelta(minutes=5)
+    async with store.transaction() as connection:
+        await index_outbox.enqueue(connection, 730, [1, 2, 3], old)
+        for update in await index_outbox.lease(connection, NOW, 30, 1):
+            await index_outbox.mark_applied(connection, [update])
+        await index_outbox.enqueue(connection, 730, [9], NOW)
+    async with store.reading() as connection:
+        assert await index_outbox.overdue(connection, 730, NOW) == OverdueUpdates(items=2, since=old)
+        assert await index_outbox.overdue(connection, 730, old) == OverdueUpdates(items=0, since=None)
+        assert await index_outbox.overdue(connection, 570, NOW) == OverdueUpdates(items=0, since=None)

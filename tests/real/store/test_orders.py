@@ -17,13 +17,15 @@ from store.schema import RELEASED, index_outbox
 from store.schema import orders as orders_table
 from tests.support.store.fixtures import NOW, NewOrders
 
+LARGEST = 2**63 - 1
+
 
 async def place(store: Store, new: NewOrder) -> Order:
     async with store.transaction() as connection:
         return await orders.place(connection, new, NOW)
 
 
-async def mask_version(store: Store, item: int) -> int:
+async def queued_version(store: Store, item: int) -> int:
     async with store.reading() as connection:
         found = await connection.execute(select(index_outbox.c.version).where(index_outbox.c.item == item))
         return int(found.scalar_one())
@@ -59,7 +61,7 @@ async def test_one_of_a_hundred_buyers_at_once_gets_the_item(store: Store, new_o
     async with store.reading() as connection:
         assert len((await connection.execute(select(orders_table.c.id))).all()) == 1
         assert len(await orders.events(connection, won[0].id)) == 1
-    assert await mask_version(store, 5) == 1
+    assert await queued_version(store, 5) == 1
 
 
 async def test_a_hundred_buyers_of_a_hundred_items_are_all_served(store: Store, new_order: NewOrders) -> None:
@@ -77,7 +79,7 @@ async def test_a_refused_order_leaves_the_transaction_usable(store: Store, new_o
         await orders.place(connection, new_order(6), NOW)
     async with store.reading() as connection:
         assert await bound_items(connection, 730, None, 10) == [5, 6]
-    assert await mask_version(store, 5) == 1
+    assert await queued_version(store, 5) == 1
 
 
 async def test_the_same_id_on_another_platform_is_another_item(store: Store, new_order: NewOrders) -> None:
@@ -136,9 +138,9 @@ async def test_a_released_item_can_be_ordered_again(store: Store, new_order: New
         (1, "created", NOW, None),
         (2, released, later, "out of stock"),
     ]
-    assert await mask_version(store, 5) == 2
+    assert await queued_version(store, 5) == 2
     assert (await place(store, new_order(5))).id != placed.id
-    assert await mask_version(store, 5) == 3
+    assert await queued_version(store, 5) == 3
 
 
 async def test_a_move_that_keeps_the_item_does_not_trouble_the_index(store: Store, new_order: NewOrders) -> None:
@@ -148,7 +150,7 @@ async def test_a_move_that_keeps_the_item_does_not_trouble_the_index(store: Stor
             moved = await orders.move(connection, placed.id, [before], after, None, NOW)
         assert moved is not None
         assert moved.active
-    assert await mask_version(store, 5) == 1
+    assert await queued_version(store, 5) == 1
 
 
 async def test_only_one_of_two_rival_moves_happens(store: Store, new_order: NewOrders) -> None:
@@ -248,3 +250,17 @@ async def test_of_some_items_those_that_active_orders_hold_are_told_apart(store:
         assert await bound_among(connection, 730, [4]) == set()
         assert await bound_among(connection, 440, [1, 2]) == set()
         assert await bound_among(connection, 730, range(1, 10_001)) == {1, 2}
+
+
+async def test_only_items_of_active_orders_are_bound(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        for item in (1, 2, LARGEST):
+            placed = await orders.place(connection, new_order(item), NOW)
+            if item == 2:
+                await orders.move(connection, placed.id, ["created"], "cancelled", None, NOW)
+    async with store.reading() as connection:
+        assert await bound_among(connection, 730, [1, 2, 3, LARGEST]) == {1, LARGEST}
+        assert await bound_among(connection, 730, [2, 3]) == set()
+        assert await bound_among(connection, 730, []) == set()
+        assert await bound_among(connection, 570, [1]) == set()
+        assert await bound_among(connection, 730, range(10_000)) == {1}

@@ -1,4 +1,4 @@
-"""Small requests to a store: it goes in, whether it can be written, read or used again comes out."""
+"""Small requests that show whether a store can be written, read or used again."""
 
 import asyncio
 

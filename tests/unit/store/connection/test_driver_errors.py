@@ -1,4 +1,4 @@
-"""Faults: which errors of a driver mean "try later", which mean a bug, and that their texts never leak."""
+"""Driver errors: which errors of a driver mean "try later", which mean a bug, and that their texts never leak."""
 
 import sqlite3
 

@@ -10,7 +10,7 @@ depends_on = None
 
 _STATES = "state IN ('created', 'processing', 'delivered', 'completed', 'failed', 'cancelled', 'reverted')"
 _ACTIVE = sa.text("state NOT IN ('failed', 'cancelled', 'reverted')")
-_BEHIND = sa.text("applied_version < version")
+_PENDING = sa.text("applied_version < version")
 
 
 def upgrade() -> None:
@@ -38,7 +38,7 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("platform", "item", name="masks_pk"),
     )
-    op.create_index("masks_behind", "masks", ["updated_at"], sqlite_where=_BEHIND, postgresql_where=_BEHIND)
+    op.create_index("masks_behind", "masks", ["updated_at"], sqlite_where=_PENDING, postgresql_where=_PENDING)
 
 
 def downgrade() -> None:
