@@ -4,14 +4,14 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from store import migrate
 from tests.browser.opening import opened, served
 from tests.support.app import settings_for
+from tests.support.store.migrated import migrated
 
 
 async def test_the_forms_need_nothing_but_the_service(chromium: Browser, tmp_path: Path) -> None:
     settings = settings_for("http://127.0.0.1:1", "none", tmp_path)
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     complaints: list[str] = []
     asked: list[str] = []
     async with served(settings) as base, opened(chromium, "about:blank", complaints) as page:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
-from store import migrate
 from store.orders import orders
 from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at, new_order
 from tests.support.receiver import Receiver, answers
+from tests.support.store.migrated import migrated
 
 
 class Shown:
@@ -36,7 +36,7 @@ class Shown:
 async def shown(folder: Path, **fields: Any) -> AsyncIterator[Shown]:
     """An order with these fields behind a real server, which needs no engine to show it."""
     settings = settings_for("http://127.0.0.1:1", "none", folder)
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     async with desk_at(settings.database_url) as desk:
         new = replace(new_order(desk.token.token.id, None), **fields)
         async with desk.store.transaction() as connection:

@@ -18,9 +18,9 @@ from api.app import create_app
 from api.http.json_body import BODY_SECONDS
 from api.http.protocol import GearProtocol
 from api.settings import Settings
-from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
+from tests.support.store.migrated import migrated
 
 ALL_SCOPES = ("search", "order", "fulfil", "metrics")
 
@@ -69,7 +69,7 @@ async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[RunningApp]:
     """The app with a migrated database, started, and a client with a token of every scope."""
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, *ALL_SCOPES)
     app = create_app(settings)
     # a fault of the app shall be seen as the client sees it: an answer, not an exception
@@ -87,7 +87,7 @@ def serving(
     settings: Settings, *, http: type[GearProtocol] = GearProtocol, body_seconds: float = BODY_SECONDS
 ) -> Iterator[httpx.Client]:
     """The app behind a real server on a free port, and a client with a token of every scope, for blocking tests."""
-    asyncio.run(migrate.upgrade(settings.database_url))
+    asyncio.run(migrated(settings.database_url))
     token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"

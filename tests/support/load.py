@@ -1,8 +1,7 @@
-"""Loads items as an operator does: by the indexer's own command, in a process of its own."""
+"""Loads items as an operator does: by the indexer's own command, in this process."""
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+from click.testing import CliRunner
 
 from api.settings import Settings
+from indexer.cli.main import main
 from tests.support.app import serving, settings_for
 from tests.support.indices import drop_indices
 
@@ -21,8 +22,12 @@ INDEXER = Path(sys.executable).parent / "gear-indexer"
 
 def environment(settings: Settings) -> dict[str, str]:
     """The process environment in which the commands use a test's settings."""
+    return {**os.environ, **variables(settings)}
+
+
+def variables(settings: Settings) -> dict[str, str]:
+    """The environment variables that name a test's engine, indices and database."""
     return {
-        **os.environ,
         "GEAR_OPENSEARCH_URL": settings.opensearch_url,
         "GEAR_INDEX_PREFIX": settings.index_prefix,
         "GEAR_DATABASE_URL": settings.database_url,
@@ -33,10 +38,10 @@ def load_items(settings: Settings, items: list[dict[str, Any]], folder: Path, *o
     """Loads the items for platform 730 and returns the command's report; every item must have been indexed."""
     file = folder / "items.ndjson"
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
-    command = [str(INDEXER), "load", str(file), "--platform", "730", "--json", "--quiet", *options]
-    done = subprocess.run(command, env=environment(settings), cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-    report: dict[str, Any] = json.loads(done.stdout)
+    command = ["load", str(file), "--platform", "730", "--json", "--quiet", *options]
+    done = CliRunner().invoke(main, command, env=variables(settings))
+    assert done.exit_code == 0, done.output
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])  # the app beside it may log there too
     assert report["indexed"] == len(items)
     return report
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from shutil import disk_usage
 from time import monotonic, sleep
 
 import pytest
@@ -40,6 +41,7 @@ _CONTAINER_SETTINGS = {
     "DISABLE_INSTALL_DEMO_CONFIG": "true",
     "OPENSEARCH_JAVA_OPTS": "-Xms1g -Xmx1g",
 }
+MEMORY_NEEDED = 4 * 2**30
 _SHARED_PORT = 9219
 """Where the shared node listens unless the port is taken."""
 
@@ -143,9 +145,14 @@ def wait_for_opensearch(url: str) -> None:
 
 
 def folder_for_tests(name: str) -> Path:
-    """A node directory for tests beside the usual one, which the account that runs the server can read."""
-    home = folders_of(read_settings()).home
-    return home.with_name(f"test-{name}")
+    """A node directory for tests that the account which runs the server can read.
+
+    It is in memory where there is plenty: creating an index waits for the disk several times, and tests create many.
+    """
+    memory = Path("/dev/shm")
+    if memory.is_dir() and disk_usage(memory).free > MEMORY_NEEDED:
+        return memory / f"gear-tests-{os.getuid()}" / f"test-{name}"
+    return folders_of(read_settings()).home.with_name(f"test-{name}")
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from api.orders.webhooks.payload import message_id
 from api.orders.webhooks.schedule import JITTER, RETRY_DELAYS
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from store import migrate
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
@@ -35,6 +34,7 @@ from tests.support.faults.order_fleet import Fleet
 from tests.support.faults.order_traffic import Traffic
 from tests.support.faults.rough_receiver import Rough
 from tests.support.receiver import Receiver
+from tests.support.store.migrated import migrated
 
 SECONDS = float(os.environ.get("GEAR_TEST_CHAOS_SECONDS", "15"))
 SEED = os.environ.get("GEAR_TEST_CHAOS_SEED", "1")
@@ -61,7 +61,7 @@ class Place:
 async def place(database_url: str, opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIterator[Place]:
     """Everything that the processes share, on each database."""
     settings = settings_for(opensearch_url, index_prefix, tmp_path, database_url=database_url)
-    await migrate.upgrade(database_url)
+    await migrated(database_url)
     numbers = [*CONTESTED, *(one for name in range(CLIENTS) for one in _own(name))]
     (platform,) = read_platforms()
     put_index(settings, platform, [simple_item(number) for number in numbers])

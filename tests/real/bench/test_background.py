@@ -18,13 +18,13 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_each_run_sells_what_is_on_offer_and_its_callbacks_are_received(
-    sqlite_settings: Settings, opensearch_url: str, index_prefix: str
+    sqlite_settings: Settings, opensearch_url: str
 ) -> None:
     settings = sqlite_settings.model_copy(update={"allow_insecure_callbacks": True})
     with serving(settings) as client, Receiver(answers(200)) as receiver:
         target = Target(
             opensearch_url,
-            f"{index_prefix}-730",
+            sqlite_settings.alias(730),
             prices_in_cents=True,
             orders_address=str(client.base_url),
             headers=dict(client.headers),

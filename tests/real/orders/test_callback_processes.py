@@ -13,12 +13,12 @@ from pathlib import Path
 import httpx
 
 from api.settings import Settings
-from store import migrate
 from tests.support.app import new_token
 from tests.support.orders.desk import Desk
 from tests.support.orders.shop import KNIFE, bearer, opened
 from tests.support.receiver import Receiver
 from tests.support.servers import free_port
+from tests.support.store.migrated import migrated
 
 COMMAND = (sys.executable, "-c", "from api.cli.main import main; main()")
 
@@ -75,7 +75,7 @@ async def until_received(receiver: Receiver, *events: str) -> None:
 
 
 async def test_a_kill_between_the_commit_and_the_callback_loses_nothing(settings: Settings, tmp_path: Path) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order")
     port = free_port()
     variables = environment(settings, GEAR_API_PORT=str(port), GEAR_DELIVER_CALLBACKS="false")

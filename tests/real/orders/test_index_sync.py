@@ -9,11 +9,11 @@ from structlog.testing import capture_logs
 from api.orders.index_sync import IndexSync
 from api.settings import Settings
 from mappings.connection import connect_async
-from store import migrate
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
 from tests.support.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
+from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
 from tests.support.wire import TcpProxy
 
@@ -51,7 +51,7 @@ async def test_another_workers_row_is_published(settings: Settings) -> None:
 
 
 async def test_a_crash_after_the_commit_loses_nothing(settings: Settings) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     order = await place_past_the_app(settings)
     async with opened(settings) as shop:
         await shop.until_hidden()
@@ -64,7 +64,7 @@ async def test_a_crash_after_the_commit_loses_nothing(settings: Settings) -> Non
 
 
 async def test_the_work_of_a_worker_that_died_is_taken_over(sqlite_settings: Settings) -> None:
-    await migrate.upgrade(sqlite_settings.database_url)
+    await migrated(sqlite_settings.database_url)
     await place_past_the_app(sqlite_settings)
     store = Store(sqlite_settings.database_url)
     async with store.transaction() as connection:
@@ -155,7 +155,7 @@ async def test_a_fault_does_not_end_the_work(sqlite_settings: Settings) -> None:
 
 
 async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqlite_settings: Settings) -> None:
-    await migrate.upgrade(sqlite_settings.database_url)
+    await migrated(sqlite_settings.database_url)
     async with opened(sqlite_settings) as shop:
         await shop.placed()
         await until_all_is_published(shop)

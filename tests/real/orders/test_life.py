@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from api.settings import Settings
-from store import migrate
 from tests.support.app import serving, settings_for
 from tests.support.orders.life import Life
 from tests.support.orders.shop import load
+from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
 
 
@@ -23,7 +23,7 @@ def test_orders_live_as_the_model_says(
     made: Settings = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", **more)
     if kind == "postgresql":
         asyncio.run(postgres.execute("CREATE DATABASE orders_life"))
-    asyncio.run(migrate.upgrade(made.database_url))
+    asyncio.run(migrated(made.database_url))
     asyncio.run(load(made))
     with serving(made) as client:
         run_state_machine_as_test(

@@ -14,12 +14,13 @@ from tests.support.app import new_token
 from tests.support.orders.calls import move
 from tests.support.orders.processes import worker
 from tests.support.orders.shop import Shop, eventually
+from tests.support.store.migrated import migrated
 
 EVERYTHING = {**ORDER_BODIES["all"], "account": "personal-account", "email": "personal@example.com"}
 
 
 async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Settings, tmp_path: Path) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order", "fulfil", "search")
     async with worker(settings, tmp_path, token) as running:
         client = running.client
@@ -44,7 +45,7 @@ async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Setti
         await migrate.downgrade(settings.database_url, "0001")  # whatever the service does now is a fault to log
         await client.post("/v1/gear", json=EVERYTHING)
         await client.get(f"/v1/orders/{order['id']}")
-        await migrate.upgrade(settings.database_url)
+        await migrated(settings.database_url)
     written = running.written.read_text(encoding="utf-8")
     assert written.count("/v1/gear") > 5
     links = EVERYTHING["additionalFields"]

@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from api.settings import Settings
-from store import migrate
 from tests.support.api.envelope import error_of
 from tests.support.app import new_token
 from tests.support.orders.calls import LEAST, count, is_replay_of, send
 from tests.support.orders.processes import DIE_AFTER_THE_COMMIT, worker
 from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
+from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
 from tests.support.wire import TcpProxy
 
@@ -32,7 +32,7 @@ async def test_a_call_made_again_is_answered_again(shop: Shop, key: str | None) 
 async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(
     settings: Settings, tmp_path: Path, key: str | None
 ) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order")
     async with worker(settings, tmp_path, token) as one, worker(settings, tmp_path, token) as other:
         answers = await asyncio.gather(*(send(one_of.client, key) for _ in range(25) for one_of in (one, other)))
@@ -48,7 +48,7 @@ async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(
 async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_next(
     settings: Settings, tmp_path: Path, key: str | None
 ) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order", "search")
     async with worker(settings, tmp_path, token, DIE_AFTER_THE_COMMIT) as dying:
         with pytest.raises(httpx.TransportError):
@@ -194,7 +194,7 @@ async def test_what_is_no_key_is_a_422_that_names_the_header(small_shop: Shop, k
 
 
 async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) -> None:
-    await migrate.upgrade(settings.database_url)
+    await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order")
     answers: list[httpx.Response] = []
     for ending in ("kill", "terminate", "kill"):

@@ -5,13 +5,13 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
 from store.outbox.index_outbox import IndexUpdate
 from tests.support.store.buyer import an_order
+from tests.support.store.migrated import migrated
 
 
 class Shop:
@@ -34,7 +34,7 @@ class Shop:
 
     def open(self) -> "Shop":
         async def work(store: Store) -> None:
-            await migrate.upgrade(self._url)
+            await migrated(self._url)
             async with store.transaction() as connection:
                 created = await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))
             self._token = created.token.id

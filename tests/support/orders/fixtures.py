@@ -1,7 +1,7 @@
 """A shop on each database: a running app, a real index with a few items, no order yet."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from store import migrate
 from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from tests.support.app import settings_for
+from tests.support.indices import drop_indices
 from tests.support.orders.desk import Desk, desk_at
 from tests.support.orders.shop import Shop, load, opened
+from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
 
 
@@ -34,21 +36,29 @@ async def database(postgres: Postgres, template: str) -> AsyncIterator[str]:
     await postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.fixture(scope="session")
+def shop_prefix(opensearch_url: str) -> Iterator[str]:
+    """A prefix of index names that tests use one after the other; each finds the items as they are on offer."""
+    prefix = f"t{secrets.token_hex(5)}"
+    yield prefix
+    drop_indices(opensearch_url, prefix)
+
+
 @pytest.fixture
 async def postgres_settings(
-    opensearch_url: str, index_prefix: str, tmp_path: Path, postgres: Postgres, database: str
+    opensearch_url: str, shop_prefix: str, tmp_path: Path, postgres: Postgres, database: str
 ) -> Settings:
     """Settings of an app with items on PostgreSQL; the fee is 5 per cent."""
     url = postgres.url(database)
-    made = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05", database_url=url)
+    made = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05", database_url=url)
     await load(made)
     return made
 
 
 @pytest.fixture
-async def sqlite_settings(opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
+async def sqlite_settings(opensearch_url: str, shop_prefix: str, tmp_path: Path) -> Settings:
     """Settings of an app with items on SQLite; the fee is 5 per cent."""
-    made = settings_for(opensearch_url, index_prefix, tmp_path, fee_rate="0.05")
+    made = settings_for(opensearch_url, shop_prefix, tmp_path, fee_rate="0.05")
     await load(made)
     return made
 
@@ -86,8 +96,7 @@ async def hasty_shop(sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch)
 async def sqlite_url(tmp_path: Path) -> str:
     """The address of a migrated SQLite file without rows."""
     url = f"sqlite+aiosqlite:///{tmp_path}/gear.db"
-    await migrate.upgrade(url)
-    return url
+    return await migrated(url)
 
 
 @pytest.fixture

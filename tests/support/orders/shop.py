@@ -103,13 +103,16 @@ async def eventually(condition: Callable[[], Awaitable[bool]], otherwise: str) -
 
 
 async def load(settings: Settings) -> None:
-    """An index with the items of PRICES behind the alias of platform 730."""
+    """An index with the items of PRICES, all on offer, behind the alias of platform 730; an existing one is reset."""
     definition = read_definition()
     alias = settings.alias(730)
     index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
     client = connect_async(settings, timeout=30)
     try:
-        await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
+        if await client.indices.exists_alias(name=alias):
+            index = alias
+        else:
+            await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
         lines: list[bytes] = []
         for number, minor in PRICES.items():
             item = {**ITEM, "id": number, "price": None if minor is None else minor / 100}

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
-from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
 from store.records import NewOrder
+from tests.support.store.migrated import migrated
 
 
 def an_order(token_id: str, item: int) -> NewOrder:
@@ -35,7 +35,7 @@ def an_order(token_id: str, item: int) -> NewOrder:
 
 async def fill(url: str) -> dict[str, str]:
     """Two tokens; the first has an active and a failed order of the account, the second an active one."""
-    await migrate.upgrade(url)
+    await migrated(url)
     store = Store(url)
     now = datetime.now(UTC)
     found = {}
