@@ -1,9 +1,9 @@
-"""Orders and their events as rows: what `orders` writes and `outbox` delivers."""
+"""Rows as values: orders, their events and planned moves, callbacks and their attempts. Pure."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from store.schema import RELEASED
+from store.states import RELEASED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +65,39 @@ class OrderEvent:
     state: str
     at: datetime
     reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedMove:
+    """One move, made at `due_at` if the order is in `from_state` then."""
+
+    from_state: str
+    to_state: str
+    reason: str | None
+    due_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryWork:
+    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
+
+    `tries` counts the finished attempts of this round, `attempts` those on record when it was leased.
+    """
+
+    order: Order
+    n: int
+    receiver: str
+    secrets: tuple[str, ...] = field(repr=False)
+    tries: int
+    attempts: int
+    leased_until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """How one attempt ended: `outcome` is one of store.schema.OUTCOMES; nothing that the receiver says is stored."""
+
+    at: datetime
+    outcome: str
+    status_code: int | None
+    milliseconds: int

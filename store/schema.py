@@ -29,16 +29,12 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from store.states import OPEN, RELEASED, STATES
+
 REVISION: Final = "0008"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
-_OPEN: Final = ("created", "processing", "delivered")
-_RELEASED: Final = ("failed", "cancelled", "reverted")
-STATES: Final = (*_OPEN, "completed", *_RELEASED)
-RELEASED: Final = frozenset(_RELEASED)
-"""States that let go of the item, for good: nothing leaves them."""
-ENDED: Final = frozenset({"completed", *_RELEASED})
-"""States that nothing but a reverted trade leaves."""
+_RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
 
 # Conditions of partial indexes are literal text: an index is only used by a query that says the same.
 ACTIVE_SQL: Final = f"NOT sandbox AND state NOT IN {_RELEASED}"
@@ -47,7 +43,7 @@ ACTIVE: Final = text(ACTIVE_SQL)
 ACTIVE_SANDBOX: Final = text(f"sandbox AND state NOT IN {_RELEASED}")
 """A sandbox order that would bind its item; it only keeps its own token from ordering the same one twice."""
 # Not as a list of ENDED: SQLite would look through all orders in these states, not in the index made for the question.
-_IS_ENDED: Final = f"state NOT IN {_OPEN}"
+_IS_ENDED: Final = f"state NOT IN {OPEN}"
 PERSONAL: Final = text(f"email <> '' AND {_IS_ENDED}")
 """An ended order that still says who the buyer is (store.orders.privacy)."""
 TO_FORGET: Final = text(f"forget AND {_IS_ENDED}")

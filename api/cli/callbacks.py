@@ -1,4 +1,4 @@
-"""Commands about callbacks: a dispatcher of its own, and secrets, replays and checks for who receives them."""
+"""Commands for callbacks: a dispatcher, secrets, redelivery, and verification for receivers."""
 
 import asyncio
 import json
@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
-from api.cli.context import checked, duration, opened_store, run_now
+from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
 
 if TYPE_CHECKING:
     from api.settings import Settings
     from mappings.platforms import Platforms
 
-ORDERS_AT_ONCE = 200  # of one transaction, which lasts 30 seconds at most
+RECOVER_BATCH = 200  # orders in one transaction, which lasts 30 seconds at most
 
 
 @click.command()
 def deliver() -> None:
-    """Make callbacks until it is told to stop (SIGTERM, SIGINT), beside or in the place of the serving processes.
+    """Send callbacks until it is stopped (SIGTERM, SIGINT), beside the serving processes or instead of them.
 
     Any number may run: they share the work. Callbacks name the order's page, so GEAR_PUBLIC_URL must be set.
-    With GEAR_DELIVER_CALLBACKS=false the serving processes make none.
+    With GEAR_DELIVER_CALLBACKS=false the serving processes send none.
 
     Example: gear-api deliver
     """
@@ -37,7 +37,7 @@ def deliver() -> None:
         message = "GEAR_PUBLIC_URL is not set: callbacks name the order's page below it"
         raise click.ClickException(message)
     logs.configure()
-    click.echo("making callbacks until told to stop", err=True)
+    click.echo("sending callbacks until stopped", err=True)
     asyncio.run(_deliver(settings, platforms))
 
 
@@ -45,21 +45,21 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     from api.orders.webhooks.dispatcher import dispatching
     from store.connection.engine import Store
 
-    told = asyncio.Event()
+    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stopped.set)
     store = Store(settings.database_url)
     try:
         async with dispatching(store, platforms, settings):
-            await told.wait()
+            await stopped.wait()
     finally:
         await store.close()
 
 
 @click.group()
 def webhook() -> None:
-    """Rotate secrets, have callbacks made again, and check received ones.
+    """Rotate secrets, send callbacks again, and verify received ones.
 
     Example: gear-api webhook recover --token shop --since 36h
     """
@@ -69,7 +69,7 @@ def webhook() -> None:
 @click.argument("token_id_or_name")
 @click.option("--keep", default="24h", show_default=True, callback=duration, help="How long the old secret signs too.")
 @click.option("--at-once", is_flag=True, help="The old secret signs no more: it has leaked.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool) -> None:
     """Give a token a new webhook secret and print it, the only time that it is shown.
 
@@ -114,35 +114,35 @@ def _since(context: click.Context, parameter: click.Parameter, value: str) -> da
 @webhook.command()
 @click.option("--token", "token_id_or_name", required=True, help="Whose callbacks, by the token's id or name.")
 @click.option("--since", required=True, callback=_since, help="A time with its zone, or a duration such as 36h.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
     """Send everything again at once that was tried since a time and has not been delivered.
 
     Example: gear-api webhook recover --token shop --since 2026-03-01T12:00:00Z
     """
-    count = run_now(_recover(token_id_or_name, since))
-    click.echo(f"{count} callbacks are made again", err=True)
+    count = run_now(recover_all(token_id_or_name, since))
+    click.echo(f"{count} callbacks are sent again", err=True)
     if as_json:
         click.echo(json.dumps({"recovered": count, "since": since.isoformat()}))
 
 
-async def _recover(token_id_or_name: str, since: datetime) -> int:
+async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOVER_BATCH) -> int:
+    """Sends undelivered callbacks again, in transactions of so many orders; returns their number."""
     from store.auth import tokens
     from store.outbox import redelivery
 
     async with opened_store() as store:
         async with store.reading() as connection:
-            ids = [one.id for one in await tokens.list_all(connection) if token_id_or_name in (one.id, one.name)]
+            registered = await tokens.list_all(connection)
+        ids = [token.id for token in registered if token_id_or_name in (token.id, token.name)]
         if len(ids) != 1:
-            found = ", ".join(ids) or "none"
-            message = f"{token_id_or_name!r} must name one token, found {found}; see gear-api token list"
+            matches = ", ".join(ids) or "none"
+            message = f"{token_id_or_name!r} must name one token, found {matches}; see gear-api token list"
             raise click.ClickException(message)
         total, after = 0, ""
         while True:
             async with store.transaction() as connection:
-                count, following = await redelivery.recover(
-                    connection, ids[0], since, after, ORDERS_AT_ONCE, datetime.now(UTC)
-                )
+                count, following = await redelivery.recover(connection, ids[0], since, after, batch, datetime.now(UTC))
             total += count
             if following is None:
                 return total
@@ -150,9 +150,9 @@ async def _recover(token_id_or_name: str, since: datetime) -> int:
 
 
 @webhook.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def backlog(as_json: bool) -> None:
-    """Tell how many callbacks are overdue; those that wait for a retry are not.
+    """Show how many callbacks are overdue, without those that wait for a retry.
 
     Example: gear-api webhook backlog
     """
@@ -172,25 +172,25 @@ def backlog(as_json: bool) -> None:
 @webhook.command()
 @click.argument("body", type=click.File("rb"))
 @click.option("--secret-file", required=True, type=click.Path(path_type=Path, exists=True), help="Holds whsec_….")
-@click.option("--header", "-H", "given", multiple=True, help="One header as 'name: value'; as often as needed.")
+@click.option("--header", "-H", "lines", multiple=True, help="One header as 'name: value'; as often as needed.")
 @click.option("--headers", type=click.File("r"), help="File of headers, one 'name: value' a line.")
 @click.option("--any-age", is_flag=True, help="Accept a callback that was sent long ago.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def verify(
-    body: BinaryIO, secret_file: Path, given: tuple[str, ...], headers: TextIO | None, any_age: bool, as_json: bool
+    body: BinaryIO, secret_file: Path, lines: tuple[str, ...], headers: TextIO | None, any_age: bool, as_json: bool
 ) -> None:
-    """Check a received callback, BODY as it came byte for byte, and say what is wrong with it.
+    """Verify a received callback, BODY byte for byte as received, and explain what is wrong with it.
 
     Example: gear-api webhook verify body.json --headers headers.txt --secret-file secret.txt
     """
-    from api.orders.webhooks.verifying import TOLERANCE, problem
+    from api.orders.webhooks.verification import TOLERANCE, problem
 
-    lines = [*given, *(headers.read().splitlines() if headers is not None else [])]
+    lines = (*lines, *(headers.read().splitlines() if headers is not None else ()))
     named = {name: value for name, _, value in (line.partition(":") for line in lines)}
     secret = secret_file.read_text(encoding="utf-8").strip()
-    wrong = problem(secret, named, body.read(), datetime.now(UTC), None if any_age else TOLERANCE)
+    fault = problem(secret, named, body.read(), datetime.now(UTC), None if any_age else TOLERANCE)
     if as_json:
-        click.echo(json.dumps({"verified": wrong is None, "problem": wrong}))
-    if wrong is not None:
-        raise click.ClickException(wrong)
+        click.echo(json.dumps({"verified": fault is None, "problem": fault}))
+    if fault is not None:
+        raise click.ClickException(fault)
     click.echo("verified: it was sent by this service and not altered", err=True)

@@ -1,4 +1,4 @@
-"""What the commands share: settings, stores and durations in, results or a message that says what to do out."""
+"""What the commands share: settings, the store, durations, `--json` and errors that say what to do."""
 
 import asyncio
 import re
@@ -16,9 +16,11 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 Result = TypeVar("Result")
 
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
-    """An option's text such as `90d`; raises BadParameter for what is none."""
+    """Parses an option such as `90d`; raises BadParameter."""
     if value is None:
         return None
     match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", value)
@@ -41,15 +43,15 @@ async def opened_store() -> AsyncIterator["Store"]:
         await store.close()
 
 
-def checked(made: Callable[[], Result]) -> Result:
-    """What is made, such as settings; raises ClickException with each setting that is wrong."""
+def checked(build: Callable[[], Result]) -> Result:
+    """Builds settings or what depends on them; raises ClickException that names each wrong setting."""
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
     from mappings.setting_faults import setting_faults
 
     try:
-        return made()
+        return build()
     except PlatformFileError as error:
         raise click.ClickException(str(error)) from None
     except ValidationError as error:
@@ -57,7 +59,7 @@ def checked(made: Callable[[], Result]) -> Result:
 
 
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:
-    """Runs it to its end; what the store refuses becomes a message."""
+    """Runs a coroutine; errors of the store become messages."""
     from store.connection.errors import StoreError
 
     try:

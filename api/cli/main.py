@@ -1,4 +1,4 @@
-"""`gear-api`: commands in; a running service, tokens, the schema and the OpenAPI description out."""
+"""The command `gear-api`: serving, the schema, tokens and the OpenAPI description."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.callbacks import deliver, webhook
-from api.cli.context import checked, duration, opened_store, run_now
+from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
 from api.cli.privacy import forget
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SCOPES = ("search", "order", "fulfil", "metrics")
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="gear")
 def main() -> None:
-    """Serve searches and orders, and keep the tokens that may ask for them.
+    """Serve searches and orders, and manage their tokens.
 
     Settings come from GEAR_… variables and a file `.env`; see docs/operations.md.
 
@@ -35,7 +35,7 @@ def main() -> None:
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
 def serve(host: str | None, port: int | None, workers: int) -> None:
-    """Serve the API until it is told to stop (SIGTERM, SIGINT).
+    """Serve the API until it is stopped (SIGTERM, SIGINT).
 
     Example: gear-api serve --port 8000 --workers 2
     """
@@ -45,13 +45,13 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     from api.settings import Settings
     from mappings.platforms import read_platforms
 
-    # every worker builds its settings from the environment, and they must know where they listen
+    # every worker builds its settings from the environment, and must know where it listens
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
     checked(lambda: read_platforms(settings.platform_files))
-    with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as counted:
-        if counted is not None:  # where all workers count, so that each of them can tell for all
-            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", counted)
+    with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as metrics_dir:
+        if metrics_dir is not None:  # shared, so that each worker can report for all
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", metrics_dir)
         uvicorn.run(
             "api.app:serve",
             factory=True,
@@ -61,7 +61,7 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
             access_log=False,
             server_header=False,
             http=GearProtocol,
-            # longer than a proxy before us keeps an idle connection, so that the proxy is the one that closes it
+            # longer than a proxy keeps an idle connection, so that the proxy closes it
             timeout_keep_alive=75,
             log_config=None,
             timeout_graceful_shutdown=10,
@@ -69,7 +69,7 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
 
 
 @main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def migrate(as_json: bool) -> None:
     """Bring the database's schema up to date; safe to run twice, and by two at once.
 
@@ -100,7 +100,7 @@ def openapi() -> None:
 
 @main.group()
 def token() -> None:
-    """Make, list and revoke bearer tokens.
+    """Create, list and revoke bearer tokens.
 
     Example: gear-api token create --name shop --scope search --scope order
     """
@@ -110,12 +110,12 @@ def token() -> None:
 @click.option("--name", required=True, help="Whose token it is.")
 @click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES), help="What it may do.")
 @click.option("--sandbox", is_flag=True, help="Its orders touch no real item.")
-@click.option("--expires", callback=duration, help="How long it lasts, such as 90d; for ever where left out.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--expires", callback=duration, help="How long it is valid, such as 90d; default: for ever.")
+@AS_JSON
 def create_token(
     name: str, scopes: tuple[str, ...], sandbox: bool, expires: timedelta | None, as_json: bool
 ) -> None:  # click passes flags by name
-    """Make a token and print its two secrets, the only time that they are shown.
+    """Create a token and print its two secrets, which are shown only once.
 
     Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
     """
@@ -133,7 +133,7 @@ def create_token(
         "id": created.token.id,
         "token": created.plaintext,
         "webhookSecret": created.token.webhook_secret,
-        **_about(created.token),
+        **_describe(created.token),
     }
     if as_json:
         click.echo(json.dumps(shown))
@@ -156,7 +156,7 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
         async with opened_store() as store, store.reading() as connection:
             return await tokens.list_all(connection)
 
-    shown = [{"id": held.id, **_about(held)} for held in run_now(find())]
+    shown = [{"id": token.id, **_describe(token)} for token in run_now(find())]
     if as_json:
         click.echo(json.dumps(shown))
         return
@@ -167,7 +167,7 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
 
 @token.command("revoke")
 @click.argument("token_id_or_name")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def revoke_token(token_id_or_name: str, as_json: bool) -> None:
     """Revoke a token by its id or name; every worker refuses it within 5 seconds.
 
@@ -187,17 +187,17 @@ def revoke_token(token_id_or_name: str, as_json: bool) -> None:
         click.echo(json.dumps({"revoked": token_id_or_name}))
 
 
-def _about(held: "Token") -> dict[str, Any]:
-    def moment(at: datetime | None) -> str | None:
+def _describe(token: "Token") -> dict[str, Any]:
+    def timestamp(at: datetime | None) -> str | None:
         return None if at is None else at.isoformat()
 
     return {
-        "name": held.name,
-        "scopes": sorted(held.scopes),
-        "sandbox": held.sandbox,
-        "createdAt": moment(held.created_at),
-        "expiresAt": moment(held.expires_at),
-        "revokedAt": moment(held.revoked_at),
+        "name": token.name,
+        "scopes": sorted(token.scopes),
+        "sandbox": token.sandbox,
+        "createdAt": timestamp(token.created_at),
+        "expiresAt": timestamp(token.expires_at),
+        "revokedAt": timestamp(token.revoked_at),
     }
 
 

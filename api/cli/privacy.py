@@ -1,18 +1,18 @@
-"""`gear-api forget`: an account in, orders that no longer say who the buyer is out."""
+"""`gear-api forget`: erases the personal data of an account."""
 
 import json
 import sys
 
 import click
 
-from api.cli.context import opened_store, run_now
+from api.cli.context import AS_JSON, opened_store, run_now
 
 
 @click.command()
 @click.argument("account")
 @click.option("--token", "names", multiple=True, help="Only orders of this token, by its id or name; repeat for more.")
 @click.option("--every-token", is_flag=True, help="Orders of all tokens: the account is the same person for each.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@AS_JSON
 def forget(account: str, names: tuple[str, ...], every_token: bool, as_json: bool) -> None:  # click passes by name
     """Erase the personal data of an account's orders: at once where an order is at its end.
 
@@ -28,27 +28,27 @@ def forget(account: str, names: tuple[str, ...], every_token: bool, as_json: boo
         message = "--token and --every-token exclude each other"
         raise click.UsageError(message)
 
-    wanted = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
-    if not wanted:
+    account = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
+    if not account:
         message = "the account is empty, as that of orders whose data are erased already: name one"
         raise click.UsageError(message)
 
     async def erase() -> privacy.Erasure:
         async with opened_store() as store, store.transaction() as connection:
-            owners = await privacy.owners(connection, wanted)
-            return await privacy.forget(connection, wanted, _chosen(owners, names, every_token))
+            owners = await privacy.owners(connection, account)
+            return await privacy.forget(connection, account, _token_ids(owners, names, every_token))
 
-    done = run_now(erase())
-    click.echo(f"erased the personal data of {len(done.erased)} orders", err=True)
-    for order_id, state in done.waiting.items():
+    erasure = run_now(erase())
+    click.echo(f"erased the personal data of {len(erasure.erased)} orders", err=True)
+    for order_id, state in erasure.waiting.items():
         click.echo(f"{order_id} is {state}: it keeps them until its end and loses them then by itself", err=True)
     if as_json:
-        waiting = [{"id": order_id, "state": state} for order_id, state in done.waiting.items()]
-        click.echo(json.dumps({"erased": done.erased, "waiting": waiting}))
+        waiting = [{"id": order_id, "state": state} for order_id, state in erasure.waiting.items()]
+        click.echo(json.dumps({"erased": erasure.erased, "waiting": waiting}))
 
 
-def _chosen(owners: dict[str, str], names: tuple[str, ...], every_token: bool) -> list[str]:
-    """The tokens that are meant; raises ClickException where that cannot be told."""
+def _token_ids(owners: dict[str, str], names: tuple[str, ...], every_token: bool) -> list[str]:
+    """The ids of the selected tokens; raises ClickException where the selection is ambiguous."""
     if not owners:
         message = "no order is of this account, or its data are erased already"
         raise click.ClickException(message)

@@ -1,1 +1,1 @@
-"""Orders: a validated body in, rules applied, one transaction in the store, an order out."""
+"""Orders: routes, rules, transitions and lists; the background work around them. A rule of every order goes here."""

@@ -1,4 +1,4 @@
-"""Answers: stored orders in, the JSON that clients see of them out. Pure."""
+"""Orders as clients see them in JSON. Pure."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -43,5 +43,5 @@ def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:
 
 
 def rfc3339(at: datetime) -> str:
-    """The moment in UTC with milliseconds, such as `2026-08-09T04:00:00.000Z`."""
+    """The time in UTC with milliseconds, such as `2026-08-09T04:00:00.000Z`."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

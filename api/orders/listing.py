@@ -1,4 +1,4 @@
-"""Lists of orders: a token and a query in, a page of its orders and the cursor of the next one out."""
+"""Lists of orders by page and cursor."""
 
 import base64
 import binascii
@@ -10,16 +10,17 @@ from fastapi import Query
 
 from api.errors import invalid
 from api.http.fields import parse_item_id
-from api.orders.schemas import MOST_ACCOUNT_CHARACTERS, State
+from api.orders.schemas import MAX_ACCOUNT_CHARACTERS
 from api.services import Services
 from store.auth.tokens import Token
 from store.orders import orders
 from store.orders.orders import OrderFilter, Position
 from store.records import Order
+from store.states import State
 
 DEFAULT_LIMIT: Final = 20
-MOST_LIMIT: Final = 100
-MOST_CURSOR_CHARACTERS: Final = 100
+MAX_LIMIT: Final = 100
+MAX_CURSOR_CHARACTERS: Final = 100
 PARAMETERS: Final = ("state", "account", "item", "limit", "cursor")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,15 +31,15 @@ OfAccount = Annotated[
     str | None,
     Query(
         min_length=1,
-        max_length=MOST_ACCOUNT_CHARACTERS,
+        max_length=MAX_ACCOUNT_CHARACTERS,
         pattern=r"^[^\x00]*$",
         description="only orders of this reference",
     ),
 ]
 OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="only orders of the item with this id")]
-Limit = Annotated[int, Query(ge=1, le=MOST_LIMIT, description="orders a page")]
+Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="orders a page")]
 Cursor = Annotated[
-    str | None, Query(max_length=MOST_CURSOR_CHARACTERS, description="`nextCursor` of the page before, as it came")
+    str | None, Query(max_length=MAX_CURSOR_CHARACTERS, description="`nextCursor` of the page before, as it came")
 ]
 
 
@@ -56,7 +57,7 @@ async def list_orders(
 
     `fulfil` lists every real order; other tokens, and those of a sandbox, list their own.
     """
-    after = None if cursor is None else place_of(cursor)
+    after = None if cursor is None else position_of(cursor)
     number = None if item is None else parse_item_id(item)
     if item is not None and number is None:
         return [], None  # digits that are no item's id in canonical form: no order is of such an item
@@ -69,26 +70,26 @@ async def list_orders(
         item=number,
     )
     async with services.store.reading() as connection:
-        found = await orders.list_newest(connection, order_filter, after, limit + 1)
-    page = found[:limit]
-    return page, cursor_of(page[-1]) if len(found) > limit else None
+        rows = await orders.list_newest(connection, order_filter, after, limit + 1)
+    page = rows[:limit]
+    return page, cursor_of(page[-1]) if len(rows) > limit else None
 
 
 def cursor_of(order: Order) -> str:
-    """The cursor that continues after this order. It says nothing but the order's id and time, and grants nothing:
-    a list shows what its token may see wherever it begins.
+    """The cursor that continues after this order. It holds the order's id and time, and grants nothing: a list shows
+    what its token may see wherever it begins.
     """
     microseconds = (order.created_at - _EPOCH) // timedelta(microseconds=1)
     return base64.urlsafe_b64encode(f"{microseconds}/{order.id}".encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str) -> Position:
-    """The place that `cursor_of` wrote; raises ApiError `validation_failed` for any other text."""
+def position_of(cursor: str) -> Position:
+    """The position that `cursor_of` wrote; raises ApiError `validation_failed` for any other text."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (binascii.Error, ValueError):
         text = ""
-    found = _CURSOR.fullmatch(text)
-    if found is None:
+    match = _CURSOR.fullmatch(text)
+    if match is None:
         raise invalid("cursor", "is none of ours: leave it out to begin, and send nextCursor as it came")
-    return Position(_EPOCH + timedelta(microseconds=int(found[1])), found[2])
+    return Position(_EPOCH + timedelta(microseconds=int(match[1])), match[2])

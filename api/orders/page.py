@@ -1,10 +1,10 @@
-"""The order's page: a stored order in, the HTML that its buyer sees and the headers that guard it out."""
+"""The order's page: its HTML for the buyer and the headers that protect it."""
 
 import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -12,12 +12,12 @@ from api.http.pages import POLICY_HEADER, digest, policy
 from mappings.money import from_minor
 from mappings.platforms import Platform
 from store.records import Order
+from store.states import ENDED, State
 
 REFRESH_SECONDS: Final = 5
-FINAL: Final = frozenset({"completed", "failed", "cancelled", "reverted"})
 
 # state: (headline, what it means for the buyer)
-WORDS: Final = {
+TEXTS: Final[dict[State, tuple[str, str]]] = {
     "created": ("Order received", "The order has been placed and the item is reserved for you."),
     "processing": ("In progress", "The item is being prepared for you."),
     "delivered": ("Delivered", "The item has been sent. The platform can still take the trade back for some days."),
@@ -30,7 +30,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True)
 class _Page:
-    """The template, and the digests of the one script and the one style that it has."""
+    """The template, and the digests of its one script and one style."""
 
     template: Template
     script: str
@@ -47,13 +47,13 @@ def _page() -> _Page:
 
 
 def headers(order: Order) -> dict[str, str]:
-    """What keeps the page private: nothing foreign runs in it, it is not framed, cached, indexed or told where it
-    came from, and loads nothing but the order's own picture.
+    """The headers that keep the page private: it runs nothing foreign, is not framed, cached or indexed, sends no
+    referrer and loads nothing but the order's own image.
     """
     directives = {
         "default-src": "'none'",
         "connect-src": "'self'",
-        "img-src": _picture_host(order.item_image) or "'none'",
+        "img-src": _image_host(order.item_image) or "'none'",
         "script-src": _page().script,
         "style-src": _page().style,
         "base-uri": "'none'",
@@ -69,40 +69,40 @@ def headers(order: Order) -> dict[str, str]:
     }
 
 
-def _picture_host(image: str | None) -> str | None:
-    """Where the picture is, as a policy names it; None for a picture that is not shown."""
-    found = re.match(r"https://[A-Za-z0-9.-]+(?::\d+)?(?=/|$)", image or "")
-    return found[0] if found else None
+def _image_host(image: str | None) -> str | None:
+    """The image's origin as a policy names it; None for an image that is not shown."""
+    match = re.match(r"https://[A-Za-z0-9.-]+(?::\d+)?(?=/|$)", image or "")
+    return match[0] if match else None
 
 
 def version_of(content: str) -> str:
-    """The page's entity tag: it changes with anything that the buyer sees."""
+    """The page's entity tag, which changes with anything that the buyer sees."""
     return f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
 
 
 def next_url(order: Order) -> str | None:
-    """Where the buyer is sent on to now, if the client gave an address for this end."""
+    """Where the buyer is redirected, if the client gave an address for this state."""
     if order.state == "completed":
         return order.success_url
     return None if order.active else order.failure_url
 
 
 def render(order: Order, platform: Platform) -> str:
-    """The page; it renews itself until the order is at its end, with a script or, where none may run, without."""
+    """The page, which renews itself until the order has ended, with or without scripts."""
     digits = platform.minor_digits
-    headline, meaning = WORDS[order.state]
+    headline, meaning = TEXTS[cast(State, order.state)]
     return _page().template.render(
         headline=headline,
         meaning=meaning,
         state=order.state,
         name=order.item_name,
-        image=order.item_image if _picture_host(order.item_image) else None,
+        image=order.item_image if _image_host(order.item_image) else None,
         platform=platform.name,
         price=f"{from_minor(order.price_minor, digits)} {order.currency}",
         fee=f"{from_minor(order.fee_minor, digits)} {order.currency}",
         fee_mode=order.fee_mode,
         total=f"{from_minor(order.total_minor, digits)} {order.currency}",
         updated_at=order.updated_at.strftime("%Y-%m-%d %H:%M UTC"),
-        refresh=None if order.state in FINAL else REFRESH_SECONDS,
+        refresh=None if order.state in ENDED else REFRESH_SECONDS,
         reference=order.id,
     )

@@ -1,4 +1,4 @@
-"""Order routes: requests in, placed, listed and moved orders and the buyer's page out."""
+"""The routes of orders and of the buyer's page."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from api.services import Services, services_of
 from store.orders import orders
 
 router = APIRouter(tags=["orders"])
-Held = Annotated[Services, Depends(services_of)]
+AppServices = Annotated[Services, Depends(services_of)]
 
 
 async def wake_workers_of(request: Request) -> Callable[[], None]:
@@ -66,7 +66,7 @@ async def order_item(
     _: Annotated[None, Depends(only_query())],
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[OrderBody, Depends(body_of(OrderBody))],
-    services: Held,
+    services: AppServices,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the item to a new order: it is out of searches within 2 seconds, and nobody else can order it.
@@ -78,7 +78,7 @@ async def order_item(
     """
     placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), wake_workers)
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
-    return Response(placed.answer, 201, headers, "application/json")
+    return Response(placed.response, 201, headers, "application/json")
 
 
 @router.get(
@@ -99,7 +99,7 @@ async def get_order(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: Held,
+    services: AppServices,
 ) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     order, events = await find_order(services, token, order_id)
@@ -123,7 +123,7 @@ async def get_order(
 async def get_orders(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query(*listing.PARAMETERS))],
-    services: Held,
+    services: AppServices,
     state: listing.OfState = None,
     account: listing.OfAccount = None,
     item: listing.OfItem = None,
@@ -163,7 +163,7 @@ async def post_transition(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
-    services: Held,
+    services: AppServices,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Moves the order: any way that exists with the scope `fulfil`; its own token may cancel it while it is `created`.
@@ -179,7 +179,7 @@ async def post_transition(
 
 @router.get("/orders/{status_key}", include_in_schema=False)
 async def order_page(
-    request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: Held
+    request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: AppServices
 ) -> Response:
     """The order's page for its buyer, who has its unguessable address and no token."""
     async with services.store.reading() as connection:

@@ -1,4 +1,4 @@
-"""Order bodies and answers: what an order may say, with its limits, and the shape of what is answered."""
+"""The bodies and responses of orders, with their limits."""
 
 from typing import Annotated, Literal
 
@@ -8,16 +8,15 @@ from pydantic.alias_generators import to_camel
 
 from api.http.fields import NullDefault, Price
 from api.orders.placing.money import FeeMode
+from store.states import State
 
-MOST_ACCOUNT_CHARACTERS = 128
-MOST_EMAIL_CHARACTERS = 254
-MOST_CODE_CHARACTERS = 64
-MOST_ATTRIBUTION_CHARACTERS = 256
-MOST_PLATFORM_ID_CHARACTERS = 256
-MOST_URL_CHARACTERS = 2048
-MOST_REASON_CHARACTERS = 256
-
-State = Literal["created", "processing", "delivered", "completed", "failed", "cancelled", "reverted"]
+MAX_ACCOUNT_CHARACTERS = 128
+MAX_EMAIL_CHARACTERS = 254
+MAX_CODE_CHARACTERS = 64
+MAX_ATTRIBUTION_CHARACTERS = 256
+MAX_PLATFORM_ID_CHARACTERS = 256
+MAX_URL_CHARACTERS = 2048
+MAX_REASON_CHARACTERS = 256
 
 
 class _Strict(BaseModel):
@@ -38,22 +37,22 @@ def _deliverable(value: str) -> str:
     return value
 
 
-# PostgreSQL cannot store a NUL; every other character of the client's own references is kept as it is.
+# PostgreSQL cannot store a NUL; every other character of a client's own references is returned unchanged.
 Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00]*$")]
-CampaignName = Annotated[Text, Field(max_length=MOST_ATTRIBUTION_CHARACTERS)]
-Link = Annotated[Text, Field(max_length=MOST_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
+CampaignName = Annotated[Text, Field(max_length=MAX_ATTRIBUTION_CHARACTERS)]
+Link = Annotated[Text, Field(max_length=MAX_URL_CHARACTERS, json_schema_extra={"format": "uri"})]
 
 
 _URL = "an absolute https URL of a public host"
 
 
 class AdditionalFields(_Shape):
-    """Who the buyer is on the platform; checked by the platform's rules."""
+    """The buyer's account on the platform, checked by the platform's rules."""
 
-    platform_id: Annotated[Text, Field(max_length=MOST_PLATFORM_ID_CHARACTERS)] | None = Field(
+    platform_id: Annotated[Text, Field(max_length=MAX_PLATFORM_ID_CHARACTERS)] | None = Field(
         default=None, description="the buyer's id on the platform (cs2: SteamID64)"
     )
-    trade_link: Annotated[Text, Field(max_length=MOST_URL_CHARACTERS)] | None = Field(
+    trade_link: Annotated[Text, Field(max_length=MAX_URL_CHARACTERS)] | None = Field(
         default=None, description="where the item is sent to (cs2: a trade link with `partner` and `token`)"
     )
 
@@ -68,19 +67,19 @@ class Attribution(_Strict):
 class OrderBody(_Shape):
     """`POST /v1/gear`: null for a field means absent."""
 
-    account: Annotated[Text, Field(min_length=1, max_length=MOST_ACCOUNT_CHARACTERS)] = Field(
+    account: Annotated[Text, Field(min_length=1, max_length=MAX_ACCOUNT_CHARACTERS)] = Field(
         description="the client's own reference"
     )
     email: Annotated[
         Text,
-        Field(max_length=MOST_EMAIL_CHARACTERS, json_schema_extra={"format": "email"}),
+        Field(max_length=MAX_EMAIL_CHARACTERS, json_schema_extra={"format": "email"}),
         AfterValidator(_deliverable),
     ] = Field(repr=False, description="the buyer's address")
     platform: Text = Field(description="slug of a platform, or its id in decimal")
     item: Text = Field(description="the id of the item as a string")
     additional_fields: AdditionalFields | None = Field(default=None, repr=False)
-    code: Annotated[Text, Field(max_length=MOST_CODE_CHARACTERS)] | None = Field(
-        default=None, description="kept as it is"
+    code: Annotated[Text, Field(max_length=MAX_CODE_CHARACTERS)] | None = Field(
+        default=None, description="returned unchanged"
     )
     fee: Annotated[FeeMode, NullDefault("excluded")] = Field(
         default="excluded", description="`excluded`: the fee comes on top of the price; `included`: it is inside it"
@@ -94,7 +93,9 @@ class OrderBody(_Shape):
         repr=False,
         description=f"where the order's page sends the buyer once it is `failed`, `cancelled` or `reverted`; {_URL}",
     )
-    callback_url: Link | None = Field(default=None, repr=False, description=f"where every change is told to; {_URL}")
+    callback_url: Link | None = Field(
+        default=None, repr=False, description=f"receives a callback at every change; {_URL}"
+    )
     expected_price: Price | None = Field(
         default=None, description="409 `price_changed` where the item's price is another one"
     )
@@ -104,13 +105,13 @@ class TransitionBody(_Shape):
     """`POST /v1/orders/{id}/transitions`: null for a field means absent."""
 
     to: State = Field(description="the state to go to")
-    reason: Annotated[Text, Field(max_length=MOST_REASON_CHARACTERS)] | None = Field(
+    reason: Annotated[Text, Field(max_length=MAX_REASON_CHARACTERS)] | None = Field(
         default=None, description="why, for the order's history; nothing personal"
     )
 
 
 class AmountsAnswer(_Shape):
-    """Fixed when the order was placed; main unit, two decimals."""
+    """Fixed when the order is placed; main unit, two decimals."""
 
     price: float
     fee: float
@@ -143,13 +144,13 @@ class HistoryEntry(_Shape):
 
 
 class OrderWithHistory(OrderEntry):
-    """An order and how it got where it is."""
+    """An order with its history."""
 
     history: list[HistoryEntry]
 
 
 class OrderAnswer(_Shape):
-    """The order that was placed."""
+    """The placed order."""
 
     status: Literal["success"]
     order: OrderEntry

@@ -1,4 +1,4 @@
-"""The rules of ordering: a checked body and a token in, a stored order out, or the error that says why not."""
+"""The rules of ordering: validates a request, places the order in one transaction, and answers retries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.errors import ApiError, Detail, invalid
 from api.http.fields import parse_item_id
 from api.orders.answers import order_entry
+from api.orders.offers import Offer, check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
 from api.orders.placing.additional_fields import broken_rules
 from api.orders.placing.idempotency import KEY_HEADER, Call
 from api.orders.placing.money import amounts_of
-from api.orders.placing.offers import Offer, check_price, real_offer, sandbox_offer
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.schemas import AdditionalFields, Attribution, OrderBody
 from api.orders.transitions import visible
@@ -28,7 +28,18 @@ from store.orders.idempotency import StoredResponse
 from store.records import NewOrder, Order, OrderEvent
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
-"""Refusals by which a client takes its order for not placed, and which another moment may not have brought."""
+"""Refusals that tell a client that its order was not placed, though another moment might have allowed it."""
+
+
+@dataclass(frozen=True)
+class OrderRequest:
+    """What a client sent. `platform` and `item` are None where the body names none that can exist."""
+
+    token: Token
+    body: OrderBody
+    call: Call
+    platform: Platform | None
+    item: int | None
 
 
 @dataclass(frozen=True)
@@ -36,83 +47,86 @@ class Placed:
     """The 201: the order's id, the JSON text, and whether an earlier call placed it."""
 
     order_id: str
-    answer: str
+    response: str
     replayed: bool
 
 
 async def place_order(
-    services: Services, token: Token, body: OrderBody, call: Call, wake: Callable[[], None]
+    services: Services, token: Token, body: OrderBody, call: Call, wake_workers: Callable[[], None]
 ) -> Placed:
-    """Places the order and has the item hidden; `wake` is called once the order is kept. A call that was made before
-    is answered as it was then.
+    """Places the order; `wake_workers` is called after the commit. A repeated call gets its first response.
 
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 404 for an unknown item, 409 for
     one that cannot be ordered now or has another price than expected. The engine is asked before the transaction,
     never within it.
     """
-    earlier = await _earlier(services, token, body, call)
+    platform, item = services.platforms.by_reference(body.platform), parse_item_id(body.item)
+    request = OrderRequest(token, body, call, platform, item)
+    earlier = await _earlier(services, request)
     if isinstance(earlier, Placed):
         return earlier
     try:
-        new, scenario = await _asked(services, token, body, call)
+        new, scenario = await _validate(services, request)
     except ApiError as refusal:
-        # what is refused now may have been granted meanwhile to the same call
-        granted = await _granted(services, token, body, call, final=refusal.code in FINAL)
-        if granted is not None:
-            return granted
+        # a duplicate of this request may have been placed meanwhile
+        placed = await _placed_meanwhile(services, request, final=refusal.code in FINAL)
+        if placed is not None:
+            return placed
         raise
-    placed = await _placed(services, new, scenario, call, earlier)
+    placed = await _place(services, new, scenario, call, earlier)
     if not placed.replayed:
-        wake()
+        wake_workers()
         if scenario is not None and scenario.lost:
             raise ApiError("store_unavailable", "the sandbox placed the order and loses this answer: call again")
     return placed
 
 
-async def _earlier(services: Services, token: Token, body: OrderBody, call: Call) -> Placed | int:
-    """What the same call was answered before, by its key; without a key, the active order of the same body. Where
-    there is neither, how many calls with the key were refused before.
+async def _earlier(services: Services, request: OrderRequest) -> Placed | int:
+    """The response to an earlier duplicate: by the key or, without one, the active order of the same body. Where
+    there is none, the number of earlier calls with the key that were refused.
     """
+    token, call = request.token, request.call
     async with services.store.reading() as connection:
         if call.key is not None:
-            known = await idempotency.find(connection, token.id, call.key)
-            return known.refusals if known.stored is None else _replayed(known.stored, call)
-        platform, number = services.platforms.by_reference(body.platform), parse_item_id(body.item)
-        if platform is None or number is None:
+            key_state = await idempotency.find(connection, token.id, call.key)
+            return key_state.refusals if key_state.stored is None else _replay(key_state.stored, call)
+        if request.platform is None or request.item is None:
             return 0
-        held = await orders.active_order(connection, platform.id, number, token.id if token.sandbox else None)
-        return _same(services, held, token.id, call) or 0
+        sandbox_of = token.id if token.sandbox else None
+        owner = await orders.active_order(connection, request.platform.id, request.item, sandbox_of)
+        return _replay_of_same_body(services, owner, token.id, call) or 0
 
 
-async def _granted(services: Services, token: Token, body: OrderBody, call: Call, *, final: bool) -> Placed | None:
-    """The same call's order, where it was placed while this call was being refused. A refusal that says `no` and not
-    `later` ends the calls with its key that are still on their way: what the client was refused it does not get.
+async def _placed_meanwhile(services: Services, request: OrderRequest, *, final: bool) -> Placed | None:
+    """The order of a duplicate that was placed while this request was being refused. A final refusal supersedes the
+    requests with its key that are still under way: what a client was refused is not ordered afterwards.
     """
+    call = request.call
     if call.key is None or not final:
-        earlier = await _earlier(services, token, body, call)
+        earlier = await _earlier(services, request)
         return earlier if isinstance(earlier, Placed) else None
     async with services.store.transaction() as connection:
-        kept = await idempotency.refuse(connection, token.id, call.key, datetime.now(UTC))
-    return None if kept is None else _replayed(kept, call)
+        stored = await idempotency.refuse(connection, request.token.id, call.key, datetime.now(UTC))
+    return None if stored is None else _replay(stored, call)
 
 
-async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, call: Call, refusals: int) -> Placed:
-    """One transaction: the key, the order, its event and the answer, all or nothing. Whoever comes second waits at the
-    key or at the item, and then finds what the first one left.
+async def _place(services: Services, new: NewOrder, scenario: Scenario | None, call: Call, refusals: int) -> Placed:
+    """One transaction: the key, the order, its event and the response, all or nothing. A concurrent duplicate waits at
+    the key or at the item, and then reads what the first one has committed.
     """
     now = datetime.now(UTC)
     try:
         async with services.store.transaction() as connection:
             if call.key is not None:
-                kept = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
-                if kept is not None:
-                    return _replayed(kept, call)
-            placed = await _order_or_twin(services, connection, new, call, now)
+                stored = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
+                if stored is not None:
+                    return _replay(stored, call)
+            placed = await _insert_or_replay(services, connection, new, call, now)
             if placed is not None and not placed.replayed:
                 if scenario is not None:
                     await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
                 if call.key is not None:
-                    await idempotency.save(connection, new.token_id, call.key, placed.order_id, placed.answer)
+                    await idempotency.save(connection, new.token_id, call.key, placed.order_id, placed.response)
             elif placed is None and call.key is not None:
                 await idempotency.refuse(connection, new.token_id, call.key, now)
     except Superseded:
@@ -123,34 +137,35 @@ async def _placed(services: Services, new: NewOrder, scenario: Scenario | None, 
     return placed
 
 
-async def _order_or_twin(
+async def _insert_or_replay(
     services: Services, connection: AsyncConnection, new: NewOrder, call: Call, now: datetime
 ) -> Placed | None:
-    """The order; where its item is taken, the order that took it if a call without a key asks for the same again."""
+    """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one."""
     try:
         order = await orders.place(connection, new, now)
     except ItemTaken:
         if call.key is not None:
             return None
-        held = await orders.active_order(connection, new.platform, new.item, new.token_id if new.sandbox else None)
-        return _same(services, held, new.token_id, call)
-    return Placed(order.id, _answer(services, order), replayed=False)
+        sandbox_of = new.token_id if new.sandbox else None
+        owner = await orders.active_order(connection, new.platform, new.item, sandbox_of)
+        return _replay_of_same_body(services, owner, new.token_id, call)
+    return Placed(order.id, _response(services, order), replayed=False)
 
 
-def _replayed(kept: StoredResponse, call: Call) -> Placed:
-    if kept.body_digest != call.body_digest:
+def _replay(stored: StoredResponse, call: Call) -> Placed:
+    if stored.body_digest != call.body_digest:
         raise invalid(KEY_HEADER, "was used for another body before: use a new one", "idempotency_key_reused")
-    return Placed(kept.order_id, kept.response, replayed=True)
+    return Placed(stored.order_id, stored.response, replayed=True)
 
 
-def _same(services: Services, held: Order | None, token_id: str, call: Call) -> Placed | None:
-    """The order that holds the item, if this very body placed it."""
-    if held is None or held.token_id != token_id or held.body_digest != call.body_digest:
+def _replay_of_same_body(services: Services, owner: Order | None, token_id: str, call: Call) -> Placed | None:
+    """The order that binds the item, if the same token placed it with the same body."""
+    if owner is None or owner.token_id != token_id or owner.body_digest != call.body_digest:
         return None
-    return Placed(held.id, _answer(services, held), replayed=True)
+    return Placed(owner.id, _response(services, owner), replayed=True)
 
 
-def _answer(services: Services, order: Order) -> str:
+def _response(services: Services, order: Order) -> str:
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return orjson.dumps({"status": "success", "order": entry}).decode()
 
@@ -163,7 +178,7 @@ async def find_order(services: Services, token: Token, order_id: str) -> tuple[O
 
 
 def platform_of(services: Services, order: Order) -> Platform:
-    """The platform that the order was placed on; raises LookupError where its file is gone."""
+    """The platform of the order; raises LookupError where its file is gone."""
     platform = services.platforms.by_id(order.platform)
     if platform is None:
         message = f"order {order.id} is of platform {order.platform}, which has no file: put it back"
@@ -171,17 +186,9 @@ def platform_of(services: Services, order: Order) -> Platform:
     return platform
 
 
-def _platform(services: Services, body: OrderBody) -> Platform:
-    platform = services.platforms.by_reference(body.platform)
-    if platform is None:
-        message = f"unknown platform; known are {services.platforms.known()}"
-        raise invalid("platform", message, "unknown_platform")
-    return platform
-
-
 def _check_fields(services: Services, body: OrderBody, platform: Platform) -> None:
-    given = body.additional_fields or AdditionalFields()
-    details = broken_rules(platform.order, given.platform_id, given.trade_link)
+    additional = body.additional_fields or AdditionalFields()
+    details = broken_rules(platform.order, additional.platform_id, additional.trade_link)
     urls = {"successUrl": body.success_url, "failureUrl": body.failure_url, "callbackUrl": body.callback_url}
     for field, url in urls.items():
         problem = url is not None and url_problem(url, allow_insecure=services.settings.allow_insecure_callbacks)
@@ -191,16 +198,23 @@ def _check_fields(services: Services, body: OrderBody, platform: Platform) -> No
         raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
 
 
-async def _asked(services: Services, token: Token, body: OrderBody, call: Call) -> tuple[NewOrder, Scenario | None]:
-    """The order that the body asks for, once it keeps every rule, and what a sandbox does with it."""
-    platform = _platform(services, body)
+async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
+    """Checks every rule; returns the order to place and the scenario of a sandbox order."""
+    token, body, platform, item = request.token, request.body, request.platform, request.item
+    if platform is None:
+        message = f"unknown platform; known are {services.platforms.known()}"
+        raise invalid("platform", message, "unknown_platform")
     _check_fields(services, body, platform)
+    scenario = None
+    if item is None:
+        raise item_not_in_sandbox(body.item) if token.sandbox else item_not_found(platform, body.item)
     if token.sandbox:
-        offer, scenario = sandbox_offer(platform, body)
+        trade_link = body.additional_fields.trade_link if body.additional_fields else None
+        offer, scenario = sandbox_offer(platform, item, trade_link)
     else:
-        offer, scenario = await real_offer(services, platform, body), None
+        offer = await real_offer(services, platform, item)
     check_price(body, offer)
-    return _new_order(services, token, body, offer, call), scenario
+    return _new_order(services, token, body, offer, request.call), scenario
 
 
 def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer, call: Call) -> NewOrder:
@@ -210,7 +224,7 @@ def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer, 
     return NewOrder(
         token_id=token.id,
         platform=offer.platform.id,
-        item=offer.number,
+        item=offer.item,
         item_name=offer.name,
         item_image=offer.image,
         account=body.account,

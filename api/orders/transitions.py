@@ -1,6 +1,6 @@
-"""Transitions: a token, an order and a state in, the moved order out, or the error that says why it cannot move there.
+"""Transitions between the states of an order, and who may make them.
 
-Which move happens is decided by the statement that makes it, never by a read before it.
+The statement that makes a transition decides whether it happens, never a read before it.
 """
 
 from datetime import UTC, datetime
@@ -9,13 +9,14 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, Detail
-from api.orders.schemas import State, TransitionBody
+from api.orders.schemas import TransitionBody
 from api.services import Services
 from store.auth.tokens import Token
 from store.orders import orders
 from store.records import Order, OrderEvent
+from store.states import State
 
-# state: the states that it is reached from; nothing else happens to an order
+# state: the states that lead to it; there are no other transitions
 REACHED_FROM: Final[dict[State, frozenset[State]]] = {
     "created": frozenset(),
     "processing": frozenset({"created"}),
@@ -26,18 +27,18 @@ REACHED_FROM: Final[dict[State, frozenset[State]]] = {
     "reverted": frozenset({"delivered", "completed"}),
 }
 OWN_MOVE: Final[tuple[State, State]] = ("created", "cancelled")
-"""The one move that an order's own token may make without the scope `fulfil`."""
+"""The one transition that an order's own token may make without the scope `fulfil`."""
 
 
 def sees(token: Token, order: Order) -> bool:
-    """Whether the token may see the order: its own; with `fulfil` every real one. A sandbox has no visitors."""
+    """Whether the token may see the order: its own, and with `fulfil` every real one. A sandbox is private."""
     fulfils = "fulfil" in token.scopes and not token.sandbox and not order.sandbox
     return order.token_id == token.id or fulfils
 
 
 async def visible(connection: AsyncConnection, token: Token, order_id: str) -> Order:
     """The order of this id; raises ApiError `order_not_found` where the token must not see it."""
-    # an id of another form is nobody's, and PostgreSQL could not even compare one with U+0000
+    # no id is unprintable, and PostgreSQL cannot compare one with U+0000
     order = await orders.get(connection, order_id) if order_id.isprintable() else None
     if order is None or not sees(token, order):
         raise ApiError("order_not_found")
@@ -50,13 +51,13 @@ async def move_order(
     """Moves the order and gives it with its history.
 
     Raises ApiError: 404 for orders that the token must not see, 403 for moves that are not its own, 409 for moves
-    that do not exist from the order's present state, staying where it is among them.
+    that do not exist from the order's present state, its own state included.
     """
     async with services.store.transaction() as connection:
-        await visible(connection, token, order_id)  # whose an order is never changes
+        await visible(connection, token, order_id)  # the owner of an order never changes
         fulfils = "fulfil" in token.scopes
         if not fulfils and body.to != OWN_MOVE[1]:
-            raise _not_yours()
+            raise _not_allowed()
         allowed = REACHED_FROM[body.to] if fulfils else {OWN_MOVE[0]}
         now = datetime.now(UTC)
         moved = await orders.move(connection, order_id, allowed, body.to, body.reason, now) if allowed else None
@@ -66,13 +67,13 @@ async def move_order(
 
 
 def _refusal(order: Order, to: State) -> ApiError:
-    """Why the order was not moved, seen from the state that it is in."""
+    """Why the order cannot move from its present state."""
     if order.state in REACHED_FROM[to]:
-        return _not_yours()
+        return _not_allowed()
     message = f"the order is {order.state}" + (" already" if order.state == to else f" and cannot become {to}")
     return ApiError("invalid_transition", message, [Detail("to", message)])
 
 
-def _not_yours() -> ApiError:
+def _not_allowed() -> ApiError:
     before, after = OWN_MOVE
     return ApiError("forbidden", f"without the scope 'fulfil' an order can only go from {before} to {after}")

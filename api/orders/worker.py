@@ -1,4 +1,4 @@
-"""Background work: the one loop that index sync, callbacks, retention and sandbox moves run in."""
+"""Background work: the loop of index sync, callbacks, retention and sandbox moves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -27,7 +27,8 @@ from store.connection.errors import ItemTaken
 from store.connection.upsert import insert_for
 from store.outbox import callbacks, index_outbox
 from store.records import NewOrder, Order, OrderEvent
-from store.schema import ACTIVE, ACTIVE_SANDBOX, RELEASED, STATES, order_events, orders
+from store.schema import ACTIVE, ACTIVE_SANDBOX, order_events, orders
+from store.states import RELEASED, STATES
 
 _EVENT: Final = insert(order_events)
 _ID_BYTES: Final = 18  # 144 random bits, 24 characters

@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.redelivery import forget_address
-from store.schema import ENDED, PENDING, PERSONAL, TO_FORGET, deliveries, idempotency_keys, orders, tokens
+from store.schema import PENDING, PERSONAL, TO_FORGET, deliveries, idempotency_keys, orders, tokens
+from store.states import ENDED
 
 _ERASED_VALUES: Final[dict[str, str | bool | None]] = {
     "forget": False,

@@ -5,24 +5,15 @@ and what a worker leaves undone by dying is free again with its connection.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import orders
+from store.records import PlannedMove
 from store.schema import sandbox_moves
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedMove:
-    """One move, made at `due_at` if the order is in `from_state` then."""
-
-    from_state: str
-    to_state: str
-    reason: str | None
-    due_at: datetime
 
 
 async def plan(connection: AsyncConnection, order_id: str, moves: Sequence[PlannedMove]) -> None:

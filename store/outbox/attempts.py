@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, func, insert, null, select, tuple_, up
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.callbacks import lock_orders, schedule_first
-from store.outbox.deliveries import Attempt, DeliveryWork
+from store.records import Attempt, DeliveryWork
 from store.schema import PENDING, deliveries, delivery_attempts
 
 MAX_ATTEMPTS: Final = 100

@@ -1,7 +1,7 @@
 """Leases due callbacks to dispatchers, within their capacity."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.callbacks import same_event
-from store.records import Order
+from store.records import DeliveryWork, Order
 from store.schema import PENDING, deliveries, delivery_attempts, is_pending, order_events, orders, tokens
 
 MAX_WAIT: Final = timedelta(hours=48)
@@ -84,32 +84,6 @@ _TAKE_LEASE: Final = (
 
 MAX_LEASE_QUERIES: Final = 5
 """Of one lease, which is a transaction and on SQLite everybody's lock; the rest is left to the next one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeliveryWork:
-    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
-
-    `tries` counts the finished attempts of this round, `attempts` those on record when it was leased.
-    """
-
-    order: Order
-    n: int
-    receiver: str
-    secrets: tuple[str, ...] = field(repr=False)
-    tries: int
-    attempts: int
-    leased_until: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """How one attempt ended: `outcome` is one of store.schema.OUTCOMES; nothing that the receiver says is stored."""
-
-    at: datetime
-    outcome: str
-    status_code: int | None
-    milliseconds: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, case, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.callbacks import lock_orders, same_event, schedule_first
-from store.outbox.deliveries import Attempt
+from store.records import Attempt
 from store.schema import PENDING, deliveries, delivery_attempts, order_events, orders
 
 

@@ -1,4 +1,4 @@
-"""Additional fields: a platform's rules and what an order gives for them in, what breaks which rule out. Pure."""
+"""Checks an order's additional fields by the rules of its platform. Pure."""
 
 import re
 from urllib.parse import parse_qsl, urlsplit
@@ -37,20 +37,20 @@ def _link_problem(rules: OrderRules, rule: TradeLinkRule, link: str, platform_id
         port = parts.port
     except ValueError:
         return "is no URL"
-    right_place = parts.scheme == "https" and (parts.hostname, port) in ((rule.host, None), (rule.host, 443))
+    right_host = parts.scheme == "https" and (parts.hostname, port) in ((rule.host, None), (rule.host, 443))
     right_path = parts.path.rstrip("/") == rule.path.rstrip("/")
-    if not (right_place and right_path) or "@" in parts.netloc or any(one.isspace() for one in link):
+    if not (right_host and right_path) or "@" in parts.netloc or any(character.isspace() for character in link):
         return f"must be a link to https://{rule.host}{rule.path}"
-    given = parse_qsl(parts.query, keep_blank_values=True)
+    parameters = parse_qsl(parts.query, keep_blank_values=True)
     for name, pattern in rule.parameters.items():
-        values = [value for key, value in given if key == name]
+        values = [value for key, value in parameters if key == name]
         if len(values) != 1:
             return f"must have the parameter {name!r} once"
         if not re.fullmatch(pattern, values[0], re.ASCII):
             return f"must have a valid {name!r}: its form is {pattern}"
     if rule.account_parameter is None:
         return None
-    return _account_problem(rules, rule, dict(given)[rule.account_parameter], platform_id)
+    return _account_problem(rules, rule, dict(parameters)[rule.account_parameter], platform_id)
 
 
 def _account_problem(rules: OrderRules, rule: TradeLinkRule, account: str, platform_id: str | None) -> str | None:

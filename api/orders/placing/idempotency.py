@@ -1,4 +1,4 @@
-"""Retries: a request in, its key and its body's digest out, by which a call is known as one that was made before."""
+"""Recognises a repeated call by its idempotency key and the digest of its body."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from api.errors import invalid
 
 KEY_HEADER: Final = "Idempotency-Key"
 REPLAYED_HEADER: Final = "Idempotent-Replayed"
-MOST_KEY_CHARACTERS: Final = 255
+MAX_KEY_CHARACTERS: Final = 255
 
 KEY_PARAMETER: Final[dict[str, Any]] = {
     "name": KEY_HEADER,
@@ -20,13 +20,13 @@ KEY_PARAMETER: Final[dict[str, Any]] = {
     "required": False,
     "description": "makes a retry safe for 24 hours: the first 201 is answered again, marked by "
     f"`{REPLAYED_HEADER}: true`; printable ASCII",
-    "schema": {"type": "string", "maxLength": MOST_KEY_CHARACTERS, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+    "schema": {"type": "string", "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[!-~]([ -~]*[!-~])?$"},
 }
 
 
 @dataclass(frozen=True)
 class Call:
-    """What makes two calls of one token the same: the key that the client gave, and the digest of the body."""
+    """The identity of a token's call: the client's key and the digest of the body."""
 
     key: str | None
     body_digest: str = field(repr=False)
@@ -34,14 +34,14 @@ class Call:
 
 async def key_of(request: Request) -> str | None:
     """A dependency: the request's key; raises ApiError `validation_failed` that names the header."""
-    given = request.headers.getlist(KEY_HEADER)
-    if not given:
+    values = request.headers.getlist(KEY_HEADER)
+    if not values:
         return None
-    if len(given) > 1:
+    if len(values) > 1:
         raise invalid(KEY_HEADER, "given more than once")
-    key = given[0].strip()
-    if not 1 <= len(key) <= MOST_KEY_CHARACTERS:
-        raise invalid(KEY_HEADER, f"must have 1 to {MOST_KEY_CHARACTERS} characters")
+    key = values[0].strip()
+    if not 1 <= len(key) <= MAX_KEY_CHARACTERS:
+        raise invalid(KEY_HEADER, f"must have 1 to {MAX_KEY_CHARACTERS} characters")
     if not (key.isascii() and key.isprintable()):
         raise invalid(KEY_HEADER, "must be printable ASCII")
     return key
@@ -57,9 +57,9 @@ def body_digest(value: Any) -> str:
 
 def _canonical(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _canonical(held) for key, held in value.items() if held is not None}
+        return {key: _canonical(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_canonical(held) for held in value]
+        return [_canonical(item) for item in value]
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return {"": _number(Decimal(value))}  # no object of a body has an empty key
     return value
@@ -70,6 +70,6 @@ def _number(value: Decimal) -> str:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         return str(value)  # infinity, which every field refuses
-    whole = "".join(map(str, digits)).lstrip("0")
-    short = whole.rstrip("0")
-    return f"{'-' * sign}{short}e{exponent + len(whole) - len(short)}" if short else "0"
+    significant = "".join(map(str, digits)).lstrip("0")
+    short = significant.rstrip("0")
+    return f"{'-' * sign}{short}e{exponent + len(significant) - len(short)}" if short else "0"

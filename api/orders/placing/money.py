@@ -1,4 +1,4 @@
-"""Amounts: a price in minor units, the fee's rate and mode in, what the buyer pays and what of it is fee out. Pure."""
+"""The fee and the total of an order, in minor units. Pure."""
 
 from dataclasses import dataclass
 from decimal import Decimal

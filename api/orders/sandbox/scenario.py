@@ -1,4 +1,4 @@
-"""The sandbox: an item's id and a trade link in, what the order of it will go through out. Pure.
+"""The scenarios of sandbox orders, by item id and trade link. Pure.
 
 `docs/sandbox.md` shows these tables; a test compares them.
 """
@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from store.orders.sandbox import PlannedMove
+from store.records import PlannedMove
 
 PRICE: Final = Decimal("10.00")
 MOVED_PRICE: Final = Decimal("10.50")
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What becomes of an order. `refused` is the error that it is refused with; `lost` has its first answer lost."""
+    """What happens to an order. `refused` is the error code of its refusal; `lost` loses its first response."""
 
     meaning: str
     steps: tuple[Step, ...] = ()
@@ -43,7 +43,7 @@ class Scenario:
 _DELIVERED: Final = (Step("processing"), Step("delivered"))
 _COMPLETED: Final = (*_DELIVERED, Step("completed"))
 
-# how an item's id begins: what its order goes through. They are negative, so that none is taken for a real one.
+# prefix of the item's id: its scenario. Ids are negative, so that none is mistaken for a real one.
 BY_ITEM: Final[dict[str, Scenario]] = {
     "-10": Scenario("is completed", _COMPLETED),
     "-11": Scenario("stays `created`: cancel it yourself"),
@@ -71,7 +71,7 @@ BY_ITEM: Final[dict[str, Scenario]] = {
     "-51": Scenario("cannot be checked: a 503, nothing is ordered", refused="search_unavailable"),
 }
 
-# the `token` of a trade link: what any order with it goes through, unless the item is refused
+# `token` of a trade link: the scenario of every order with it, unless its item is refused
 BY_TRADE_LINK: Final[dict[str, Scenario]] = {
     "SBX-FAIL": Scenario(
         "fails on its way: the link does not work any more",
@@ -91,9 +91,9 @@ _ITEM: Final = re.compile(r"(-[1-9][0-9])[0-9]{0,14}")
 
 
 def scenario_of(item: str, trade_link: str | None) -> Scenario | None:
-    """What an order of this item with this trade link goes through; None for an item that the sandbox does not have."""
-    found = _ITEM.fullmatch(item)
-    by_item = BY_ITEM.get(found[1]) if found else None
+    """The scenario of an order; None for an item that the sandbox does not have."""
+    match = _ITEM.fullmatch(item)
+    by_item = BY_ITEM.get(match[1]) if match else None
     if by_item is None or by_item.refused or trade_link is None:
         return by_item
     tokens = [value for name, value in parse_qsl(urlsplit(trade_link).query) if name == "token"]
@@ -102,7 +102,7 @@ def scenario_of(item: str, trade_link: str | None) -> Scenario | None:
 
 
 def moves(steps: Sequence[Step], placed_at: datetime) -> list[PlannedMove]:
-    """The steps of an order that was placed then, as moves with their times."""
+    """The steps of an order as moves with their times."""
     planned = []
     state, at = "created", placed_at
     for step in steps:

@@ -1,4 +1,4 @@
-"""Addresses: a URL or an IP address in, out whether a callback or a redirect may go there. Pure: resolves no name.
+"""Checks the URLs and addresses of callbacks and redirects. Pure: resolves no name.
 
 The names of a URL are resolved when a callback is delivered; what a text alone gives away is refused here. A
 literal address counts in every notation that some reader of URLs takes for one.
@@ -24,7 +24,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214 6.1: bits 64 to 95, the IPv4 addr
 
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_MOST_HOST_CHARACTERS = 253
+_MAX_HOST_CHARACTERS = 253
 _INNER_NAMES = ("localhost", "local", "internal")
 _NO_HOST = "has a host that is no name and no address"
 
@@ -145,7 +145,7 @@ def _check_host(host: str, allow_insecure: bool) -> None:
     if addresses:
         return
     labels = host.split(".")
-    if len(host) > _MOST_HOST_CHARACTERS or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(host) > _MAX_HOST_CHARACTERS or not all(_LABEL.fullmatch(label) for label in labels):
         raise URLRefusedError(_NO_HOST)
     if not allow_insecure and (len(labels) == 1 or labels[-1] in _INNER_NAMES):
         raise URLRefusedError("must not name a host that is not on the public internet")

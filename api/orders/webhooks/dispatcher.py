@@ -26,7 +26,7 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import deliveries
 from store.outbox.attempts import FinishedAttempt
-from store.outbox.deliveries import Attempt, DeliveryWork
+from store.records import Attempt, DeliveryWork
 
 POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent within the second of the contract
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to record it, through a short outage too

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from api.orders.webhooks.sender import Sent
-from store.outbox.deliveries import DeliveryWork, Saturated
+from store.outbox.deliveries import Saturated
+from store.records import DeliveryWork
 
 MAX_CONCURRENCY: Final = 200
 """Attempts that one dispatcher has under way."""

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 from api.orders.answers import order_entry, rfc3339
 from mappings.platforms import Platform
-from store.outbox.deliveries import DeliveryWork
+from store.records import DeliveryWork
 
 
 @dataclass(frozen=True)

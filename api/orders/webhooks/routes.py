@@ -1,4 +1,4 @@
-"""Delivery routes: an order in, the log of its callbacks out, or one of them on its way again."""
+"""The routes of an order's callbacks: their log, and redelivery."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -11,17 +11,15 @@ from api.errors import ApiError
 from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.orders.answers import rfc3339
-from api.orders.routes import WakeWorkers
+from api.orders.routes import AppServices, WakeWorkers
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
-from api.services import Services, services_of
 from store.outbox import redelivery
-from store.outbox.deliveries import Attempt
 from store.outbox.redelivery import Delivery
+from store.records import Attempt
 
 router = APIRouter(tags=["orders"])
-Held = Annotated[Services, Depends(services_of)]
-MOST_DIGITS = 9  # of a delivery's number, so that both databases can compare it
+MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 
 
 @router.get(
@@ -42,13 +40,13 @@ async def get_deliveries(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: Held,
+    services: AppServices,
 ) -> Response:
-    """Each event that was or is to be told to the order's callback address, with every attempt."""
+    """The callback of each event of the order, with every attempt."""
     async with services.store.reading() as connection:
         order = await visible(connection, token, order_id)
-        found = await redelivery.of_order(connection, order.id)
-    return _json({"status": "success", "deliveries": [delivery_entry(one) for one in found]})
+        log = await redelivery.of_order(connection, order.id)
+    return _json({"status": "success", "deliveries": [delivery_entry(delivery) for delivery in log]})
 
 
 @router.post(
@@ -74,29 +72,29 @@ async def replay_delivery(
     number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
-    services: Held,
+    services: AppServices,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Sends the event again at once, whatever became of it, with the same `webhook-id` and a new round of attempts."""
-    counts = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
+    is_number = number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS
     async with services.store.transaction() as connection:
         order = await visible(connection, token, order_id)
-        found = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if counts else None
-    if found is None:
+        delivery = await redelivery.replay(connection, order.id, int(number), datetime.now(UTC)) if is_number else None
+    if delivery is None:
         raise ApiError("delivery_not_found")
     wake_workers()
-    return _json({"status": "success", "delivery": delivery_entry(found)}, 202)
+    return _json({"status": "success", "delivery": delivery_entry(delivery)}, 202)
 
 
 def delivery_entry(delivery: Delivery) -> dict[str, Any]:
     """A delivery as the contract shapes it."""
-    again = delivery.next_attempt_at
+    next_attempt_at = delivery.next_attempt_at
     return {
         "n": delivery.n,
         "event": delivery.event,
         "state": delivery.state,
         "attempts": [_attempt_entry(attempt) for attempt in delivery.attempts],
-        "nextAttemptAt": None if again is None else rfc3339(again),
+        "nextAttemptAt": None if next_attempt_at is None else rfc3339(next_attempt_at),
     }
 
 

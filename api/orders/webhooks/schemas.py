@@ -1,4 +1,4 @@
-"""Deliveries as they are answered: the shape of a callback's log, with an example."""
+"""The responses of deliveries, with examples."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ class _Shape(BaseModel):
 
 
 class AttemptEntry(_Shape):
-    """One attempt; nothing that the receiver said is kept but its status."""
+    """One attempt; of the receiver's response only the status is stored."""
 
     at: str = Field(description="RFC 3339, UTC")
     outcome: Outcome = Field(

@@ -1,4 +1,4 @@
-"""Sending: one signed message in, how the receiver answered out; nothing that it says is believed, kept or followed."""
+"""Sends signed messages to receivers; reads no more than the status and `Retry-After`, and follows no redirect."""
 
 import asyncio
 from contextlib import suppress
@@ -13,14 +13,14 @@ from yarl import URL
 
 from api.orders.webhooks.addresses import url_problem
 from api.orders.webhooks.payload import Message
-from api.orders.webhooks.resolving import CheckingResolver, Lookup, ReceiverRefusedError, socket_to, system_lookup
+from api.orders.webhooks.resolver import CheckingResolver, Lookup, ReceiverRefusedError, socket_to, system_lookup
 from api.orders.webhooks.schedule import Outcome, outcome_of
 
 ATTEMPT_SECONDS: Final = 15.0
-"""For all of an attempt, from the name to the answer's head; Standard Webhooks asks for 15 to 30."""
+"""For an attempt from the name lookup to the response's head; Standard Webhooks asks for 15 to 30."""
 BODY_BYTES: Final = 4096
 BODY_SECONDS: Final = 1.0
-"""So much of an answer's body is taken before the connection is closed, so that its writer sees no error."""
+"""As much of a response's body is read, so that its writer sees no error."""
 HEAD_BYTES: Final = 8190
 HEADERS: Final = 100
 
@@ -81,15 +81,15 @@ class Sender:
 
     async def send(self, message: Message) -> Sent:
         """Makes one attempt, in `seconds` at most."""
-        began = monotonic()
+        started = monotonic()
         outcome, status, retry_after = await self._attempt(message)
-        return Sent(outcome, status, retry_after, round((monotonic() - began) * 1000))
+        return Sent(outcome, status, retry_after, round((monotonic() - started) * 1000))
 
     async def _attempt(self, message: Message) -> tuple[Outcome, int | None, str | None]:
         if url_problem(message.url, allow_insecure=self._allow_insecure):
             return "refused", None, None
         if self._session is None:
-            msg = "a sender sends within `async with` only"
+            msg = "use the sender within `async with`"
             raise RuntimeError(msg)
         try:
             async with asyncio.timeout(self.seconds):
@@ -105,7 +105,7 @@ class Sender:
 
 
 async def _discard(response: ClientResponse) -> None:
-    """Takes a little of the body, for a moment, and ends the connection: the head has said it all."""
+    """Reads a little of the body for a moment and closes the connection."""
     left = BODY_BYTES
     with suppress(ClientError, OSError, TimeoutError):
         async with asyncio.timeout(BODY_SECONDS):
@@ -115,6 +115,6 @@ async def _discard(response: ClientResponse) -> None:
 
 
 def _refused(error: BaseException) -> bool:
-    """Whether the cause is our own refusal, however the client wraps it."""
+    """Whether the cause is our own refusal, however the HTTP client wraps it."""
     causes: list[BaseException | None] = [error, getattr(error, "os_error", None), error.__cause__]
     return any(isinstance(cause, ReceiverRefusedError) for cause in causes)

@@ -14,7 +14,7 @@ from api.orders.webhooks.sender import Sender
 from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import FinishedAttempt
-from store.outbox.deliveries import Attempt
+from store.records import Attempt
 from tests.support import receiver as behaviours
 from tests.support.orders.desk import Desk, desk_at, dispatching
 from tests.support.orders.shop import eventually

@@ -26,7 +26,8 @@ from mappings.platforms import read_platforms
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
-from store.schema import RELEASED, deliveries, order_events
+from store.schema import deliveries, order_events
+from store.states import RELEASED
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.waiting import until
 from tests.support.app import settings_for

@@ -9,7 +9,7 @@ import pytest
 
 from api.orders.webhooks.addresses import Address, url_problem
 from api.orders.webhooks.payload import Message
-from api.orders.webhooks.resolving import MOST_ADDRESSES, Lookup, system_lookup
+from api.orders.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
 from api.orders.webhooks.sender import Sender, Sent
 from tests.support.certificates import certificates
 from tests.support.receiver import Receiver, answers
@@ -201,7 +201,7 @@ async def test_a_second_address_is_tried_where_the_first_does_not_answer() -> No
 
 
 async def test_a_name_without_end_or_without_address_is_not_reached() -> None:
-    for found in ([], ["8.8.8.8"] * (MOST_ADDRESSES + 1)):
+    for found in ([], ["8.8.8.8"] * (MAX_ADDRESSES + 1)):
         assert (await sent(f"https://{NAME}/", Names(found))).outcome == "unreachable"
     assert (await sent("https://no-such-name.invalid/")).outcome == "unreachable"
     assert (await sent(f"https://{'a' * 64}.example/")).outcome == "refused"

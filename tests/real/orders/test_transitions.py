@@ -7,11 +7,10 @@ from typing import Any, get_args
 
 import pytest
 
-from api.orders.schemas import State
 from api.orders.transitions import REACHED_FROM
 from api.settings import Settings
 from store.orders import orders
-from store.schema import RELEASED, STATES
+from store.states import RELEASED, STATES, State
 from tests.support.api.envelope import error_of
 from tests.support.orders.calls import move
 from tests.support.orders.life import ALLOWED

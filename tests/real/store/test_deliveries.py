@@ -10,8 +10,8 @@ from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import FinishedAttempt
-from store.outbox.deliveries import Attempt, DeliveryWork, Saturated
-from store.records import NewOrder, Order
+from store.outbox.deliveries import Saturated
+from store.records import Attempt, DeliveryWork, NewOrder, Order
 from tests.support.store.fixtures import NOW, NewOrders
 
 SECOND = timedelta(seconds=1)

@@ -13,9 +13,8 @@ from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import idempotency, orders, privacy, sandbox
 from store.orders.privacy import Erasure
-from store.orders.sandbox import PlannedMove
 from store.outbox import index_outbox
-from store.records import NewOrder
+from store.records import NewOrder, PlannedMove
 from tests.support.store.fixtures import NOW
 
 Statement = tuple[str, dict[str, Any]]

@@ -13,8 +13,9 @@ from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, ItemTaken
 from store.orders import orders
 from store.records import NewOrder, Order
-from store.schema import RELEASED, index_outbox
+from store.schema import index_outbox
 from store.schema import orders as orders_table
+from store.states import RELEASED
 from tests.support.store.fixtures import NOW, NewOrders
 
 LARGEST = 2**63 - 1

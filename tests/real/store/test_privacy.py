@@ -12,7 +12,8 @@ from store.bound_items import is_bound
 from store.connection.engine import Store
 from store.orders import idempotency, orders, privacy
 from store.records import NewOrder, Order
-from store.schema import ENDED, STATES, deliveries
+from store.schema import deliveries
+from store.states import ENDED, STATES
 from tests.support.store.fixtures import NOW, NewOrders
 
 LATER = NOW + timedelta(days=30)
@@ -30,7 +31,7 @@ GONE = {
 
 async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Order]:
     """An order in each state, each with a kept answer."""
-    found = {}
+    found: dict[str, Order] = {}
     async with store.transaction() as connection:
         for item, state in enumerate(STATES):
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})

@@ -12,7 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from api.orders.retention import apply_retention
 from store.connection.engine import Store
 from store.orders import privacy
-from store.schema import ENDED, RELEASED, STATES
+from store.states import ENDED, RELEASED, STATES
 from tests.support.app import new_token
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, NEGATIVE, bearer
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from store.outbox.deliveries import DeliveryWork
-from store.records import Order
+from store.records import DeliveryWork, Order
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NOW = datetime(2026, 8, 9, 5, 0, 0, 700_000, tzinfo=UTC)

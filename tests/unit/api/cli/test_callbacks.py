@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from api.cli.callbacks import recover_all
 from api.cli.main import main
 from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits
 from api.orders.webhooks.payload import message_of
@@ -17,7 +18,7 @@ from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import FinishedAttempt
-from store.outbox.deliveries import Attempt
+from store.records import Attempt
 from tests.support.orders.desk import new_order
 from tests.support.orders.samples import WORK
 
@@ -116,12 +117,12 @@ def test_what_failed_since_a_time_is_sent_again(machine: Machine, since: str) ->
     assert "3 overdue, the oldest since 20" in machine.run("webhook", "backlog").stdout
 
 
-def test_many_orders_are_recovered_in_several_steps(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.cli.callbacks.ORDERS_AT_ONCE", 2)
+def test_many_orders_are_recovered_in_several_transactions(machine: Machine) -> None:
     token = machine.token("shop")
     for _ in range(5):
         machine.failed_callback(token["id"], datetime.now(UTC))
-    assert machine.made("webhook", "recover", "--token", token["id"], "--since", "1h")["recovered"] == 5
+    since = datetime.now(UTC) - timedelta(hours=1)
+    assert asyncio.run(recover_all(token["id"], since, batch=2)) == 5
 
 
 @pytest.mark.parametrize(("since", "said"), [("yesterday", "neither a time"), ("2026-03-01T12:00:00", "no time zone")])

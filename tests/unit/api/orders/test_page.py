@@ -13,7 +13,7 @@ from api.orders.answers import history_entries, order_entry, rfc3339
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
 from store.records import OrderEvent
-from store.schema import STATES
+from store.states import STATES
 from tests.support.golden import Golden
 from tests.support.orders.samples import AT, ORDER
 

@@ -15,7 +15,7 @@ from api.orders.webhooks.limits import (
 )
 from api.orders.webhooks.schedule import Outcome
 from api.orders.webhooks.sender import Sent
-from store.outbox.deliveries import DeliveryWork
+from store.records import DeliveryWork
 from tests.support.orders.samples import WORK
 
 

@@ -1,7 +1,7 @@
-"""Names of callback addresses: a host in, the addresses to connect to out, or the refusal to go there.
+"""Resolves the hosts of callbacks and refuses addresses that are not global.
 
-A name is looked up once for an attempt, and the connection goes to what was found and checked then: an answer that
-changes afterwards (DNS rebinding) changes nothing.
+An attempt looks a name up once, checks the addresses and connects to one of them, so a later answer (DNS rebinding)
+changes nothing.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from api.orders.webhooks.addresses import Address, is_global
 
 Lookup = Callable[[str], Awaitable[list[Address]]]
-MOST_ADDRESSES: Final = 64
-"""More than any honest name has; each could be tried in turn."""
+MAX_ADDRESSES: Final = 64
+"""More than any honest name has; the client tries each in turn."""
 
 
 class ReceiverRefusedError(OSError):
@@ -26,7 +26,7 @@ class ReceiverRefusedError(OSError):
 
 
 class CheckingResolver(AbstractResolver):
-    """Finds a host's addresses and gives all of them or, where one is not global, none."""
+    """Resolves a host to all of its addresses or, where one is not global, to none."""
 
     def __init__(self, lookup: Lookup, allow_insecure: bool) -> None:
         self._lookup = lookup
@@ -36,11 +36,11 @@ class CheckingResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Raises ReceiverRefusedError for a name with an address that is not global, OSError for an unknown one."""
-        found = await self._lookup(host)
-        if not found or len(found) > MOST_ADDRESSES:
-            message = f"the name has {len(found)} addresses"
+        addresses = await self._lookup(host)
+        if not addresses or len(addresses) > MAX_ADDRESSES:
+            message = f"the name has {len(addresses)} addresses"
             raise OSError(message)
-        if not self._allow_insecure and not all(is_global(address) for address in found):
+        if not self._allow_insecure and not all(is_global(address) for address in addresses):
             raise ReceiverRefusedError("the name has an address that is not on the public internet")
         return [
             ResolveResult(
@@ -51,7 +51,7 @@ class CheckingResolver(AbstractResolver):
                 proto=socket.IPPROTO_TCP,
                 flags=socket.AI_NUMERICHOST,
             )
-            for address in found
+            for address in addresses
         ]
 
     async def close(self) -> None:
@@ -69,47 +69,47 @@ def socket_to(target: AddrInfoType, allow_insecure: bool) -> socket.socket:
 async def system_lookup(host: str) -> list[Address]:
     """The system's answer, each address once. Raises OSError for a name that has none.
 
-    Each question has a thread of its own: the loop's few would all wait for one slow name server.
+    Each lookup has a thread of its own: one slow name server would block the loop's few threads.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[list[Address]] = loop.create_future()
 
-    def settle(found: list[Address], error: OSError | None) -> None:
-        if answer.done():  # nobody waits any more
+    def settle(addresses: list[Address], error: OSError | None) -> None:
+        if answer.done():  # the attempt was cancelled
             return
         if error is not None:
             answer.set_exception(error)
         else:
-            answer.set_result(found)
+            answer.set_result(addresses)
 
-    def ask() -> None:
-        found: list[Address] = []
-        failed: OSError | None = None
+    def look_up() -> None:
+        addresses: list[Address] = []
+        failure: OSError | None = None
         try:
-            found = _addresses(host)
+            addresses = _addresses(host)
         except UnicodeError as error:
-            failed = OSError(f"the name cannot be looked up: {error.reason if hasattr(error, 'reason') else error}")
+            failure = OSError(f"the name cannot be looked up: {error.reason if hasattr(error, 'reason') else error}")
         except OSError as error:
-            failed = error
+            failure = error
         if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, found, failed)
+            loop.call_soon_threadsafe(settle, addresses, failure)
 
-    threading.Thread(target=ask, name="callback-lookup", daemon=True).start()
+    threading.Thread(target=look_up, name="callback-lookup", daemon=True).start()
     return await answer
 
 
 def _addresses(host: str) -> list[Address]:
-    found: dict[Address, None] = {}
+    addresses: dict[Address, None] = {}
     for family, _, _, _, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM):
         if family == socket.AF_INET:
-            found[IPv4Address(str(place[0]))] = None
+            addresses[IPv4Address(str(place[0]))] = None
         elif family == socket.AF_INET6:
-            found[_with_scope(str(place[0]), place[3] if len(place) > 3 else 0)] = None
-    return list(found)
+            addresses[_with_scope(str(place[0]), place[3] if len(place) > 3 else 0)] = None
+    return list(addresses)
 
 
 def _with_scope(text: str, scope: int) -> IPv6Address:
-    """An address of one link keeps its scope, by which it is known not to be global."""
+    """A link-local address with its scope, which marks it as not global."""
     try:
         return IPv6Address(text if not scope or "%" in text else f"{text}%{scope}")
     except AddressValueError as error:

@@ -8,7 +8,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from api.orders.webhooks.payload import message_id, message_of
-from api.orders.webhooks.verifying import problem
+from api.orders.webhooks.verification import problem
 from mappings.platforms import read_platforms
 from tests.support.golden import Golden
 from tests.support.orders.samples import NOW, SECRET, WORK

@@ -1,4 +1,4 @@
-"""Verifying a callback as its receiver does: secret, headers and body in, what is wrong with them out. Pure."""
+"""Verifies a callback as its receiver does, and explains what is wrong with it. Pure."""
 
 import base64
 import binascii
@@ -22,14 +22,14 @@ def problem(
 
     `tolerance` None accepts a callback of any age.
     """
-    given = {name.strip().lower(): value.strip() for name, value in headers.items()}
-    missing = [name for name in HEADERS if not given.get(name)]
+    fields = {name.strip().lower(): value.strip() for name, value in headers.items()}
+    missing = [name for name in HEADERS if not fields.get(name)]
     if missing:
         return f"the headers {', '.join(missing)} are missing: does a proxy drop them?"
     return (
         _secret_problem(secret)
-        or _time_problem(given["webhook-timestamp"], now, tolerance)
-        or _signature_problem(secret, given, body)
+        or _time_problem(fields["webhook-timestamp"], now, tolerance)
+        or _signature_problem(secret, fields, body)
     )
 
 
@@ -57,14 +57,14 @@ def _time_problem(text: str, now: datetime, tolerance: timedelta | None) -> str 
 
 
 def _signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> str | None:
-    given = [one.partition(",") for one in headers["webhook-signature"].split(" ")]
-    ours = [signature for version, _, signature in given if version == "v1"]
-    if not ours:
+    entries = [entry.partition(",") for entry in headers["webhook-signature"].split(" ")]
+    signatures = [signature for version, _, signature in entries if version == "v1"]
+    if not signatures:
         return "webhook-signature has no signature that begins with v1,"
 
     def matches(data: bytes) -> bool:
         expected = _signature(secret, headers, data)
-        return any(hmac.compare_digest(expected.encode(), one.encode("utf-8", "replace")) for one in ours)
+        return any(hmac.compare_digest(expected.encode(), text.encode("utf-8", "replace")) for text in signatures)
 
     try:
         body.decode()
@@ -80,7 +80,7 @@ def _signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> 
 
 
 def _compact(body: bytes) -> bytes:
-    """The JSON as we write it; the bytes themselves where they are none."""
+    """The JSON as the service writes it; other bytes unchanged."""
     try:
         return json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode()
     except ValueError:
