@@ -14,6 +14,7 @@ import api.http.pages
 import api.metrics
 import api.orders.routes
 import api.orders.webhooks.routes
+import api.platforms.routes
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
@@ -26,15 +27,10 @@ from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.orders.worker import PeriodicWorker, running
-from api.search.engine.client import Engine
-from api.search.pagination.point_in_time import Cursors
-from api.search.price_desc import Dearest
-from api.search.response_cache import Answers
 from api.search.schemas.search import SearchBody
-from api.services import Services
+from api.services import Services, open_services
 from api.settings import Settings
 from mappings.platforms import read_platforms
-from store.connection.engine import Store
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
 
@@ -50,19 +46,13 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        store = Store(settings.database_url)
-        engine = Engine(settings, settings.search_timeout)
-        answers = Answers(engine.revision, app.state.metrics.count_cache_lookup, settings.response_cache_mib * 1024**2)
-        cursors, dearest = Cursors(engine, store), Dearest(engine.search_all)
-        services = Services(settings, platforms, engine, store, cursors, answers, dearest)
-        app.state.services = services
-        app.state.authenticator = Authenticator(store, settings.rate_limit)
-        try:
-            async with order_workers(services) as app.state.wake_workers:
-                yield
-        finally:
-            await engine.close()
-            await store.close()
+        # closed from the last to the first, whatever fails: tasks end before what they use is closed
+        async with AsyncExitStack() as resources:
+            services = await open_services(settings, platforms, app.state.metrics.count_cache_lookup, resources)
+            app.state.services = services
+            app.state.authenticator = Authenticator(services.store, settings.rate_limit)
+            app.state.wake_workers = await resources.enter_async_context(order_workers(services))
+            yield
 
     app = FastAPI(
         title="Gear search and orders",
@@ -79,6 +69,7 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     api.http.error_handlers.install(app)
     for part in (
         api.search.routes,
+        api.platforms.routes,
         api.orders.routes,
         api.orders.webhooks.routes,
         api.metrics,
@@ -101,7 +92,7 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
             worker.wake()
 
     async with AsyncExitStack() as stack:
-        index_sync = IndexSync(store, services.engine.mark)
+        index_sync = IndexSync(store, services.engine.update_availability)
         woken.append(await stack.enter_async_context(running(index_sync.worker)))
         await stack.enter_async_context(running(retention(store, settings.personal_data_days)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))

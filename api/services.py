@@ -1,13 +1,16 @@
-"""Services: what the routes work with, made once when the app starts and closed when it ends."""
+"""The parts of one running app, built when it starts and closed when it ends."""
 
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from fastapi import Request
 
-from api.search.engine.client import Engine
-from api.search.pagination.point_in_time import Cursors
-from api.search.price_desc import Dearest
-from api.search.response_cache import Answers
+from api.background import BackgroundTasks
+from api.engine.client import Engine
+from api.search.pagination.point_in_time import PointsInTime
+from api.search.price_desc import PriceHistograms
+from api.search.response_cache import IndexRevision, ResponseCache, Result
 from api.settings import Settings
 from mappings.platforms import Platforms
 from store.connection.engine import Store
@@ -15,18 +18,36 @@ from store.connection.engine import Store
 
 @dataclass(frozen=True)
 class Services:
-    """The parts of one running app."""
+    """What the routes work with."""
 
     settings: Settings
     platforms: Platforms
     engine: Engine
     store: Store
-    cursors: Cursors
-    answers: Answers
-    dearest: Dearest
+    points_in_time: PointsInTime
+    response_cache: ResponseCache
+    price_histograms: PriceHistograms
+
+
+async def open_services(
+    settings: Settings, platforms: Platforms, count_lookup: Callable[[Result], None], resources: AsyncExitStack
+) -> Services:
+    """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
+    store = Store(settings.database_url)
+    resources.push_async_callback(store.close)
+    engine = Engine(settings, settings.search_timeout)
+    resources.push_async_callback(engine.close)
+    tasks = BackgroundTasks()
+    points_in_time = PointsInTime(engine, store, tasks)
+    resources.push_async_callback(points_in_time.close)
+    resources.push_async_callback(tasks.close)
+    revision = IndexRevision(engine.revision, tasks)
+    response_cache = ResponseCache(revision, count_lookup, settings.response_cache_mib * 1024**2)
+    histograms = PriceHistograms(engine.search_all, tasks)
+    return Services(settings, platforms, engine, store, points_in_time, response_cache, histograms)
 
 
 async def services_of(request: Request) -> Services:
-    """A dependency: the running app's services. Async, because the framework sends others to a thread."""
+    """A dependency: the running app's services. Async, because the framework runs others in a thread."""
     services: Services = request.app.state.services
     return services

@@ -1,7 +1,4 @@
-"""`gear-indexer why`: an item's id and a search body in; why it is or is not in the answer out.
-
-The command is declared as an entry point of the indexer's command line, which so has it without knowing this package.
-"""
+"""`gear-api explain`: why an item is or is not in a search's answer."""
 
 from typing import TYPE_CHECKING
 
@@ -9,55 +6,53 @@ import click
 
 if TYPE_CHECKING:
     from api.errors import ApiError
-    from api.search.explain.explain import Why
+    from api.search.explain.explain import Explanation
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
 
-SECONDS = 30.0  # that the engine has for one question
+TIMEOUT_SECONDS = 30.0  # of one call to the engine
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(context_settings={"max_content_width": 100})
 @click.argument("number", metavar="ID", type=int)
 @click.argument("body", metavar="BODY")
 @click.option(
     "--platform", metavar="ID", help="The item's platform, by id or slug.  [default: the body's, or the only one]"
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
-def why(number: int, body: str, *, platform: str | None, as_json: bool) -> None:
-    """Tells why an item is or is not in a search's answer.
+def explain(number: int, body: str, *, platform: str | None, as_json: bool) -> None:
+    """Explain why an item is or is not in a search's answer.
 
-    BODY is the search as it was sent to POST /v1/gear/search, or `-` for stdin. Every condition is asked of the engine
+    BODY is the search as it was sent to POST /v1/gear/search, or `-` for stdin. The engine evaluates every condition
     for exactly this item; one that meets them all is looked up among the hits. The exit code is 0 when the reason was
     found, whatever it is.
 
-    \b
-    gear-indexer why 40000012345 '{"platform": 730, "query": "redline", "filters": {"price": {"max": 20}}}'
-    gear-indexer why 40000012345 - --json < body.json
+    Example: gear-api explain 40000012345 '{"platform": 730, "query": "redline"}'
     """
     import json
 
     try:
-        found = _found(number, body, platform)
+        explanation = _explanation(number, body, platform)
     except click.ClickException as error:
         if as_json:
             click.echo(json.dumps({"id": number, "error": error.message}))
         raise
-    click.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else written(found))
+    click.echo(json.dumps(explanation.as_json(), ensure_ascii=False) if as_json else report(explanation))
 
 
-def written(found: "Why") -> str:
-    """The report for people: a line for each condition, and the reasons last."""
+def report(explanation: "Explanation") -> str:
+    """The explanation for people: a line for each condition, and the reasons last."""
     from api.search.explain.explain import shown
 
-    title = f"item {found.id}" + ("" if found.name is None else f", {found.name}")
-    lines = [f"{title}, in {found.index}" if found.index else title]
-    for part in found.parts:
-        asked = "on offer" if part.asked is None else f"{part.field} {shown(part.asked)}"
-        lines.append(f"  {'yes' if part.met else 'NO '}  {asked}")
-    return "\n".join([*lines, *found.sentences])
+    title = f"item {explanation.id}" + ("" if explanation.name is None else f", {explanation.name}")
+    lines = [f"{title}, in {explanation.index}" if explanation.index else title]
+    for part in explanation.parts:
+        condition = "on offer" if part.asked is None else f"{part.field} {shown(part.asked)}"
+        lines.append(f"  {'yes' if part.met else 'NO '}  {condition}")
+    return "\n".join([*lines, *explanation.sentences])
 
 
-def _found(number: int, body: str, reference: str | None) -> "Why":
+def _explanation(number: int, body: str, reference: str | None) -> "Explanation":
     """Everything up to the report; raises ClickException with what to do next."""
     import asyncio
     import sys
@@ -74,46 +69,46 @@ def _found(number: int, body: str, reference: str | None) -> "Why":
     platforms = checked(lambda: read_platforms(settings.platform_files))
     text = sys.stdin.read() if body == "-" else body
     try:
-        return asyncio.run(_asked(settings, platforms, number, text, reference))
+        return asyncio.run(_explain(settings, platforms, number, text, reference))
     except OpenSearchException as error:
         raise click.ClickException(explained(error, address_of(settings))) from error
     except ApiError as error:
         if isinstance(error.__cause__, OpenSearchException):
             raise click.ClickException(explained(error.__cause__, address_of(settings))) from error
-        raise click.ClickException(_refusal(error)) from error
+        raise click.ClickException(_error_text(error)) from error
 
 
-def _refusal(error: "ApiError") -> str:
+def _error_text(error: "ApiError") -> str:
     if error.code == "search_unavailable":
         return f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
-    faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
-    return f"the API refuses this body ({error.code}): {faults or error.message}"
+    details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
+    return f"the API refuses this body ({error.code}): {details or error.message}"
 
 
-async def _asked(
+async def _explain(
     settings: "SearchSettings", platforms: "Platforms", number: int, text: str, reference: str | None
-) -> "Why":
+) -> "Explanation":
+    from api.engine.client import Engine
     from api.http.json_body import checked, parse
-    from api.search.engine.client import Engine
-    from api.search.explain.explain import Asker
+    from api.search.explain.explain import Explainer
     from api.search.schemas.search import SearchBody
     from mappings.connection import connect_async
 
     body = checked(SearchBody, parse(text.encode("utf-8", "surrogateescape")))
     platform = _platform(platforms, reference, body.platform)
-    engine, client = Engine(settings, SECONDS), connect_async(settings, timeout=SECONDS)
+    engine, client = Engine(settings, TIMEOUT_SECONDS), connect_async(settings, timeout=TIMEOUT_SECONDS)
     try:
-        return await Asker(engine, client, settings, platforms).why(platform, number, body)
+        return await Explainer(engine, client, settings, platforms).explain(platform, number, body)
     finally:
         await client.close()
         await engine.close()
 
 
-def _platform(platforms: "Platforms", reference: str | None, asked: int | None) -> "Platform":
-    if reference is None and asked is None and len(platforms) > 1:
+def _platform(platforms: "Platforms", reference: str | None, of_body: int | None) -> "Platform":
+    if reference is None and of_body is None and len(platforms) > 1:
         message = f"say with --platform whose item it is: {platforms.known()}"
         raise click.UsageError(message)
-    named = str(asked) if reference is None and asked is not None else reference
+    named = str(of_body) if reference is None and of_body is not None else reference
     platform = next(iter(platforms)) if named is None else platforms.by_reference(named)
     if platform is None:
         message = f"{named} is no known platform; known are {platforms.known()}"

@@ -1,1 +1,1 @@
-"""`GET /v1/platforms`: what each platform offers, and the limits of requests."""
+"""`GET /v1/platforms`: what each platform offers, and the limits of requests. A new limit goes here."""

@@ -1,21 +1,25 @@
-"""Limits: the constants that requests are checked with in, the same numbers for machines to read out."""
+"""The limits, sorts and error codes of `GET /v1/platforms`: the constants that requests are checked with."""
 
-from datetime import UTC
 from typing import Any
 
 from api.errors import ERRORS
 from api.http.json_body import MAX_BODY_BYTES
 from api.orders import schemas as orders
-from api.search.engine.client import IndexedPlatform
 from api.search.pagination.point_in_time import KEEP_SECONDS
-from api.search.schemas.facets import MOST_VALUES
-from api.search.schemas.search import DEFAULT_LIMIT, MOST_LIMIT, MOST_QUERY_CHARACTERS, PAGE_WINDOW
-from api.search.schemas.values import MOST_VALUE_CHARACTERS
-from api.search.suggest.service import DEFAULT_SUGGESTIONS, MOST_SUGGESTIONS, MOST_TEXT_CHARACTERS
+from api.search.schemas.facets import MAX_VALUES
+from api.search.schemas.search import (
+    DEFAULT_LIMIT,
+    DEFAULT_SUGGESTIONS,
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
+    MAX_SUGGEST_CHARACTERS,
+    MAX_SUGGESTIONS,
+    PAGE_WINDOW,
+)
+from api.search.schemas.values import MAX_VALUE_CHARACTERS
 from api.settings import Settings
-from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
+from mappings.fields import FACETS, SORTS, Filter, Kind
 from mappings.money import MOST_PRICE
-from mappings.platforms import Platform
 
 _KINDS = {
     Kind.FOLDED: "values",
@@ -26,34 +30,9 @@ _KINDS = {
 }
 
 
-def platform_entry(platform: Platform, indexed: IndexedPlatform) -> dict[str, Any]:
-    """A platform as `GET /v1/platforms` shows it."""
-    since = indexed.indexed_at
-    return {
-        "id": platform.id,
-        "slug": platform.slug,
-        "name": platform.name,
-        "currency": platform.currency,
-        "items": indexed.items,
-        "indexedAt": None if since is None else since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "filters": [_filter_entry(row) for row in FILTERS],
-    }
-
-
-def _filter_entry(row: Filter) -> dict[str, Any]:
+def filter_entry(row: Filter) -> dict[str, Any]:
+    """A filter with its limits."""
     return {"name": row.name, "kind": _KINDS[row.kind], **_bounds(row), "facet": row.facet}
-
-
-def _bounds(row: Filter) -> dict[str, int]:
-    if row.kind is Kind.MONEY:
-        return {"minimum": 0, "maximum": int(MOST_PRICE)}
-    if row.kind is Kind.RANGE:
-        return {"minimum": 0, "maximum": 1}
-    if row.kind is Kind.ATTACHED:
-        return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
-    if row.kind is Kind.WHOLE:
-        return {"maxValues": row.most}
-    return {"maxValues": row.most, "maxCharacters": MOST_VALUE_CHARACTERS}
 
 
 def limits(settings: Settings) -> dict[str, Any]:
@@ -62,15 +41,15 @@ def limits(settings: Settings) -> dict[str, Any]:
         "sorts": [sort.name for sort in SORTS],
         "limits": {
             "bodyBytes": MAX_BODY_BYTES,
-            "queryCharacters": MOST_QUERY_CHARACTERS,
-            "limit": MOST_LIMIT,
+            "queryCharacters": MAX_QUERY_CHARACTERS,
+            "limit": MAX_LIMIT,
             "defaultLimit": DEFAULT_LIMIT,
             "pageWindow": PAGE_WINDOW,
             "cursorSeconds": round(KEEP_SECONDS),
             "facets": len(FACETS),
-            "facetValues": MOST_VALUES,
-            "suggestCharacters": MOST_TEXT_CHARACTERS,
-            "suggestLimit": MOST_SUGGESTIONS,
+            "facetValues": MAX_VALUES,
+            "suggestCharacters": MAX_SUGGEST_CHARACTERS,
+            "suggestLimit": MAX_SUGGESTIONS,
             "defaultSuggestLimit": DEFAULT_SUGGESTIONS,
             "accountCharacters": orders.MAX_ACCOUNT_CHARACTERS,
             "emailCharacters": orders.MAX_EMAIL_CHARACTERS,
@@ -81,3 +60,15 @@ def limits(settings: Settings) -> dict[str, Any]:
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
     }
+
+
+def _bounds(row: Filter) -> dict[str, int]:
+    if row.kind is Kind.MONEY:
+        return {"minimum": 0, "maximum": int(MOST_PRICE)}
+    if row.kind is Kind.RANGE:
+        return {"minimum": 0, "maximum": 1}
+    if row.kind is Kind.ATTACHED:
+        return {"maxValues": row.most, "maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
+    if row.kind is Kind.WHOLE:
+        return {"maxValues": row.most}
+    return {"maxValues": row.most, "maxCharacters": MAX_VALUE_CHARACTERS}

@@ -1,9 +1,9 @@
-"""The dearest items first: a question in, prices from which on its page may be looked for.
+"""Prunes `price_desc` pages by a lower bound on price.
 
-The index lies in the order of prices, the cheapest first (docs/decisions/0033). A page of the dearest is at the end of
-what the engine would go through, where each item is dearer than all before it; asked only for what costs at least so
-much, it begins there. How many items there are by price is asked once in a while: what is out of date makes a worse
-guess and no other answer, because a page that is short of hits is looked for in more.
+The index is sorted by ascending price (docs/decisions/0033). A page of the most expensive items is at the end of what
+the engine would go through, where each item costs more than all before it; restricted to prices from a bound on, the
+search starts near the end. The bounds come from a histogram of prices that is refreshed once in a while. An old
+histogram makes a worse bound and never another page: a page that is not full is searched for again without the bound.
 """
 
 import asyncio
@@ -11,97 +11,193 @@ import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
-from api.errors import ApiError
-from api.search.engine.answers import Answer
-from api.search.engine.results import total_of
-from api.search.query.request import Clause, Question, costing, dearest_of_many, most_cents
-from mappings.money import MOST_MINOR
+import structlog
+
+from api.background import BackgroundTasks
+from api.engine.answers import Answer, gear_of, hits_of, total_of
+from api.search.context import Page, SearchContext
+from api.search.facets import search_with_facets
+from api.search.query.clauses import Clause
+from api.search.query.request import (
+    NO_VALUE,
+    SearchQuery,
+    count_request,
+    page_and_count_request,
+    page_request,
+    with_filter,
+)
+from mappings.money import MOST_MINOR, NO_PRICE
 from mappings.platforms import Platform
+from mappings.vocabulary import words_of
 
-KEEP_SECONDS = 600.0
+REFRESH_SECONDS = 600.0
 RETRY_SECONDS = 10.0
-# Items: the engine goes through so many in less time than it takes to ask it once more.
-REACH = 2_000
-WIDENED = 25  # times as many where they were too few
-_PLACES = MOST_MINOR.bit_length()
+# Items above the first bound: the engine goes through so many in less time than another request takes.
+INITIAL_WINDOW = 2_000
+WIDENING_FACTOR = 25  # for the next bound, if too few were found above the last one
+_BUCKETS = MOST_MINOR.bit_length()
 
-Ask = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[Answer]]]
-_Names = tuple[int, ...]
+# Filters that hardly any item passes, and the number of words that hardly any name has: pruning would find nothing.
+_SELECTIVE_FILTERS = frozenset({"ids", "seed", "pattern"})
+_SELECTIVE_WORDS = 3
+
+AskEngine = Callable[[Sequence[Platform], Sequence[Clause]], Awaitable[list[Answer]]]
+
+log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
-class Prices:
+class PriceHistogram:
     """How many items cost from 2^k to 2^(k+1) - 1 minor units, for each k from 0 on."""
 
     counts: tuple[int, ...]
+    initial_window: int = INITIAL_WINDOW
+    widening_factor: int = WIDENING_FACTOR
 
-    def reached(self, items: int, most: int) -> int | None:
-        """The price at which about so many items cost no less and no more than `most`; None where there are fewer."""
-        end = math.log2(max(1, most + 1))
-        left = float(items)
-        for place in range(min(len(self.counts), math.ceil(end)) - 1, -1, -1):
-            top = min(end, place + 1.0)
-            # as many items as in any other stretch of the same ratio between two powers
-            here = self.counts[place] * (top - place)
-            if here >= left:
-                # the dearest of all may end anywhere in their stretch
-                ends_here = not any(self.counts[place + 1 :])
-                return 2**place if ends_here and here < left * WIDENED else int(2 ** (top - left / self.counts[place]))
-            left -= here
+    def is_worth_pruning(self, total: int) -> bool:
+        """Whether another bound costs less than going through all of so many hits."""
+        return total > 5 * self.initial_window
+
+    def lower_bound_for(self, items: int, ceiling: int) -> int | None:
+        """The price from which up to `ceiling` there are about so many items; None if there are fewer."""
+        end = math.log2(max(1, ceiling + 1))
+        missing = float(items)
+        for bucket in range(min(len(self.counts), math.ceil(end)) - 1, -1, -1):
+            top = min(end, bucket + 1.0)
+            # prices are taken to be spread evenly over the logarithm within a bucket
+            available = self.counts[bucket] * (top - bucket)
+            if available >= missing:
+                # the highest prices of all may end anywhere in their bucket
+                is_highest = not any(self.counts[bucket + 1 :])
+                if is_highest and available < missing * self.widening_factor:
+                    return 1 << bucket
+                return int(2.0 ** (top - missing / self.counts[bucket]))
+            missing -= available
         return None
 
+    def lower_bounds(self, items: int, ceiling: int) -> Iterator[int]:
+        """Ever lower bounds, for ever more items."""
+        window, last = max(self.initial_window, 4 * items), math.inf
+        while (bound := self.lower_bound_for(window, ceiling)) is not None:
+            if bound < last:
+                yield bound
+            window, last = window * self.widening_factor, bound
 
-class Dearest:
-    """Knows roughly what the items of platforms cost."""
 
-    def __init__(self, ask: Ask) -> None:
+class PriceHistograms:
+    """The price histograms of platforms, counted at first use and refreshed in the background."""
+
+    def __init__(self, ask: AskEngine, tasks: BackgroundTasks) -> None:
         self._ask = ask
-        self._known: dict[_Names, tuple[float, Prices]] = {}  # with when they are to be asked for again
-        self._asking: dict[_Names, asyncio.Task[Prices]] = {}
+        self._tasks = tasks
+        self._counted: dict[tuple[int, ...], tuple[float, PriceHistogram]] = {}  # with when to refresh it
+        self._in_flight: dict[tuple[int, ...], asyncio.Task[PriceHistogram]] = {}
 
-    async def bounds(
-        self, platforms: Sequence[Platform], question: Question, needed: int, most: int | None = None
-    ) -> Iterator[int]:
-        """Least prices, each lower than the one before, to look for so many items from; none where that gains nothing.
+    async def of(self, platforms: Sequence[Platform]) -> PriceHistogram:
+        """The histogram; the first caller waits for it, later ones get the last one while it is refreshed."""
+        key = tuple(platform.id for platform in platforms)
+        due, histogram = self._counted.get(key, (-math.inf, None))
+        if monotonic() >= due and key not in self._in_flight:
+            self._in_flight[key] = self._tasks.start(self._count(key, platforms))
+        # a caller that goes away leaves the task to the others
+        return await asyncio.shield(self._in_flight[key]) if histogram is None else histogram
 
-        `most`: what has been met costs no less.
-        """
-        if not dearest_of_many(question):
-            return iter(())
-        prices = await self._prices(platforms)
-        return _bounds(prices, needed, most_cents(question) if most is None else most)
-
-    async def _prices(self, platforms: Sequence[Platform]) -> Prices:
-        """What is known; who is the first to ask waits, later on it is asked for again meanwhile."""
-        names = tuple(platform.id for platform in platforms)
-        due, prices = self._known.get(names, (-math.inf, None))
-        if monotonic() >= due and names not in self._asking:
-            self._asking[names] = asyncio.create_task(self._counted(names, platforms))
-        # who goes away leaves it to the others
-        return await asyncio.shield(self._asking[names]) if prices is None else prices
-
-    async def _counted(self, names: _Names, platforms: Sequence[Platform]) -> Prices:
-        keep = KEEP_SECONDS
+    async def _count(self, key: tuple[int, ...], platforms: Sequence[Platform]) -> PriceHistogram:
+        lifetime = REFRESH_SECONDS
+        requests = [
+            {"query": _price_clause(2**bucket, 2 ** (bucket + 1) - 1), "size": 0, "track_total_hits": True}
+            for bucket in range(_BUCKETS)
+        ]
         try:
-            answers = await self._ask(platforms, [costing(2**place, 2 ** (place + 1) - 1) for place in range(_PLACES)])
-            prices = Prices(tuple(total_of(answer) for answer in answers))
-        except ApiError:  # a search does without a guess, and tells what is wrong with the engine
-            keep, (_, prices) = RETRY_SECONDS, self._known.get(names, (0.0, Prices(())))
+            histogram = PriceHistogram(tuple(total_of(answer) for answer in await self._ask(platforms, requests)))
+        except Exception:
+            # a search does without a bound, and reports what is wrong with the engine
+            log.warning("prices were not counted: price_desc is searched without a bound", exc_info=True)
+            lifetime, (_, histogram) = RETRY_SECONDS, self._counted.get(key, (0.0, PriceHistogram(())))
         finally:
-            del self._asking[names]
-        self._known[names] = (monotonic() + keep, prices)
-        return prices
+            del self._in_flight[key]
+        self._counted[key] = (monotonic() + lifetime, histogram)
+        return histogram
 
 
-def gains(total: int) -> bool:
-    """Whether another guess costs less than going through all of so many hits."""
-    return total > 5 * REACH
+async def price_desc_page(context: SearchContext, histograms: PriceHistograms) -> Page | None:
+    """The page of the highest prices; None if pruning does not pay for this query.
+
+    Raises ApiError `search_unavailable`.
+    """
+    query = context.query
+    histogram = await _histogram(context, histograms)
+    bounds = histogram.lower_bounds(query.body.page * query.body.limit, _highest_price(query))
+    bound = next(bounds, None)
+    if bound is None:
+        return None
+    page, count = page_request(query), count_request(query)
+    (answer, counted), facets = await search_with_facets(context, [_from_price(page, bound), count])
+    gear, total = gear_of(answer), total_of(counted)
+    while not _is_full(query, len(gear), total) and histogram.is_worth_pruning(total):
+        bound = next(bounds, None)
+        if bound is None:
+            break
+        gear = gear_of(await context.search(_from_price(page, bound)))
+    if not _is_full(query, len(gear), total):  # there are so few, or the index was refreshed in between
+        answer = await context.search(page_and_count_request(query))
+        gear, total = gear_of(answer), total_of(answer)
+    return Page(gear, total, facets, query.parsed)
 
 
-def _bounds(prices: Prices, needed: int, most: int) -> Iterator[int]:
-    items, last = max(REACH, 4 * needed), math.inf
-    while (least := prices.reached(items, most)) is not None:
-        if least < last:
-            yield least
-        items, last = items * WIDENED, least
+async def price_desc_hits(
+    context: SearchContext,
+    histograms: PriceHistograms,
+    request: Clause,
+    *,
+    after: Any = None,
+    remaining: int | None = None,
+) -> Answer | None:
+    """The answer to a cursor's request for the next highest prices; None if no bound gives a full page.
+
+    `after` is the price of the last hit before them; `remaining` is how many hits there are, if that is known.
+    """
+    limit = context.body.limit
+    if remaining is not None and after in NO_VALUE:  # only items without a price are left
+        return await context.search(_from_price(request, NO_PRICE, NO_PRICE))
+    histogram = await _histogram(context, histograms)
+    if remaining is not None and not histogram.is_worth_pruning(remaining):
+        return None
+    for bound in histogram.lower_bounds(limit, _highest_price(context.query) if after is None else after):
+        answer = await context.search(_from_price(request, bound))
+        if len(hits_of(answer)) == limit:
+            return answer
+        if remaining is None:
+            return None
+    return None
+
+
+async def _histogram(context: SearchContext, histograms: PriceHistograms) -> PriceHistogram:
+    """The prices of the searched platforms; an empty histogram, without bounds, if hardly any item matches."""
+    query = context.query
+    if not _SELECTIVE_FILTERS.isdisjoint(query.filters) or len(words_of(query.body.query)) >= _SELECTIVE_WORDS:
+        return PriceHistogram(())
+    return await histograms.of(context.platforms)
+
+
+def _highest_price(query: SearchQuery) -> int:
+    """The most minor units that the filter by price lets through."""
+    clause = query.filters.get("price")
+    highest: int = NO_PRICE - 1 if clause is None else clause["range"]["price.ascending"]["lte"]
+    return highest
+
+
+def _is_full(query: SearchQuery, hits: int, total: int) -> bool:
+    """Whether hits above a bound are the page: a full page holds whatever else there is, an empty one if none match."""
+    return query.is_page(hits, total) and (hits == query.body.limit or total == 0)
+
+
+def _from_price(request: Clause, lowest: int, highest: int = NO_PRICE - 1) -> Clause:
+    return with_filter(request, _price_clause(lowest, highest))
+
+
+def _price_clause(lowest: int, highest: int) -> Clause:
+    """Items, on offer or not, that cost so many minor units."""
+    return {"range": {"price.ascending": {"gte": lowest, "lte": highest}}}

@@ -1,141 +1,142 @@
-"""Answers that are kept: what was asked, as it was sent, in; the answer out while the indices are as they were for it.
+"""Response cache, keyed by the raw request and valid while the index revision is unchanged.
 
-An answer is given again only when the engine, asked after the request came, says that no copy of any part of the
-indices shows anything new: it is never older than one that the engine would have made.
+A cached response is given only if the engine, asked after the request came, reports that no copy of any shard shows
+anything new: it is never older than one that the engine would give. The cache fails open: whatever the question for the
+revision ends with, the response is computed.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import structlog
+from cachetools import LRUCache
 
-from api.errors import ApiError
+from api.background import BackgroundTasks
 from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
 
-PATIENCE_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its state is searched instead
-_PLACE_BYTES = 500  # of a short key and the objects around an answer; sys.getsizeof of each
+REVISION_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its revision is searched instead
+_ENTRY_BYTES = 500  # of a short key and the objects around a response, by sys.getsizeof
 
-# Platforms in, what tells one state of their indices from any other out; None where the engine may not tell.
-Ask = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
-_Names = tuple[int, ...]
-Met = Literal["hit", "stale", "unknown", "miss"]
+# The revision of the platforms' indices; None if the engine does not permit the question.
+AskRevision = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
+Compute = Callable[[], Awaitable[bytes]]
+Result = Literal["hit", "stale", "unknown", "miss"]
+_Key = tuple[int, ...]
 
 
-class Revisions:
-    """The state of indices, asked of the engine once for all that want to know it at the same time."""
+class IndexRevision:
+    """The revision of indices. Callers at the same time share one question to the engine (single flight)."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: AskRevision, tasks: BackgroundTasks, timeout: float = REVISION_SECONDS) -> None:
         self._ask = ask
-        self._asking: dict[_Names, asyncio.Task[bytes | None]] = {}
-        self._coming: dict[_Names, asyncio.Task[bytes | None]] = {}  # not asked yet: later calls join them
-        self._known: dict[_Names, bytes] = {}
-        self._refused = False
+        self._tasks = tasks
+        self._timeout = timeout
+        self._in_flight: dict[_Key, asyncio.Task[bytes | None]] = {}
+        self._pending: dict[_Key, asyncio.Task[bytes | None]] = {}  # not sent yet: later callers join them
+        self._last: dict[_Key, bytes] = {}
+        self._forbidden = False
 
-    def known(self, platforms: Sequence[Platform]) -> bytes | None:
-        """The state at the last time that it was asked for."""
-        return self._known.get(_names(platforms))
+    def last(self, platforms: Sequence[Platform]) -> bytes | None:
+        """The revision that the engine reported last."""
+        return self._last.get(_key(platforms))
 
-    async def now(self, platforms: Sequence[Platform]) -> bytes | None:
-        """The state at a moment after this call; None where the engine does not tell, or not soon."""
-        if self._refused:
+    async def current(self, platforms: Sequence[Platform]) -> bytes | None:
+        """The revision at a moment after this call; None if the engine does not report it, or not in time."""
+        if self._forbidden:
             return None
-        names = _names(platforms)
-        coming = self._coming.get(names)
-        if coming is None:
-            coming = asyncio.create_task(self._asked(names, platforms, self._asking.get(names)))
-            self._coming[names] = coming
+        key = _key(platforms)
+        pending = self._pending.get(key)
+        if pending is None:
+            pending = self._tasks.start(self._request(key, platforms, self._in_flight.get(key)))
+            self._pending[key] = pending
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                return await asyncio.shield(coming)  # who goes away leaves it to the others
+            async with asyncio.timeout(self._timeout):
+                return await asyncio.shield(pending)  # a caller that goes away leaves it to the others
         except TimeoutError:
             return None
 
-    async def _asked(
-        self, names: _Names, platforms: Sequence[Platform], before: asyncio.Task[bytes | None] | None
+    async def _request(
+        self, key: _Key, platforms: Sequence[Platform], previous: asyncio.Task[bytes | None] | None
     ) -> bytes | None:
-        if before is not None:
-            await asyncio.wait([before])
-        self._asking[names] = self._coming.pop(names)
+        if previous is not None:
+            await asyncio.wait([previous])
+        self._in_flight[key] = self._pending.pop(key)
         try:
             revision = await self._ask(platforms)
-            if revision is None:
-                self._refused = True
-                log.warning("no answers are kept: allow the engine's user indices:monitor/stats, then start again")
-            else:
-                self._known[names] = revision
-            return revision
-        except ApiError:  # what is wrong with the engine is told by the search that follows
+        except Exception:
+            log.warning("the index revision is unknown: responses are computed", exc_info=True)
             return None
         finally:
-            del self._asking[names]
+            del self._in_flight[key]
+        if revision is None:
+            self._forbidden = True
+            log.warning("no responses are cached: allow the engine's user indices:monitor/stats, then start again")
+        else:
+            self._last[key] = revision
+        return revision
 
 
 @dataclass(frozen=True)
-class _Kept:
+class Computation:
+    """How to compute a response, and the platforms whose indices it depends on; None: it must not be cached."""
+
+    compute: Compute
+    platforms: tuple[Platform, ...] | None
+
+
+@dataclass(frozen=True)
+class _Entry:
     platforms: tuple[Platform, ...]
     revision: bytes
-    answer: bytes
+    response: bytes
+    size: int
 
 
-class Answers:
-    """The answers of one worker that were asked for last, up to a number of bytes; none with 0."""
+class ResponseCache:
+    """The most recently used responses of one worker, up to a number of bytes; 0 disables it."""
 
-    def __init__(self, ask: Ask, looked_up: Callable[[Met], None], most_bytes: int) -> None:
-        self._revisions = Revisions(ask)
-        self._looked_up = looked_up
-        self._most = most_bytes
-        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
-        self._bytes = 0
+    def __init__(self, revision: IndexRevision, count: Callable[[Result], None], max_bytes: int) -> None:
+        self._revision = revision
+        self._count = count
+        self._max_bytes = max_bytes
+        self._entries: LRUCache[bytes, _Entry] = LRUCache(max_bytes, getsizeof=lambda entry: entry.size)
 
-    async def found(self, question: bytes) -> bytes | None:
-        """The answer that is kept for this and still holds."""
-        kept = self._kept.get(question)
-        if kept is None:
-            self._looked_up("miss")
-            return None
-        known = self._revisions.known(kept.platforms)
-        # what is known to be older needs no asking
-        revision = await self._revisions.now(kept.platforms) if known == kept.revision else known
-        if revision != kept.revision:
-            self._looked_up("unknown" if revision is None else "stale")
-            return None
-        if question in self._kept:
-            self._kept.move_to_end(question)
-        self._looked_up("hit")
-        return kept.answer
+    async def get_or_compute(self, request: bytes, prepare: Callable[[], Computation]) -> bytes:
+        """The cached response to a raw request if it is still valid, else a computed one; raises what computing raises.
 
-    async def keep(
-        self, question: bytes, platforms: Sequence[Platform], answer: Callable[[], Awaitable[bytes]]
-    ) -> bytes:
-        """The answer, made anew and kept; raises what it raises."""
-        if not self._most:
-            return await answer()
-        # The state before the answer is made: what changes meanwhile makes the answer newer than it is taken for.
-        revision = self._revisions.known(platforms) or await self._revisions.now(platforms)
-        made = await answer()
-        if revision is not None:
-            self._put(question, _Kept(tuple(platforms), revision, made))
-        return made
+        `prepare` is called only for a response that has to be computed.
+        """
+        result, response = await self._get(request)
+        self._count(result)
+        if response is not None:
+            return response
+        computation = prepare()
+        platforms = computation.platforms
+        if platforms is None or not self._max_bytes:
+            return await computation.compute()
+        # The revision before computing: a change meanwhile makes the response newer than it is taken for.
+        revision = self._revision.last(platforms) or await self._revision.current(platforms)
+        response = await computation.compute()
+        size = len(request) + len(response) + _ENTRY_BYTES
+        if revision is not None and size <= self._max_bytes:
+            self._entries[request] = _Entry(platforms, revision, response, size)
+        return response
 
-    def _put(self, question: bytes, kept: _Kept) -> None:
-        before = self._kept.pop(question, None)
-        if before is not None:
-            self._bytes -= _size(question, before)
-        self._kept[question] = kept
-        self._bytes += _size(question, kept)
-        while self._bytes > self._most:
-            oldest, held = self._kept.popitem(last=False)
-            self._bytes -= _size(oldest, held)
+    async def _get(self, request: bytes) -> tuple[Result, bytes | None]:
+        entry = self._entries.get(request)
+        if entry is None:
+            return "miss", None
+        last = self._revision.last(entry.platforms)
+        # an entry of an older revision needs no question
+        revision = await self._revision.current(entry.platforms) if last == entry.revision else last
+        if revision is None:
+            return "unknown", None
+        return ("hit", entry.response) if revision == entry.revision else ("stale", None)
 
 
-def _names(platforms: Sequence[Platform]) -> _Names:
+def _key(platforms: Sequence[Platform]) -> _Key:
     return tuple(platform.id for platform in platforms)
-
-
-def _size(question: bytes, kept: _Kept) -> int:
-    return len(question) + len(kept.answer) + _PLACE_BYTES

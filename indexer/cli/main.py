@@ -7,10 +7,9 @@ import click
 
 from indexer.cli.changes import delete, upsert
 from indexer.cli.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, WITHOUT_ORDERS
-from indexer.cli.plugins import Commands
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def main() -> None:
     """Fills the search index and looks after it.
 

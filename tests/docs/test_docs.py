@@ -22,7 +22,7 @@ SETTINGS = {str(field.validation_alias or f"GEAR_{name.upper()}") for name, fiel
     f"GEAR_NODE_{name.upper()}" for name in NodeSettings.model_fields
 }
 # Named already, and on their way into the code.
-PENDING = {"gear-api explain", "--retry-timeout", "--concurrency", "GEAR_RESPONSE_CACHE_MIB"}
+PENDING = {"--retry-timeout", "--concurrency"}
 # Names that begin like settings: of the tests, and of Compose.
 OTHER_VARIABLES = re.compile(r"GEAR_(TEST_\w+|POSTGRES_PASSWORD|OPENSEARCH_HEAP|SAMPLE_COUNT|IMAGE)")
 TESTS = {

@@ -1,1 +1,1 @@
-"""Why a search finds an item or does not."""
+"""Explains why a search finds an item or does not."""

@@ -1,33 +1,36 @@
-"""Why: a search body and an item in; whether the search answers the item, at which rank, and else what keeps it out.
+"""Explains whether a search answers an item, at which rank, and what keeps it out.
 
-Each condition of the search is asked of the engine for exactly this item, so nothing is judged a second time here.
+The engine evaluates each condition of the search for exactly this item, so nothing is judged a second time here.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from api.engine.answers import Json, total_of
+from api.engine.client import Engine
+from api.engine.errors import NotLoadedError
 from api.errors import ApiError
-from api.search.engine.client import Engine
-from api.search.explain.parts import OFFER, TEXT, held_by, parts
-from api.search.groups.execution import place_of
-from api.search.pagination.cursor import check_cursor
-from api.search.parsing.parse import understand
-from api.search.query.request import Question, offered_query, sort_clauses, sort_name
-from api.search.query_relaxation import in_force
-from api.search.schemas.search import PAGE_WINDOW, SearchBody, check_window, platforms_of
+from api.search.context import SearchContext, search_context
+from api.search.explain.conditions import OFFER, TEXT, conditions, value_of
+from api.search.groups import rank_of_group
+from api.search.query.request import sort_clauses
+from api.search.relaxation import relax
+from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.connection import SearchSettings
+from mappings.fields import SORTS
 from mappings.names import generation_pattern, parse_generation
 from mappings.platforms import Platform, Platforms
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One condition: the body's field, what it asks, what the item has there, and whether the engine says it is met."""
+class CheckedCondition:
+    """A condition: the body's field, what it asks, what the item has there, and whether the engine says it is met."""
 
     field: str
     asked: Any
@@ -36,7 +39,7 @@ class Judged:
 
 
 @dataclass
-class Why:
+class Explanation:
     """Why an item is or is not in an answer; `reasons` are codes for machines, `sentences` the same for people."""
 
     platform: int
@@ -44,178 +47,185 @@ class Why:
     answered: bool = False
     reasons: list[str] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
-    index: str | None = None  # the generation that serves
+    index: str | None = None  # the serving generation
     name: str | None = None
-    parts: list[Judged] = field(default_factory=list)
+    parts: list[CheckedCondition] = field(default_factory=list)
     rank: int | None = None  # from 1
     page: int | None = None  # on which it is, at the body's limit
     total: int | None = None
 
-    def because(self, reason: str, sentence: str) -> "Why":
+    def add(self, reason: str, sentence: str) -> "Explanation":
         """The same with one more reason."""
         self.reasons.append(reason)
         self.sentences.append(sentence)
         return self
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         """For `--json`."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
-class Asker:
-    """Whom to ask: the engine as searches ask it, a client for what they do not, names of indices, the platforms."""
+class Explainer:
+    """Explains with the engine as searches use it, and a client for what they do not ask."""
 
     engine: Engine
     client: AsyncOpenSearch
     settings: SearchSettings
     platforms: Platforms
 
-    async def why(self, platform: Platform, number: int, body: SearchBody) -> Why:
+    async def explain(self, platform: Platform, number: int, body: SearchBody) -> Explanation:
         """Why the item is or is not in the body's answer; raises ApiError for a body that the API refuses."""
-        asked = platforms_of(body, self.platforms)
-        check_window(body)
-        check_cursor(body)
-        found = Why(platform.id, number)
+        context = search_context(self.engine, self.platforms, body)
+        explanation = Explanation(platform.id, number)
         alias = self.settings.alias(platform.id)
-        found.index = await self._serving(alias)
-        if found.index is None:
-            return found.because("not_loaded", f"nothing is loaded behind {alias}: load the catalogue")
-        question = await self._question(body, asked)
-        if not await self._judge(found, question):
-            return await self._elsewhere(found, alias)
-        if platform not in asked:
-            found.because("other_platform", f"the body asks platform {body.platform}, the item is on {platform.id}")
-        _blame(found)
-        if not found.reasons:
-            await self._place(found, question, asked)
-        return found
+        explanation.index = await self._serving_index(alias)
+        if explanation.index is None:
+            return explanation.add("not_loaded", f"nothing is loaded behind {alias}: load the catalogue")
+        context = await _relaxed_if_empty(context)
+        if not await self._check_conditions(explanation, context):
+            return await self._locate(explanation, alias)
+        if platform not in context.platforms:
+            sentence = f"the body asks platform {body.platform}, the item is on {platform.id}"
+            explanation.add("other_platform", sentence)
+        _add_unmet(explanation)
+        if not explanation.reasons:
+            await self._rank(explanation, context)
+        return explanation
 
-    async def _question(self, body: SearchBody, asked: Sequence[Platform]) -> Question:
-        """The body with its text in the reading that is in force."""
-        aliases = ",".join(self.settings.alias(platform.id) for platform in asked)
-        question = Question(body, understand(body.query, asked), asked[0].minor_digits)
-        first = {"query": offered_query(question), "size": 0, "track_total_hits": 1}
-        if (await self._search(aliases, first))["hits"]["total"]["value"] > 0:
-            return question
-
-        async def ask(bodies: Sequence[dict[str, Any]]) -> list[int]:
-            return [(await self._search(aliases, one))["hits"]["total"]["value"] for one in bodies]
-
-        return replace(question, understood=await in_force(ask, question.understood, asked))
-
-    async def _serving(self, alias: str) -> str | None:
+    async def _serving_index(self, alias: str) -> str | None:
         try:
             return next(iter(await self.client.indices.get_alias(name=alias)), None)
         except NotFoundError:
             return None
 
-    async def _judge(self, found: Why, question: Question) -> bool:
-        """Asks every condition of this one item; false where the serving index does not show it."""
-        conditions = parts(question)
-        named = {str(place): part.clause for place, part in enumerate(conditions)}
-        body = {
-            "query": {"ids": {"values": [str(found.id)]}},
+    async def _check_conditions(self, explanation: Explanation, context: SearchContext) -> bool:
+        """Evaluates every condition for this item; false if the serving index does not show it."""
+        checked = conditions(context.query)
+        filters = {str(place): condition.clause for place, condition in enumerate(checked)}
+        request = {
+            "query": {"ids": {"values": [str(explanation.id)]}},
             "size": 1,
             "_source": ["item"],
-            "aggs": {"parts": {"filters": {"filters": named}}},
+            "aggs": {"parts": {"filters": {"filters": filters}}},
         }
-        answer = await self._search(str(found.index), body)
+        answer = await self._search(str(explanation.index), request)
         for hit in answer["hits"]["hits"]:
             item, buckets = hit["_source"]["item"], answer["aggregations"]["parts"]["buckets"]
-            found.name = item["name"]
-            found.parts = [
-                Judged(part.field, part.asked, held_by(item, part.field), buckets[str(place)]["doc_count"] == 1)
-                for place, part in enumerate(conditions)
+            explanation.name = item["name"]
+            explanation.parts = [
+                CheckedCondition(
+                    condition.field,
+                    condition.asked,
+                    value_of(item, condition.field),
+                    buckets[str(place)]["doc_count"] == 1,
+                )
+                for place, condition in enumerate(checked)
             ]
-        return bool(found.parts)
+        return bool(explanation.parts)
 
-    async def _elsewhere(self, found: Why, alias: str) -> Why:
-        """Tells an item that is nowhere from one that is not shown yet and from one of another generation."""
+    async def _locate(self, explanation: Explanation, alias: str) -> Explanation:
+        """Tells an item that is nowhere from one that is not searchable yet and one of another generation."""
         try:
-            await self.client.get(index=str(found.index), id=str(found.id), params={"_source": "false"})
-            return found.because("not_yet", "it was written a moment ago; searches see it within a second")
+            await self.client.get(index=str(explanation.index), id=str(explanation.id), params={"_source": "false"})
+            return explanation.add("not_yet", "it was written a moment ago; searches see it within a second")
         except NotFoundError:
             pass
-        ids = {"query": {"ids": {"values": [str(found.id)]}}, "size": 100, "_source": False}
-        answer = await self._search(generation_pattern(alias), ids)
+        request = {"query": {"ids": {"values": [str(explanation.id)]}}, "size": 100, "_source": False}
+        answer = await self._search(generation_pattern(alias), request)
         others = sorted(hit["_index"] for hit in answer["hits"]["hits"] if parse_generation(alias, hit["_index"]))
         if others:
             sentence = (
                 f"what serves does not have it, but {', '.join(others)} does: it was deleted or left the catalogue"
             )
-            return found.because("other_generation", f"{sentence}, or the load of that index was not swapped in")
-        sentence = f"no index of platform {found.platform} has it: it was deleted, or is not in what was loaded, or was"
-        return found.because("not_indexed", f"{sentence} refused there (see the load's rejects file)")
+            return explanation.add("other_generation", f"{sentence}, or the load of that index was not swapped in")
+        sentence = f"no index of platform {explanation.platform} has it: it was deleted, or is not in what was loaded"
+        return explanation.add("not_indexed", f"{sentence}, or was refused there (see the load's rejects file)")
 
-    async def _place(self, found: Why, question: Question, platforms: Sequence[Platform]) -> None:
-        """Finds the item among the hits in their order, or its card among the cards."""
-        body = question.body
+    async def _rank(self, explanation: Explanation, context: SearchContext) -> None:
+        """Finds the rank of the item among the hits, or of its group among the groups."""
+        body = context.body
         if body.group_by is None:
-            found.rank, found.total = await self._among_hits(found, question, platforms)
+            explanation.rank, explanation.total = await self._rank_among_hits(explanation, context)
         else:
-            head = await self._head(found, question, platforms)
-            if head["_index"] != found.index or head["_id"] != str(found.id):
-                sentence = f"groupBy shows one card for its name, that of item {head['_id']}"
-                found.because("grouped", f"{sentence}: it is cheaper, or as cheap with a lower id")
+            head = await self._head(explanation, context)
+            if head["_index"] != explanation.index or head["_id"] != str(explanation.id):
+                sentence = f"groupBy shows one hit for its name, that of item {head['_id']}"
+                explanation.add("grouped", f"{sentence}: it is cheaper, or as cheap with a lower id")
                 return
-            group = head["_source"]["group"]
-            found.rank, found.total = await place_of(self.engine, platforms, question, group)
-        if found.rank is None:
-            sentence = f"it is behind the first {PAGE_WINDOW:,} of {found.total:,} hits, which pages do not reach"
-            found.because("window", f"{sentence}: narrow the filters, or walk on with a cursor")
+            explanation.rank, explanation.total = await rank_of_group(context, head["_source"]["group"])
+        if explanation.rank is None:
+            sentence = f"it is behind the first {PAGE_WINDOW:,} of {explanation.total:,} hits, which pages do not reach"
+            explanation.add("window", f"{sentence}: narrow the filters, or read on with a cursor")
             return
-        found.page = (found.rank - 1) // body.limit + 1
-        place = f"number {found.rank:,} of {found.total:,}"
-        if found.page != body.page and body.cursor is None:
-            sentence = f"it is {place}, on page {found.page:,} of {body.limit} hits each"
-            found.because("page", f"{sentence}; page {body.page:,} was asked for")
+        explanation.page = (explanation.rank - 1) // body.limit + 1
+        place = f"number {explanation.rank:,} of {explanation.total:,}"
+        if explanation.page != body.page and body.cursor is None:
+            sentence = f"it is {place}, on page {explanation.page:,} of {body.limit} hits each"
+            explanation.add("page", f"{sentence}; page {body.page:,} was asked for")
             return
-        found.answered = True
-        found.sentences.append(f"it is in the answer, {place}")
+        explanation.answered = True
+        explanation.sentences.append(f"it is in the answer, {place}")
 
-    async def _among_hits(
-        self, found: Why, question: Question, platforms: Sequence[Platform]
-    ) -> tuple[int | None, int]:
-        """The item's place from 1 among as many hits as pages reach, and the number of all."""
-        sort = sort_clauses(sort_name(question.body, question.understood))
-        every = {"query": offered_query(question), "sort": sort, "track_total_hits": True}
-        answer = await self._search(self._aliases(platforms), {**every, "size": PAGE_WINDOW, "_source": False})
+    async def _rank_among_hits(self, explanation: Explanation, context: SearchContext) -> tuple[int | None, int]:
+        """The item's rank from 1 among as many hits as pages reach, and the total."""
+        query = context.query
+        request = {
+            "query": query.offered,
+            "sort": sort_clauses(query.sort),
+            "track_total_hits": True,
+            "size": PAGE_WINDOW,
+            "_source": False,
+        }
+        answer = await self._search(self._aliases(context.platforms), request)
         hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
-        place = (found.index, str(found.id))
-        return hits.index(place) + 1 if place in hits else None, answer["hits"]["total"]["value"]
+        item = (explanation.index, str(explanation.id))
+        return hits.index(item) + 1 if item in hits else None, answer["hits"]["total"]["value"]
 
-    async def _head(self, found: Why, question: Question, platforms: Sequence[Platform]) -> dict[str, Any]:
-        """The hit that the card of the item's name shows: names are grouped byte for byte."""
-        query = {"bool": {"filter": [offered_query(question), {"term": {"name": found.name}}]}}
-        body = {"query": query, "sort": sort_clauses("price_asc"), "size": 1, "_source": ["group"]}
-        answer = await self._search(self._aliases(platforms), body)
+    async def _head(self, explanation: Explanation, context: SearchContext) -> Json:
+        """The hit that stands for the item's name: names are grouped byte for byte."""
+        request = {
+            "query": {"bool": {"filter": [context.query.offered, {"term": {"name": explanation.name}}]}},
+            "sort": sort_clauses(next(sort for sort in SORTS if sort.name == "price_asc")),
+            "size": 1,
+            "_source": ["group"],
+        }
+        answer = await self._search(self._aliases(context.platforms), request)
         for hit in answer["hits"]["hits"]:
-            head: dict[str, Any] = hit
+            head: Json = hit
             return head
         raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
 
-    def _aliases(self, platforms: Sequence[Platform]) -> str:
+    def _aliases(self, platforms: Iterable[Platform]) -> str:
         return ",".join(self.settings.alias(platform.id) for platform in platforms)
 
-    async def _search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def _search(self, index: str, request: Json) -> Json:
         params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-        answer: dict[str, Any] = await self.client.search(index=index, body=body, params=params)
+        answer: Json = await self.client.search(index=index, body=request, params=params)
         return answer
 
 
-def _blame(found: Why) -> None:
-    """A reason for each condition that is not met."""
-    for part in found.parts:
+async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
+    """The context as the search would relax it."""
+    request = {"query": context.query.offered, "size": 0, "track_total_hits": 1}
+    with suppress(NotLoadedError):  # the body's platform is not loaded, which is another than the item's
+        if total_of(await context.search(request)) == 0:
+            return await relax(context)
+    return context
+
+
+def _add_unmet(explanation: Explanation) -> None:
+    """Adds a reason for each condition that is not met."""
+    for part in explanation.parts:
         if part.met:
             continue
         if part.field == OFFER:
             sentence = "an active order binds it; `gear-indexer doctor` tells whether the orders agree"
-            found.because("bound", sentence)
+            explanation.add("bound", sentence)
         elif part.field == TEXT:
-            found.because("query", f"nothing in it meets {shown(part.asked)} of the text")
+            explanation.add("query", f"nothing in it meets {shown(part.asked)} of the text")
         else:
-            found.because(part.field, f"{part.field} asks for {shown(part.asked)}; it has {shown(part.has)}")
+            explanation.add(part.field, f"{part.field} asks for {shown(part.asked)}; it has {shown(part.has)}")
 
 
 def shown(value: Any) -> str:

@@ -1,147 +1,135 @@
-"""Cursors: where a walk over all hits stands in, an opaque text that only this service can make out, and back. Pure.
+"""Cursors: where a reader of all hits stands, as an opaque, signed token. Pure.
 
-A cursor is its own memory, so any worker and machine continues it. It is signed, because what it holds is sent to the
-engine: the name of a view there, and the place in it.
+A token holds all that continuing takes, so any worker on any machine can do it. It is signed, because what it holds is
+sent to the engine: the id of a point in time, and the sort values of a hit.
 """
 
 import base64
 import hashlib
 import hmac
-import zlib
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
+import msgspec
 import orjson
+from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from api.errors import ApiError, invalid
-from api.search.query.request import Question, whole_request
+from api.errors import invalid
+from api.search.query.clauses import Clause
+from api.search.query.request import SearchQuery, page_and_count_request
 from api.search.schemas.search import SearchBody
 
 START = "*"
-_VERSION = b"\x02"
-_SIGNATURE_BYTES = 16  # half of HMAC-SHA-256, the least that RFC 2104 calls safe to cut to
+_SALT = "cursor.3"  # changes with the fields of a token
 _FINGERPRINT_BYTES = 12
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 @dataclass(frozen=True)
-class View:
-    """A frozen view of the items, held by the engine under a text of its own; `shared` by cursors started close."""
-
-    id: str
-    shared: bool
-
-
-@dataclass(frozen=True)
 class Cursor:
-    """Where a walk stands: `seen` of the view's `total` hits are behind it, the last of them sorted at `after`."""
+    """A position in a point in time: `seen` of its `total` hits are before it, the last of them sorted at `after`.
 
-    view: View
-    handed_out: int  # milliseconds since 1970
-    asked: str  # the fingerprint of the body that started it
+    `issued_at` is in milliseconds since 1970. `fingerprint` is that of the body that started it. `relaxed`: the text is
+    relaxed, because its strict parse finds nothing in this point in time.
+    """
+
+    pit: str
+    shared: bool
+    issued_at: int
+    fingerprint: str
     seen: int
     total: int
     after: list[Any]
-    loosened: bool = False  # whether the text is not read strictly, because that finds nothing in this view
+    relaxed: bool = False
 
 
-class NotACursorError(ValueError):
-    """A text that no service with this key has made."""
+class _Fields(msgspec.Struct, array_like=True):
+    pit: Any  # bytes if that is lossless, because only those shrink: an id repeats itself for each shard
+    shared: bool
+    issued_at: int
+    fingerprint: str
+    seen: int
+    total: int
+    after: list[Any]
+    relaxed: bool
 
 
-def check_cursor(body: SearchBody) -> None:
-    """Raises ApiError `validation_failed` for a cursor together with a page or with groups."""
-    if body.cursor is not None and body.names_page:
-        raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the answer")
-    if body.cursor is not None and body.group_by is not None:
-        raise invalid("groupBy", "a cursor walks over single items: leave out `groupBy` or page through the names")
+class _Msgpack:
+    """The serializer of a token's fields."""
+
+    _decoder = msgspec.msgpack.Decoder(_Fields)
+
+    def dumps(self, fields: Any) -> bytes:
+        return msgspec.msgpack.encode(fields)
+
+    def loads(self, content: bytes) -> Any:
+        return self._decoder.decode(content)
 
 
-def view_request(question: Question, view: View, keep_seconds: float) -> dict[str, Any]:
-    """The engine's body for the first hits of a view with their exact number; the view is kept for so long."""
-    return view_search(whole_request(question), view, keep_seconds)
+class _CanonicalSigner(Signer):
+    """Takes a signature only as it writes it: decoding base64 would forgive other characters."""
+
+    def verify_signature(self, value: str | bytes, sig: str | bytes) -> bool:
+        content = value.encode() if isinstance(value, str) else value
+        signature = sig.encode() if isinstance(sig, str) else sig
+        return hmac.compare_digest(signature, self.get_signature(content))
 
 
-def view_search(body: dict[str, Any], view: View, keep_seconds: float) -> dict[str, Any]:
-    """A search body, asked of a view."""
-    return {**body, "pit": {"id": view.id, "keep_alive": f"{round(keep_seconds * 1000)}ms"}}
+def encode(cursor: Cursor, key: bytes) -> str:
+    """The cursor as a token of letters, digits, `-`, `_` and `.`."""
+    fields = {name: getattr(cursor, name) for name in _Fields.__struct_fields__}
+    token = _serializer(key).dumps(_Fields(**{**fields, "pit": _packed(cursor.pit)}))
+    return token if isinstance(token, str) else token.decode()
 
 
-def next_request(question: Question, cursor: Cursor, keep_seconds: float) -> dict[str, Any]:
-    """The engine's body for the hits behind a cursor; their number is known from the first page on."""
-    after = {"search_after": cursor.after, "track_total_hits": False}
-    return {**view_request(question, cursor.view, keep_seconds), **after}
+def decode(token: str, key: bytes) -> Cursor:
+    """The cursor of a token; raises ApiError `validation_failed` for any text that no service with this key made."""
+    try:
+        fields = _serializer(key).loads(token)
+    except BadData as error:
+        message = "is not a cursor of this service: send `*` or the `nextCursor` of an answer, unchanged"
+        raise invalid("cursor", message) from error
+    pit = fields.pit if isinstance(fields.pit, str) else base64.urlsafe_b64encode(fields.pit).decode()
+    return Cursor(**{**msgspec.structs.asdict(fields), "pit": pit})
+
+
+def next_request(query: SearchQuery, cursor: Cursor) -> Clause:
+    """The search body for the hits behind a cursor; their number is known from the first page on."""
+    return {**page_and_count_request(query), "search_after": cursor.after, "track_total_hits": False}
 
 
 def fingerprint(body: SearchBody) -> str:
-    """What a body asks for, apart from how many hits at once: the same for bodies that mean the same values."""
-    asked = _without_absent(body.model_dump(exclude={"cursor", "page", "limit"}, exclude_defaults=True))
-    content = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=_plain)
-    return _text(hashlib.sha256(content).digest()[:_FINGERPRINT_BYTES])
+    """What a body searches for, apart from how many hits at once: the same for bodies that mean the same values."""
+    fields = _without_absent(body.model_dump(exclude={"cursor", "page", "limit"}, exclude_defaults=True))
+    content = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_normalized)
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()[:_FINGERPRINT_BYTES]).decode()
 
 
-def seal(cursor: Cursor, key: bytes) -> str:
-    """The cursor as a text of letters, digits, `-` and `_`."""
-    view = cursor.view
-    packed = _bytes(view.id.rstrip("="))
-    if packed is not None and _padded(packed) != view.id:
-        packed = None
-    known = [cursor.handed_out, cursor.asked, cursor.seen, cursor.total, cursor.after, cursor.loosened, view.shared]
-    # the name of a view as bytes, where that is the same, because only those shrink: it repeats itself for each shard
-    content = orjson.dumps([*known, view.id if packed is None else None]) + b"\n" + (packed or b"")
-    signed = _VERSION + zlib.compress(content, 9)
-    return _text(_signature(signed, key) + signed)
+def _serializer(key: bytes) -> URLSafeSerializer:
+    # Not the timed one: it refuses tokens of a machine whose clock is ahead.
+    return URLSafeSerializer(
+        key, _SALT, serializer=_Msgpack(), signer=_CanonicalSigner, signer_kwargs={"digest_method": hashlib.sha256}
+    )
 
 
-def unseal(text: str, key: bytes) -> Cursor:
-    """The cursor that `seal` made with this key; raises NotACursorError."""
-    content = _bytes(text)
-    if content is None:
-        raise NotACursorError
-    signature, signed = content[:_SIGNATURE_BYTES], content[_SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signature, _signature(signed, key)) or signed[:1] != _VERSION:
-        raise NotACursorError
-    known, _, packed = zlib.decompress(signed[1:]).partition(b"\n")
-    handed_out, asked, seen, total, after, loosened, shared, name = orjson.loads(known)
-    return Cursor(View(name or _padded(packed), shared), handed_out, asked, seen, total, after, loosened)
-
-
-def expired() -> ApiError:
-    """What is told of a cursor that was one."""
-    return ApiError("cursor_expired")
-
-
-def _signature(content: bytes, key: bytes) -> bytes:
-    return hmac.digest(key, content, "sha256")[:_SIGNATURE_BYTES]
-
-
-def _padded(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).decode()
-
-
-def _text(content: bytes) -> str:
-    return _padded(content).rstrip("=")
-
-
-def _bytes(text: str) -> bytes | None:
-    """The bytes that this text writes, without padding; None where it is not how we would write them."""
+def _packed(pit: str) -> bytes | str:
     try:
-        content = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except ValueError:  # among them the decoder's own
-        return None
-    return content if text == _text(content) else None
+        content = base64.urlsafe_b64decode(pit)
+    except ValueError:
+        return pit
+    return content if base64.urlsafe_b64encode(content).decode() == pit else pit
 
 
 def _without_absent(value: Any) -> Any:
-    """The same without what means nothing: null, and lists and objects that are empty or only hold such."""
+    """The same without what means nothing: null, and lists and objects that are empty or hold nothing else."""
     if not isinstance(value, dict):
         return value
-    held = {name: _without_absent(part) for name, part in value.items()}
-    return {name: part for name, part in held.items() if part is not None and part not in ([], {})}
+    fields = {name: _without_absent(part) for name, part in value.items()}
+    return {name: part for name, part in fields.items() if part is not None and part not in ([], {})}
 
 
-def _plain(value: Any) -> str:
+def _normalized(value: Any) -> str:
     """A decimal without what its notation adds: 5, 5.0 and 5e0 are one number."""
     if not isinstance(value, Decimal):
         raise TypeError

@@ -1,164 +1,127 @@
-"""One page of a walk over all hits: a question with a cursor in, the answer's bytes with the next cursor out.
+"""One page of a cursor: the next hits of a point in time.
 
-The walk reads a frozen view of the items, so nothing that happens to the index moves it: each hit of the view is met
-once, the total is the view's own on every page, and the text keeps the reading that finds something in the view. What
-has been bound since is left out of its page.
+Nothing that happens to the index moves a point in time: each of its hits comes once, the total is the same on every
+page, and the text keeps the relaxation that finds something in it. Items bound since then are left out of their page.
 """
 
-import asyncio
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
 
+from api.engine.answers import Answer, Gear, Hit, hits_of, item_of, total_of
+from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
-from api.search.engine.answers import Answer, Hit, ViewGoneError
-from api.search.engine.results import Gear, cursor_answer, item_of, total_of
-from api.search.facets.execution import Facets, facets_of
-from api.search.pagination.cursor import (
-    START,
-    Cursor,
-    View,
-    expired,
-    fingerprint,
-    next_request,
-    view_request,
-    view_search,
-)
-from api.search.pagination.point_in_time import now_milliseconds
-from api.search.parsing.interpretation import explained
-from api.search.parsing.parse import Understood
-from api.search.price_desc import gains
-from api.search.query.request import NO_VALUE, Question, count_request, dearest_first, from_price, page_request
-from api.search.query_relaxation import in_force
+from api.search.context import Page, PointInTime, SearchContext
+from api.search.facets import facets_of
+from api.search.pagination.cursor import START, Cursor, fingerprint, next_request
+from api.search.parsing.parse import ParsedQuery
+from api.search.price_desc import price_desc_hits
+from api.search.query.request import count_request, page_and_count_request, page_request
+from api.search.relaxation import relax
 from api.services import Services
-from mappings.money import NO_PRICE
-from mappings.platforms import Platform
 from store.bound_items import bound_among
 
 
 @dataclass(frozen=True)
-class _Page:
+class _Hits:
+    """The hits of a page, the cursor behind them, and the parse that found them."""
+
     hits: list[Hit]
-    reached: Cursor  # where the walk stands behind these hits
-    understood: Understood  # the reading in force
+    cursor: Cursor
+    pit: PointInTime
+    parsed: ParsedQuery
 
     @property
-    def last(self) -> bool:
-        return self.reached.seen >= self.reached.total
+    def is_last(self) -> bool:
+        return self.cursor.seen >= self.cursor.total
 
 
-async def walk(services: Services, platforms: Sequence[Platform], question: Question) -> bytes:
-    """Answers one page, with facets of what is on offer now.
+async def cursor_page(services: Services, context: SearchContext) -> Page:
+    """The page of the body's cursor, with facets of what is on offer now.
 
     Raises ApiError `cursor_expired`, `validation_failed`, `search_unavailable`.
     """
-    facets = await facets_of(services.engine, platforms, question)  # first: where they fail no view is left behind
+    points_in_time = services.points_in_time
+    facets = await facets_of(context)  # first: if they fail no point in time is left open
+    is_first = context.body.cursor == START
     try:
-        if question.body.cursor == START:
-            page = await _first(services, platforms, question)
-        else:
-            page = await _next(services, platforms, question)
-    except ViewGoneError as error:
-        raise expired() from error
-    gear = await _offered(services, page.hits)
-    token = None if page.last else await services.cursors.seal(page.reached)
-    if page.understood is not question.understood:
-        facets = await _facets_as_read(services, platforms, question, page)
-    if page.last:
-        services.cursors.end(page.reached.view)
-    explanation = explained(question.body, question.understood, page.understood)
-    return cursor_answer(gear, page.reached.total, token, facets, explanation)
-
-
-async def _facets_as_read(
-    services: Services, platforms: Sequence[Platform], question: Question, page: _Page
-) -> Facets | None:
-    """The facets in the page's own reading; a walk that they fail on its first page leaves no view behind."""
+        page = await (_first(services, context) if is_first else _next(services, context))
+    except PitGoneError as error:
+        raise ApiError("cursor_expired") from error
     with ExitStack() as undo:
-        if question.body.cursor == START:
-            undo.callback(services.cursors.end, page.reached.view)
-        facets = await facets_of(services.engine, platforms, replace(question, understood=page.understood))
+        if is_first:
+            undo.callback(points_in_time.release, page.pit)
+        gear = await _without_bound(services, page.hits)
+        token = None if page.is_last else await points_in_time.issue(page.cursor)
+        if page.parsed is not context.query.parsed:
+            facets = await facets_of(context.parsed_as(page.parsed))
         undo.pop_all()
-    return facets
+    if page.is_last and is_first:
+        await points_in_time.discard(page.pit)
+    elif page.is_last:
+        points_in_time.release(page.pit)
+    return Page(gear, page.cursor.total, facets, page.parsed, token)
 
 
-async def _first(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:
-    cursors = services.cursors
-    view = await cursors.open(platforms)
+async def _first(services: Services, context: SearchContext) -> _Hits:
+    pit = await services.points_in_time.open(context.platforms)
     with ExitStack() as undo:
-        undo.callback(cursors.end, view)
-        answer = await _from_the_start(services, platforms, question, view)
-        loose = await _loosened(services, platforms, question, view) if total_of(answer) == 0 else question
-        if loose is not question:
-            answer = await _from_the_start(services, platforms, loose, view)
+        undo.callback(services.points_in_time.release, pit)
+        strict = context.at(pit)
+        answer, used = await _first_hits(services, strict), strict
+        if total_of(answer) == 0:
+            used = await relax(strict)
+            if used is not strict:
+                answer = await _first_hits(services, used)
         undo.pop_all()
-    start = Cursor(view, 0, fingerprint(question.body), 0, total_of(answer), [], loose is not question)
-    page = _page(start, answer, loose)
-    if page.last:
-        await cursors.close(view)
-    return page
+    cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body), 0, total_of(answer), [], used is not strict)
+    return _behind(cursor, answer, pit, used.query.parsed)
 
 
-async def _from_the_start(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Answer:
-    """The first hits of a view with the number of all; asked apart they fit, because nothing moves a view."""
-    search, keep, limit = services.engine.search_view, services.cursors.engine_keep_seconds, question.body.limit
-    least = next(await services.dearest.bounds(platforms, question, needed=limit), None)
-    if least is not None:
-        page = await search(view_search(from_price(page_request(question), least), view, keep))
-        if len(page["hits"].get("hits", ())) == limit:
-            page["hits"]["total"] = (await search(view_search(count_request(question), view, keep)))["hits"]["total"]
-            return page
-    return await search(view_request(question, view, keep))
+async def _first_hits(services: Services, context: SearchContext) -> Answer:
+    """The first hits with the exact total; searched for apart they agree, because nothing moves a point in time."""
+    query = context.query
+    if query.sort.name == "price_desc":
+        answer = await price_desc_hits(context, services.price_histograms, page_request(query))
+        if answer is not None:
+            answer["hits"]["total"] = (await context.search(count_request(query)))["hits"]["total"]
+            return answer
+    return await context.search(page_and_count_request(query))
 
 
-async def _loosened(services: Services, platforms: Sequence[Platform], question: Question, view: View) -> Question:
-    """The question in the reading that is in force where the strict one finds nothing; a view always gives the same."""
-
-    async def ask(bodies: Sequence[dict[str, Any]]) -> list[int]:
-        keep = services.cursors.engine_keep_seconds
-        asked = (services.engine.search_view(view_search(one, view, keep)) for one in bodies)
-        return [total_of(answer) for answer in await asyncio.gather(*asked)]
-
-    used = await in_force(ask, question.understood, platforms)
-    return question if used is question.understood else replace(question, understood=used)
-
-
-async def _next(services: Services, platforms: Sequence[Platform], question: Question) -> _Page:
-    body = question.body
-    cursor = await services.cursors.unseal(body.cursor or "")
-    if cursor.asked != fingerprint(body):
+async def _next(services: Services, context: SearchContext) -> _Hits:
+    cursor = await services.points_in_time.read(context.body.cursor or "")
+    if cursor.fingerprint != fingerprint(context.body):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
-    if cursor.loosened:
-        question = await _loosened(services, platforms, question, cursor.view)
-    return _page(cursor, await _behind(services, platforms, question, cursor), question)
+    pit = services.points_in_time.resume(cursor)
+    context = context.at(pit)
+    if cursor.relaxed:
+        context = await relax(context)
+    return _behind(cursor, await _next_hits(services, context, cursor), pit, context.query.parsed)
 
 
-async def _behind(services: Services, platforms: Sequence[Platform], question: Question, cursor: Cursor) -> Answer:
-    """The hits behind a cursor, as many as the page has room for, or all."""
-    engine, limit = services.engine, question.body.limit
-    request = next_request(question, cursor, services.cursors.engine_keep_seconds)
-    if dearest_first(question) and cursor.after[0] in NO_VALUE:
-        return await engine.search_view(from_price(request, NO_PRICE, NO_PRICE))
-    if gains(cursor.total - cursor.seen):
-        for least in await services.dearest.bounds(platforms, question, needed=limit, most=cursor.after[0]):
-            answer = await engine.search_view(from_price(request, least))
-            if len(answer["hits"].get("hits", ())) == limit:
-                return answer
-    return await engine.search_view(request)
+async def _next_hits(services: Services, context: SearchContext, cursor: Cursor) -> Answer:
+    request = next_request(context.query, cursor)
+    if context.query.sort.name == "price_desc":
+        remaining = cursor.total - cursor.seen
+        answer = await price_desc_hits(
+            context, services.price_histograms, request, after=cursor.after[0], remaining=remaining
+        )
+        if answer is not None:
+            return answer
+    return await context.search(request)
 
 
-def _page(cursor: Cursor, answer: Answer, question: Question) -> _Page:
-    hits: list[Hit] = answer["hits"].get("hits", [])
+def _behind(cursor: Cursor, answer: Answer, pit: PointInTime, parsed: ParsedQuery) -> _Hits:
+    """The hits of an answer, and the cursor that stands behind them."""
+    hits = hits_of(answer)
     seen = cursor.seen + len(hits)
     if not hits and seen < cursor.total:
         raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-    after = hits[-1]["sort"] if hits else []
-    return _Page(hits, replace(cursor, handed_out=now_milliseconds(), seen=seen, after=after), question.understood)
+    return _Hits(hits, replace(cursor, seen=seen, after=hits[-1]["sort"] if hits else []), pit, parsed)
 
 
-async def _offered(services: Services, hits: list[Hit]) -> list[Gear]:
-    """The items of these hits without those that an active order binds by now, whatever the view says."""
+async def _without_bound(services: Services, hits: list[Hit]) -> list[Gear]:
+    """The items of these hits without those that an active order binds by now."""
     numbers: dict[int, list[int]] = {}
     for hit in hits:
         number, platform = hit["sort"][-2:]  # every sort ends with them
@@ -166,7 +129,7 @@ async def _offered(services: Services, hits: list[Hit]) -> list[Gear]:
     bound: set[tuple[int, int]] = set()
     if hits:
         async with services.store.reading() as connection:
-            for platform, asked in numbers.items():
-                taken = await bound_among(connection, platform, asked)
+            for platform, searched in numbers.items():
+                taken = await bound_among(connection, platform, searched)
                 bound |= {(number, platform) for number in taken}
     return [item_of(hit) for hit in hits if tuple(hit["sort"][-2:]) not in bound]

@@ -1,35 +1,38 @@
-"""Cursors of one worker: platforms in, frozen views of their items out, and texts signed with the service's own key.
+"""The open points in time of one worker, and the cursors that read them.
 
-The engine takes only so many views (`search.max_open_pit_context`, 300 a node as it comes, each shard of a view counts
-as one). So views are closed as soon as nobody can miss them, and in a crowd cursors started close to each other share
-one. That bounds what nobody reads any more at about 110 views a worker: OWN_VIEWS, and one each SHARED_SECONDS until
-the engine, which looks once a minute, lets go of an unused one.
+The engine allows only so many points in time (`search.max_open_pit_context`, 300 a node by default; each shard counts
+as one). So they are closed as soon as nobody can miss them, and under load cursors started close to each other share
+one. That bounds the unused ones at about 110 a worker: MAX_OWN, and one each SHARED_SECONDS until the engine, which
+looks once a minute, drops them. At shutdown all are closed.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import structlog
 
-from api.errors import ApiError, invalid
-from api.search.engine.answers import TooManyViewsError
-from api.search.engine.client import Engine
-from api.search.pagination.cursor import Cursor, NotACursorError, View, expired, seal, unseal
+from api.background import BackgroundTasks
+from api.engine.client import Engine
+from api.engine.errors import TooManyPitsError
+from api.errors import ApiError
+from api.search.context import PointInTime
+from api.search.pagination.cursor import Cursor, decode, encode
 from mappings.platforms import Platform
 from store.auth import signing_keys
 from store.connection.engine import Store
 
-KEEP_SECONDS = 300.0  # from the answer that gave a cursor
-# The engine keeps a view longer than its cursors, which are older than their view's last use by one answer's way.
+KEEP_SECONDS = 300.0  # from the answer that issued a cursor
+# The engine keeps a point in time longer than its cursors, which are issued one response later than its last use.
 ENGINE_MARGIN_SECONDS = 30.0
-# Whoever missed the last page may ask for it again for so long before its view may be closed.
+# A client that missed the last page may ask for it again for so long before its point in time may be closed.
 GRACE_SECONDS = 60.0
-OWN_VIEWS = 30
+MAX_OWN = 30
 SHARED_SECONDS = 5.0
+CLOSE_SECONDS = 2.0  # at shutdown
 KEY_NAME = "cursor"
 
 log = structlog.get_logger("gear.api")
@@ -38,98 +41,123 @@ log = structlog.get_logger("gear.api")
 @dataclass(frozen=True)
 class _Shared:
     opened_at: float
-    view: "asyncio.Task[str]"
+    opening: "asyncio.Task[str]"
 
 
-class Cursors:
-    """Opens and closes views, signs cursors and makes them out again. Times are in seconds."""
+class PointsInTime:
+    """Opens and closes points in time, issues cursors and reads them. Times are in seconds."""
 
-    def __init__(self, engine: Engine, store: Store, keep_seconds: float = KEEP_SECONDS) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        store: Store,
+        tasks: BackgroundTasks,
+        *,
+        keep_seconds: float = KEEP_SECONDS,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
         self._engine = engine
         self._store = store
+        self._tasks = tasks
         self._keep_seconds = keep_seconds
+        self._engine_seconds = keep_seconds + ENGINE_MARGIN_SECONDS
+        self._grace_seconds = grace_seconds
         self._key: bytes | None = None
-        self._opened: list[float] = []  # when a view was opened of which we do not know that it was closed
-        self._ended: list[tuple[float, str]] = []
+        self._opened: list[float] = []  # when those were opened that we have not closed
+        self._used: dict[str, float] = {}  # when each of those was last used here
+        self._released: dict[str, float] = {}  # when the last page of each was read
         self._shared: dict[tuple[int, ...], _Shared] = {}
 
-    @property
-    def engine_keep_seconds(self) -> float:
-        """How long the engine keeps a view after each use."""
-        return self._keep_seconds + ENGINE_MARGIN_SECONDS
+    async def issue(self, cursor: Cursor) -> str:
+        """The token of a cursor that is issued now; raises StoreUnavailable."""
+        return encode(replace(cursor, issued_at=_now_milliseconds()), await self._signing_key())
 
-    async def seal(self, cursor: Cursor) -> str:
-        """The cursor as a text for clients; raises StoreUnavailable."""
-        return seal(cursor, await self._signing_key())
-
-    async def unseal(self, text: str) -> Cursor:
-        """The cursor of this text; raises ApiError `validation_failed`, `cursor_expired`, and StoreUnavailable."""
-        try:
-            cursor = unseal(text, await self._signing_key())
-        except NotACursorError as error:
-            message = "is not a cursor of this service: send `*` or the `nextCursor` of an answer, unchanged"
-            raise invalid("cursor", message) from error
-        if now_milliseconds() - cursor.handed_out > self._keep_seconds * 1000:
-            raise expired()
+    async def read(self, token: str) -> Cursor:
+        """The cursor of a token; raises ApiError `validation_failed`, `cursor_expired`, and StoreUnavailable."""
+        cursor = decode(token, await self._signing_key())
+        if _now_milliseconds() - cursor.issued_at > self._keep_seconds * 1000:
+            raise ApiError("cursor_expired")
         return cursor
 
-    async def open(self, platforms: Sequence[Platform]) -> View:
-        """A view of the items as they are now; raises ApiError `search_unavailable`.
+    async def open(self, platforms: Sequence[Platform]) -> PointInTime:
+        """The items as they are now; raises ApiError `search_unavailable`.
 
-        In a crowd it is one of a few seconds ago, which several cursors read.
+        Under load it is one of a few seconds ago, which several cursors read.
         """
         now = time.monotonic()
-        self._opened = [at for at in self._opened if now - at < self.engine_keep_seconds]
-        await self._close_ended(now - GRACE_SECONDS)
-        if len(self._opened) < OWN_VIEWS:
-            return View(await self._open(platforms), shared=False)
+        self._opened = [opened_at for opened_at in self._opened if now - opened_at < self._engine_seconds]
+        await self._close_released(now - self._grace_seconds)
+        if len(self._opened) < MAX_OWN:
+            return PointInTime(await self._open(platforms), shared=False, keep_seconds=self._engine_seconds)
         key = tuple(platform.id for platform in platforms)
         shared = self._shared.get(key)
-        if shared is None or now - shared.opened_at > SHARED_SECONDS or _failed(shared.view):
-            shared = _Shared(now, asyncio.create_task(self._open(platforms)))
+        if shared is None or now - shared.opened_at > SHARED_SECONDS or _failed(shared.opening):
+            shared = _Shared(now, self._tasks.start(self._open(platforms)))
             self._shared[key] = shared
-        return View(await asyncio.shield(shared.view), shared=True)
+        return PointInTime(await asyncio.shield(shared.opening), shared=True, keep_seconds=self._engine_seconds)
 
-    async def close(self, view: View) -> None:
-        """Ends a view at once that no cursor was given for."""
-        if not view.shared:
-            await self._close([view.id])
+    def resume(self, cursor: Cursor) -> PointInTime:
+        """The point in time that a cursor reads."""
+        self._used[cursor.pit] = time.monotonic()
+        return PointInTime(cursor.pit, cursor.shared, self._engine_seconds)
 
-    def end(self, view: View) -> None:
-        """The last page of a view was read: it may be closed once nobody asks for that page again."""
-        if not view.shared and all(held != view.id for _, held in self._ended):
-            self._ended.append((time.monotonic(), view.id))
+    async def discard(self, pit: PointInTime) -> None:
+        """Closes one that no cursor was issued for."""
+        if not pit.shared:
+            await self._close([pit.id])
+
+    def release(self, pit: PointInTime) -> None:
+        """Its last page was read: it is closed once nobody can ask for that page again."""
+        if not pit.shared:
+            self._released.setdefault(pit.id, time.monotonic())
+
+    async def close(self) -> None:
+        """Closes all that the engine may still have, so that a restart leaves none; gives up after CLOSE_SECONDS."""
+        now = time.monotonic()
+        pits = [pit for pit, used_at in self._used.items() if now - used_at < self._engine_seconds]
+        if not pits:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._close(pits)
+        except TimeoutError:
+            log.warning("points in time were not closed; the engine closes them by itself", count=len(pits))
 
     async def _open(self, platforms: Sequence[Platform]) -> str:
-        at = time.monotonic()
-        self._opened.append(at)  # before the engine answers, so that a crowd is seen as one while it comes in
+        opened_at = time.monotonic()
+        self._opened.append(opened_at)  # before the engine answers, so that many at once count as many
         with ExitStack() as undo:
-            undo.callback(self._opened.remove, at)
-            view = await self._open_view(platforms)
+            undo.callback(self._opened.remove, opened_at)
+            pit = await self._open_in_engine(platforms)
             undo.pop_all()
-        return view
+        self._used = {each: at for each, at in self._used.items() if opened_at - at < self._engine_seconds}
+        self._used[pit] = time.monotonic()
+        return pit
 
-    async def _open_view(self, platforms: Sequence[Platform]) -> str:
+    async def _open_in_engine(self, platforms: Sequence[Platform]) -> str:
         try:
-            return await self._engine.open_view(platforms, self.engine_keep_seconds)
-        except TooManyViewsError:
-            if not self._ended:
+            return await self._engine.open_pit(platforms, self._engine_seconds)
+        except TooManyPitsError:
+            if not self._released:
                 raise
-        await self._close_ended(time.monotonic())
-        return await self._engine.open_view(platforms, self.engine_keep_seconds)
+        await self._close_released(time.monotonic())
+        return await self._engine.open_pit(platforms, self._engine_seconds)
 
-    async def _close_ended(self, before: float) -> None:
-        due = [view for at, view in self._ended if at <= before]
-        self._ended = [(at, view) for at, view in self._ended if at > before]
+    async def _close_released(self, before: float) -> None:
+        due = [pit for pit, released_at in self._released.items() if released_at <= before]
+        for pit in due:
+            del self._released[pit]
         if due:
             await self._close(due)
 
-    async def _close(self, views: list[str]) -> None:
+    async def _close(self, pits: list[str]) -> None:
         try:
-            await self._engine.close_views(views)
+            await self._engine.close_pits(pits)
         except ApiError as error:
-            log.info("views that nobody reads were not closed; the engine closes them by itself", cause=str(error))
-        del self._opened[: len(views)]
+            log.info("points in time were not closed; the engine closes them by itself", cause=str(error))
+        del self._opened[: len(pits)]
+        for pit in pits:
+            self._used.pop(pit, None)
 
     async def _signing_key(self) -> bytes:
         if self._key is None:
@@ -141,8 +169,7 @@ class Cursors:
         return self._key
 
 
-def now_milliseconds() -> int:
-    """Milliseconds since 1970: cursors are dated so that every machine reads the same."""
+def _now_milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 

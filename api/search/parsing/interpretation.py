@@ -1,70 +1,70 @@
-"""Interpretation: a text as it is read in; how it was understood, as `explain` answers it, out. Pure."""
+"""Describes how a text was parsed, as `explain: true` answers it. Pure."""
 
 from decimal import Decimal
 from typing import Any
 
-from api.search.parsing.parse import Reading, Term, Understood
-from api.search.parsing.quantities import Amount
-from api.search.schemas.search import SearchBody
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, Term
+from api.search.parsing.quantities import Quantity
 
-Part = dict[str, Any]
+Json = dict[str, Any]
 
-
-def explained(body: SearchBody, strict: Understood, in_force: Understood) -> Part:
-    """What `explain` adds to an answer: nothing for who did not ask."""
-    return {"interpretation": interpretation(strict, in_force)} if body.explain else {}
+_WITHOUT_FILLERS = (Relaxation.FILLERS, Relaxation.TYPOS, Relaxation.ALL_TYPOS)
 
 
-def interpretation(strict: Understood, in_force: Understood) -> Part:
-    """How the text was understood for the first platform searched, and below `others` for the rest of several."""
-    parts = [_of(first, used, in_force.how) for first, used in zip(strict.readings, in_force.readings, strict=True)]
-    return parts[0] if len(parts) == 1 else {**parts[0], "others": parts[1:]}
+def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
+    """How the text was parsed for the first platform searched; below `others` for the rest of several."""
+    descriptions = [
+        _described(strict_parse, used_parse, used.relaxation)
+        for strict_parse, used_parse in zip(strict.parses, used.parses, strict=True)
+    ]
+    first, *others = descriptions
+    return {**first, "others": others} if others else first
 
 
-def _of(strict: Reading, used: Reading, how: str) -> Part:
+def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation) -> Json:
     return {
         "platform": used.platform,
-        "reading": how,
-        "words": [word.typed for term in _all(used) if not term.meanings for word in term.words],
+        "reading": relaxation,
+        "words": [word.typed for term in used.options if not term.meanings for word in term.words],
         "filters": _filters(used),
-        "terms": [*(_term(term) for term in used.terms), *(_amount(one) for one in used.amounts)],
-        "relaxed": [*_relaxed_amounts(strict, used), *_relaxed_terms(strict, used, how), *_other_currencies(used)],
+        "terms": [*(_term(term) for term in used.terms), *(_quantity(quantity) for quantity in used.quantities)],
+        "relaxed": [
+            *_relaxed_quantities(strict, used),
+            *_relaxed_terms(strict, used, relaxation),
+            *_other_currencies(used),
+        ],
     }
 
 
-def _all(reading: Reading) -> list[Term]:
-    return [one for term in reading.terms for one in term.all]
-
-
-def _filters(reading: Reading) -> Part:
-    """What the text asks for as `filters` of a request would say it; what no filter says is left out."""
-    found: dict[str, Any] = {}
-    for term in _all(reading):
+def _filters(parse: PlatformParse) -> Json:
+    """What the text asks for, written as `filters` of a request; what no filter expresses is left out."""
+    filters: dict[str, Any] = {}
+    for term in parse.options:
         for meaning in term.meanings:
             for field, values in meaning.filters:
-                held = found.setdefault(field, [])
-                held += [value for value in values if value not in held]
-    for amount in reading.amounts:
-        if amount.field == "pattern":  # or a seed
+                listed = filters.setdefault(field, [])
+                listed += [value for value in values if value not in listed]
+    for quantity in parse.quantities:
+        if quantity.field == "pattern":  # or a seed
             continue
-        if amount.values:
-            found[amount.field] = [*found.get(amount.field, ()), *amount.values]
+        if quantity.values:
+            filters[quantity.field] = [*filters.get(quantity.field, ()), *quantity.values]
         else:
-            found[amount.field] = _tighter(found.get(amount.field, {}), _bounds(amount))
-    return found
+            filters[quantity.field] = _intersection(filters.get(quantity.field, {}), _bounds(quantity))
+    return filters
 
 
-def _tighter(one: Part, other: Part) -> Part:
-    both = {**one, **other}
-    if "min" in one and "min" in other:
-        both["min"] = max(one["min"], other["min"])
-    if "max" in one and "max" in other:
-        both["max"] = min(one["max"], other["max"])
+def _intersection(first: Json, second: Json) -> Json:
+    both = {**first, **second}
+    if "min" in first and "min" in second:
+        both["min"] = max(first["min"], second["min"])
+    if "max" in first and "max" in second:
+        both["max"] = min(first["max"], second["max"])
     return both
 
 
-def _bounds(amount: Amount) -> Part:
-    ends = (("min", amount.low), ("max", amount.high))
+def _bounds(quantity: Quantity) -> Json:
+    ends = (("min", quantity.low), ("max", quantity.high))
     return {name: _number(end) for name, end in ends if end is not None}
 
 
@@ -72,58 +72,62 @@ def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _term(term: Term) -> Part:
-    means: list[Part] = []
-    for meaning in (meaning for one in term.all for meaning in one.meanings):
+def _term(term: Term) -> Json:
+    means: list[Json] = []
+    for meaning in (meaning for option in term.options for meaning in option.meanings):
         words = {"words": meaning.words} if meaning.words else {}
         means.append({**{field: list(values) for field, values in meaning.filters}, **words})
-    shown: Part = {"typed": " ".join(one.typed for one in term.all), "means": means}
-    begun = [one for word in term.words for one in word.begun]
-    if begun:
-        shown["begins"] = begun
-    return shown
+    description: Json = {"typed": " ".join(option.typed for option in term.options), "means": means}
+    prefixes = [prefix for word in term.words for prefix in word.prefixes]
+    if prefixes:
+        description["begins"] = prefixes
+    return description
 
 
-def _amount(amount: Amount) -> Part:
-    value: Any = list(amount.values) if amount.values else _bounds(amount)
-    fields = ("seed", "pattern") if amount.field == "pattern" else (amount.field,)
-    return {"typed": amount.typed, "means": [{field: value} for field in fields]}
+def _quantity(quantity: Quantity) -> Json:
+    value: Any = list(quantity.values) if quantity.values else _bounds(quantity)
+    fields = ("seed", "pattern") if quantity.field == "pattern" else (quantity.field,)
+    return {"typed": quantity.typed, "means": [{field: value} for field in fields]}
 
 
-def _relaxed_amounts(strict: Reading, used: Reading) -> list[Part]:
-    kept = {(one.start, one.end) for one in used.amounts}
+def _relaxed_quantities(strict: PlatformParse, used: PlatformParse) -> list[Json]:
+    used_places = _places(used)
     return [
-        {"typed": one.typed, "to": f"words: nothing has such a {one.field}"}
-        for one in strict.amounts
-        if (one.start, one.end) not in kept
+        {"typed": quantity.typed, "to": f"words: nothing has such a {quantity.field}"}
+        for quantity in strict.quantities
+        if (quantity.start, quantity.end) not in used_places
     ]
 
 
-def _relaxed_terms(strict: Reading, used: Reading, how: str) -> list[Part]:
-    narrowed = {term.typed for term in _all(strict) if term.narrow}
-    kept = {word.typed for term in _all(used) for word in term.words}
-    found: list[Part] = []
-    if how in ("fillers", "typos", "all_typos"):
-        left_out = [term.typed for term in strict.terms if term.ignored and term.typed not in kept]
-        found += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
-    for term in _all(used):
-        if term.named:
-            found.append({"typed": term.typed, "to": "its meaning, or that as words of the name"})
-        elif term.typed in narrowed and not term.narrow:
-            found.append({"typed": term.typed, "to": "its meaning, or a word of the name"})
-        found += [{"typed": word.typed, "to": "similar words"} for word in term.words if word.mistyped]
-    if how == "seeds":
-        were = {(one.start, one.end) for one in strict.amounts}
-        read_so = [one.typed for one in used.amounts if (one.start, one.end) not in were]
-        found += [{"typed": typed, "to": "a seed"} for typed in read_so]
-    if how == "names" and not found:
-        found += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
-    return found
+def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation) -> list[Json]:
+    narrowing = {term.typed for term in strict.options if term.narrows}
+    used_words = {word.typed for term in used.options for word in term.words}
+    relaxed: list[Json] = []
+    if relaxation in _WITHOUT_FILLERS:
+        left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
+        relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
+    for term in used.options:
+        if term.by_name:
+            relaxed.append({"typed": term.typed, "to": "its meaning, or that as words of the name"})
+        elif term.typed in narrowing and not term.narrows:
+            relaxed.append({"typed": term.typed, "to": "its meaning, or a word of the name"})
+        relaxed += [{"typed": word.typed, "to": "similar words"} for word in term.words if word.fuzzy]
+    if relaxation is Relaxation.SEEDS:
+        strict_places = _places(strict)
+        seeds = [each.typed for each in used.quantities if (each.start, each.end) not in strict_places]
+        relaxed += [{"typed": typed, "to": "a seed"} for typed in seeds]
+    if relaxation is Relaxation.NAMES and not relaxed:
+        relaxed += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
+    return relaxed
 
 
-def _other_currencies(used: Reading) -> list[Part]:
+def _places(parse: PlatformParse) -> set[tuple[int, int]]:
+    return {(quantity.start, quantity.end) for quantity in parse.quantities}
+
+
+def _other_currencies(used: PlatformParse) -> list[Json]:
     return [
-        {"typed": one.typed, "to": f"an amount in {used.currency}, the platform's currency"}
-        for one in used.amounts
-        if one.currency not in (None, used.currency)
+        {"typed": quantity.typed, "to": f"an amount in {used.currency}, the platform's currency"}
+        for quantity in used.quantities
+        if quantity.currency not in (None, used.currency)
     ]

@@ -1,6 +1,6 @@
-"""Amounts in a text: what a buyer typed in; prices, floats and seeds, and the pieces of text around them, out. Pure.
+"""Finds the prices, floats and seeds in a buyer's text. Pure.
 
-How amounts are written (cases and blanks do not count):
+How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
   `20$-50$`. A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
@@ -34,13 +34,13 @@ _AT_LEAST = (
     r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
-# what may stand behind a number in their place: `50 max`, `20+`, but not the `min` of a `min wear`
+# a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`
 _BOUND_BEHIND = (
     r"\s*(?:(?P<most>(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
-_SAID = r"(?P<said>(?<!\w)(?:between|from)\s+)?"
+_BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _START = r"(?<![\w$€£.,-])"
 _END = r"(?![\w$€£]|[.,]\d|-\w)"
 _MARK = r"(?:[$€£]|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
@@ -56,25 +56,25 @@ _SEED = r"(?:paint\s+)?(?:seed|pattern)s?"
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
 
-_FLOATS = (
+_FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>x{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
     rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
-    rf"{_FLOAT_WORD}{_SAID}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
+    rf"{_FLOAT_WORD}{_BETWEEN}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE}){_END}",
     rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
-    rf"{_SAID}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
+    rf"{_BETWEEN}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
     rf"{_BOUND}\s*(?P<low>{_SHARE}){_END}{_NO_MARK}",
     rf"{_START}(?P<low>{_SHARE}){_BOUND_BEHIND}",
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
-_NUMBERS = (
+_SEED_FORMS = (
     rf"(?<!\w){_SEED}(?!\w)\s*[:=]?\s*#?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
-_PRICES = (
-    rf"{_PRICE_WORD}{_SAID}{_START}{_LOW}{_TO}{_HIGH}{_END}",
+_PRICE_FORMS = (
+    rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_BEHIND}",
     rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_MARK})){_LOW}{_END}",
@@ -82,119 +82,126 @@ _PRICES = (
 
 
 @dataclass(frozen=True)
-class Amount:
-    """A number that a text asks for: `field` between inclusive bounds, or one of the values of a `seed` or `pattern`.
+class Quantity:
+    """A number in a text: `field` between inclusive bounds, or one of the values of a `seed` or `pattern`.
 
     Buyers call both the seed and the template a pattern, so `pattern` is either.
 
-    `sure` is whether it cannot be anything else: it has a word, a comparison or a currency. `currency` is the one that
-    was typed. `start` and `end` are its place in the text.
+    `certain`: it has a word, a comparison or a currency, so it is not part of a name. `currency` is the typed one.
+    `start` and `end` are its place in the text.
     """
 
     typed: str
     start: int
     end: int
     field: str
-    sure: bool
+    certain: bool
     low: Decimal | None = None
     high: Decimal | None = None
     values: tuple[int, ...] = ()
     currency: str | None = None
 
 
-def amounts_of(text: str, is_name: Callable[[str], bool]) -> list[Amount]:
-    """All amounts in their order; `is_name` says of what is no amount for sure, as `5-7`, whether it is a name."""
-    found: list[Amount] = []
+def quantities_of(text: str, is_name: Callable[[str], bool]) -> list[Quantity]:
+    """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name."""
+    quantities: list[Quantity] = []
     if not _DIGIT.search(text):
-        return found
-    readers = (*((one, _float) for one in _FLOAT_PATTERNS), *((one, _seeds) for one in _SEED_PATTERNS))
-    for pattern, read in (*readers, *((one, _price) for one in _PRICE_PATTERNS)):
+        return quantities
+    for pattern, read in _READERS:
         for match in pattern.finditer(text):
-            if any(match.start() < one.end and one.start < match.end() for one in found):
+            if any(match.start() < other.end and other.start < match.end() for other in quantities):
                 continue
-            amount = read(match)
-            if amount is not None and (amount.sure or not is_name(amount.typed)):
-                found.append(amount)
-    return sorted(found, key=lambda one: one.start)
+            quantity = read(match)
+            if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
+                quantities.append(quantity)
+    return sorted(quantities, key=_start)
 
 
-def with_bare_seeds(text: str, amounts: list[Amount]) -> list[Amount]:
-    """The amounts, and as seeds the numbers of three digits that stand between blanks, in their order."""
-    bare = (
-        Amount(match.group(), match.start(), match.end(), "seed", sure=False, values=(int(match.group()),))
+def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities, and as seeds the numbers of three digits that stand between blanks, in their order."""
+    seeds = (
+        Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=(int(match.group()),))
         for match in _BARE_SEED.finditer(text)
     )
-    free = [one for one in bare if not any(one.start < other.end and other.start < one.end for other in amounts)]
-    return sorted([*amounts, *free], key=lambda one: one.start)
+    free = [
+        seed for seed in seeds if not any(seed.start < other.end and other.start < seed.end for other in quantities)
+    ]
+    return sorted([*quantities, *free], key=_start)
 
 
-def around(text: str, amounts: list[Amount]) -> Iterator[str]:
-    """The pieces of the text before, between and after the amounts."""
-    at = 0
-    for amount in amounts:
-        yield text[at : amount.start]
-        at = amount.end
-    yield text[at:]
+def text_between(text: str, quantities: list[Quantity]) -> Iterator[str]:
+    """The pieces of the text before, between and after the quantities."""
+    end = 0
+    for quantity in quantities:
+        yield text[end : quantity.start]
+        end = quantity.end
+    yield text[end:]
 
 
-def _float(match: re.Match[str]) -> Amount | None:
-    held = match.groupdict()
-    low = Decimal(held["low"].replace(",", "."))
+def _start(quantity: Quantity) -> int:
+    return quantity.start
+
+
+def _float(match: re.Match[str]) -> Quantity | None:
+    groups = match.groupdict()
+    low = Decimal(groups["low"].replace(",", "."))
     strict = not any(mark in match.group() for mark in ("<=", "=<", ">=", "=>", "≤", "≥"))
-    sure = bool(re.search(r"(?i)float|fv", match.group()) or held.get("said") or held.get("open"))
-    if held.get("high") is not None:
-        ends = sorted((low, Decimal(held["high"].replace(",", "."))))
-        return _amount(match, "float", sure=sure, low=ends[0], high=ends[1])
-    if held.get("most"):
-        within = strict and held["most"].lower().startswith(("<", "under", "below", "less", "not over"))
-        return _amount(match, "float", sure=True, high=_beside(low, 0) if within else low)
-    if held.get("least"):
-        within = strict and held["least"].lower().startswith((">", "over", "above", "more"))
-        return _amount(match, "float", sure=True, low=_beside(low, 1) if within else low)
+    certain = bool(re.search(r"(?i)float|fv", match.group()) or groups.get("between") or groups.get("open"))
+    if groups.get("high") is not None:
+        ends = sorted((low, Decimal(groups["high"].replace(",", "."))))
+        return _quantity(match, "float", certain=certain, low=ends[0], high=ends[1])
+    if groups.get("most"):
+        within = strict and groups["most"].lower().startswith(("<", "under", "below", "less", "not over"))
+        return _quantity(match, "float", certain=True, high=_next_double(low, 0) if within else low)
+    if groups.get("least"):
+        within = strict and groups["least"].lower().startswith((">", "over", "above", "more"))
+        return _quantity(match, "float", certain=True, low=_next_double(low, 1) if within else low)
     digits = -int(low.as_tuple().exponent)
     if low >= 1:
-        return _amount(match, "float", sure=sure, low=low, high=low)
+        return _quantity(match, "float", certain=certain, low=low, high=low)
     # of more digits than a double has only that double is left
-    high = max(_beside(low + Decimal(1).scaleb(-digits), 0), Decimal(repr(float(low))))
-    return _amount(match, "float", sure=sure, low=min(low, high), high=high)
+    high = max(_next_double(low + Decimal(1).scaleb(-digits), 0), Decimal(repr(float(low))))
+    return _quantity(match, "float", certain=certain, low=min(low, high), high=high)
 
 
-def _beside(number: Decimal, towards: int) -> Decimal:
+def _next_double(number: Decimal, towards: int) -> Decimal:
     """The next double, for bounds that are strict: floats are doubles, so nothing lies between."""
     if number == towards:
         return Decimal(repr(nextafter(float(number), inf if towards else -inf)))
     return Decimal(repr(nextafter(float(number), towards)))
 
 
-def _seeds(match: re.Match[str]) -> Amount:
-    values = tuple(int(one) for one in re.findall(r"\d+", match["seeds"]))
+def _seeds(match: re.Match[str]) -> Quantity:
+    values = tuple(int(digits) for digits in re.findall(r"\d+", match["seeds"]))
     field = "pattern" if "pattern" in match.group().lower() else "seed"
-    return _amount(match, field, sure=not match.group().startswith("#"), values=values)
+    return _quantity(match, field, certain=not match.group().startswith("#"), values=values)
 
 
-def _price(match: re.Match[str]) -> Amount | None:
-    held = match.groupdict()
-    marks = [held.get(f"{end}{side}") for end in ("low", "high") for side in ("mark", "after")]
-    names = [_CURRENCIES[mark.strip().lower()] for mark in marks if mark]
-    currency = names[0] if names else None
-    low = _money(held["low"])
-    if held.get("high") is not None:
-        if not (names or held.get("said") or match.group().lower().startswith("price")) and not _may_be_prices(held):
+def _price(match: re.Match[str]) -> Quantity | None:
+    groups = match.groupdict()
+    marks = [groups.get(f"{end}{side}") for end in ("low", "high") for side in ("mark", "after")]
+    currencies = [_CURRENCIES[mark.strip().lower()] for mark in marks if mark]
+    currency = currencies[0] if currencies else None
+    low = _money(groups["low"])
+    if groups.get("high") is not None:
+        if not (
+            currencies or groups.get("between") or match.group().lower().startswith("price")
+        ) and not _may_be_prices(groups):
             return None
-        ends = sorted((low, _money(held["high"])))
-        sure = bool(names or held.get("said"))
-        return _amount(match, "price", sure=sure, low=ends[0], high=ends[1], currency=currency)
+        ends = sorted((low, _money(groups["high"])))
+        certain = bool(currencies or groups.get("between"))
+        return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not
-    behind = match.group().strip().endswith("+") and not names
-    if behind and not _may_be_prices(held):
+    behind = match.group().strip().endswith("+") and not currencies
+    if behind and not _may_be_prices(groups):
         return None
-    if held.get("least"):
-        return _amount(match, "price", sure=not behind, low=low, currency=currency)
-    return _amount(match, "price", sure=True, high=low, currency=currency)
+    if groups.get("least"):
+        return _quantity(match, "price", certain=not behind, low=low, currency=currency)
+    return _quantity(match, "price", certain=True, high=low, currency=currency)
 
 
-def _may_be_prices(held: dict[str, str]) -> bool:
-    ends = [held[end] for end in ("low", "high") if held.get(end)]
+def _may_be_prices(groups: dict[str, str]) -> bool:
+    ends = [groups[end] for end in ("low", "high") if groups.get(end)]
     years = all(re.fullmatch(r"(?:19|20)\d\d", end) for end in ends)
     return not years and not any(re.match(r"0\d", end) for end in ends)
 
@@ -208,21 +215,23 @@ def _money(text: str) -> Decimal:
     return number * 1000 if text[-1] in "kK" else number
 
 
-def _amount(
+def _quantity(
     match: re.Match[str],
     field: str,
     *,
-    sure: bool,
+    certain: bool,
     low: Decimal | None = None,
     high: Decimal | None = None,
     values: tuple[int, ...] = (),
     currency: str | None = None,
-) -> Amount:
+) -> Quantity:
     typed = match.group().strip()
     start = match.start() + match.group().index(typed)
-    return Amount(typed, start, start + len(typed), field, sure, low, high, values, currency)
+    return Quantity(typed, start, start + len(typed), field, certain, low, high, values, currency)
 
 
-_FLOAT_PATTERNS, _SEED_PATTERNS, _PRICE_PATTERNS = (
-    tuple(re.compile(pattern, re.IGNORECASE) for pattern in group) for group in (_FLOATS, _NUMBERS, _PRICES)
+_READERS = tuple(
+    (re.compile(form, re.IGNORECASE), read)
+    for forms, read in ((_FLOAT_FORMS, _float), (_SEED_FORMS, _seeds), (_PRICE_FORMS, _price))
+    for form in forms
 )

@@ -1,154 +1,152 @@
-"""Queries: a checked body in, the request body for the engine out. Pure: no client, no framework, no clock."""
+"""Builds the engine's request bodies from a search query. Pure: no client, no framework, no clock."""
 
 import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from pydantic import BaseModel
 
-from api.search.parsing.parse import Understood
+from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.text import price_range, text_clauses
+from api.search.query.clauses import OFFERED, Clause, any_of, price_range
+from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from mappings.folding import fold
 from mappings.money import NO_PRICE
-from mappings.vocabulary import words_of
-
-Clause = dict[str, Any]
 
 _SORTS = {sort.name: sort for sort in SORTS}
 # By id; across platforms two items may have the same id.
-_TIES: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
-TIES = len(_TIES)  # how many clauses at the end of every sort
-# What the engine sends as the sort value of an item without the field, where those are last.
+_TIE_BREAKERS: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
+TIE_BREAKERS = len(_TIE_BREAKERS)  # how many clauses end every sort
+# What the engine sends as the sort value of an item without the field, which it sorts last.
 NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
-# What items bound by an active order are kept out with. They are few and the others all: what has to be left out costs
-# the engine nothing where there is none, what has to be met is looked at for every item.
-OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
-
-
-# Filters that hardly anything passes, and how many words make a text that little has.
-_OF_FEW = frozenset({"ids", "seed", "pattern"})
-_WORDS_OF_FEW = 3
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of the engine, apart from where: the body, its text as it is read, the currency's digits."""
+class SearchQuery:
+    """What is searched for, apart from where: the body, its parsed text, the currency's digits."""
 
     body: SearchBody
-    understood: Understood
+    parsed: ParsedQuery
     minor_digits: int
 
-    # Page, number and facets ask for the same; each is written once.
+    # Page, count and facets share these; each is built once.
     @cached_property
     def filters(self) -> dict[str, Clause]:
         """The clause of each filter that narrows, by name, in the order of the table."""
         filters = self.body.filters
         if filters is None:
             return {}
-        clauses = ((row.name, _clause(row, filters, self.minor_digits)) for row in FILTERS)
+        clauses = ((row.name, _filter_clause(row, filters, self.minor_digits)) for row in FILTERS)
         return {name: clause for name, clause in clauses if clause is not None}
 
     @cached_property
     def offered(self) -> Clause:
-        """What an item must be to be found: on offer, with the text, inside all filters."""
-        return _offered(self.text, list(self.filters.values()))
+        """The query for the items on offer that match the text and all filters."""
+        return self._offered(self.filters)
 
     @cached_property
-    def text(self) -> Clause:
-        """What an item must be to have the text."""
-        return text_clauses(self.understood)
+    def _text(self) -> Clause:
+        return text_clauses(self.parsed)
+
+    @property
+    def sort(self) -> Sort:
+        """The sort in force: the requested one, else `relevance`, which without a text is by price."""
+        name = "relevance" if self.body.sort is None else self.body.sort.value
+        return _SORTS["price_asc" if name == "relevance" and self.parsed.matches_all else name]
+
+    @property
+    def compares_prices(self) -> bool:
+        """Whether the answer depends on comparing prices, by filter, facet, group or sort."""
+        by_filter_or_facet = "price" in self.filters or "price" in self.body.facets
+        return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
+
+    def offered_without(self, name: str) -> Clause:
+        """The same as `offered` without the filter of this name."""
+        return self._offered({other: clause for other, clause in self.filters.items() if other != name})
+
+    def is_page(self, hits: int, total: int) -> bool:
+        """Whether the body's page has so many hits if there are so many in all."""
+        return hits == max(0, min(self.body.limit, total - (self.body.page - 1) * self.body.limit))
+
+    def _offered(self, filters: dict[str, Clause]) -> Clause:
+        return {"bool": {**self._text, "filter": [OFFERED, *filters.values(), *self._text.get("filter", ())]}}
 
 
-def hit_requests(question: Question) -> list[Clause]:
-    """The engine's search bodies for a page, in the first answer, and its exact number, in the last one.
+def hit_requests(query: SearchQuery) -> list[Clause]:
+    """The search bodies for a page, in the first answer, and its exact total, in the last one.
 
-    Where a sort ends early they are two; where each hit is scored before any is shown, counting them costs nothing.
+    They are two if the sort ends early; if every hit is scored before any is shown, counting them costs nothing.
     """
-    if _sort(question).field == "_score":
-        return [whole_request(question)]
-    return [page_request(question), count_request(question)]
+    if query.sort.field == "_score":
+        return [page_and_count_request(query)]
+    return [page_request(query), count_request(query)]
 
 
-def page_request(question: Question) -> Clause:
-    """The engine's search body for the hits of one page, the items as they are answered.
+def page_request(query: SearchQuery) -> Clause:
+    """The search body for the hits of one page.
 
-    Without their number, so that a sort by a number ends as soon as the page is full.
+    It does not count them, so that a sort by a number ends as soon as the page is full.
     """
-    body = question.body
-    sort = sort_clauses(sort_name(body, question.understood))
+    body = query.body
+    sort = sort_clauses(query.sort)
     request: Clause = {
-        "query": offered_query(question),
+        "query": query.offered,
         "sort": sort,
         "from": (body.page - 1) * body.limit,
         "size": body.limit,
         "track_total_hits": False,
     }
-    before = _just_before(question) if body.page == 1 else None
-    return request if before is None else {**request, "search_after": [before, *[-1] * (len(sort) - 1)]}
+    start = _value_before_first_hit(query) if body.page == 1 else None
+    return request if start is None else {**request, "search_after": [start, *[-1] * (len(sort) - 1)]}
 
 
-def count_request(question: Question) -> Clause:
-    """The engine's search body for the exact number of hits: the same, and kept, for all pages and sorts."""
-    return {"query": offered_query(question), "size": 0, "track_total_hits": True}
+def count_request(query: SearchQuery) -> Clause:
+    """The search body for the exact total; it is the same for all pages and sorts, so the engine caches it."""
+    return {"query": query.offered, "size": 0, "track_total_hits": True}
 
 
-def whole_request(question: Question) -> Clause:
-    """Page and number in one: what they say is of one moment."""
-    return {**page_request(question), "track_total_hits": True}
+def page_and_count_request(query: SearchQuery) -> Clause:
+    """Page and total in one search, so that both are of one moment."""
+    return {**page_request(query), "track_total_hits": True}
 
 
-def from_price(request: Clause, least: int, most: int = NO_PRICE - 1) -> Clause:
-    """The same request of what costs at least so many minor units; NO_PRICE for both: of what has no price."""
-    asked = request["query"]["bool"]
-    return {**request, "query": {"bool": {**asked, "filter": [*asked["filter"], _costs(least, most)]}}}
+def with_filter(request: Clause, clause: Clause) -> Clause:
+    """The same request with one more filter."""
+    query = request["query"]["bool"]
+    return {**request, "query": {"bool": {**query, "filter": [*query["filter"], clause]}}}
 
 
-def costing(least: int, most: int) -> Clause:
-    """The engine's search body for the number of items, on offer or not, that cost so many minor units."""
-    return {"query": _costs(least, most), "size": 0, "track_total_hits": True}
+def sort_clauses(sort: Sort) -> list[Clause]:
+    """The engine's sort: items without the value last in both directions, ties by id."""
+    order = "desc" if sort.descending else "asc"
+    if sort.field == "_score":
+        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIE_BREAKERS]
+    return [{sort.field: {"order": order, "missing": "_last"}}, *_TIE_BREAKERS]
 
 
-def _costs(least: int, most: int) -> Clause:
-    return {"range": {"price.ascending": {"gte": least, "lte": most}}}
+def values_clause(field: str, values: list[str]) -> Clause:
+    """Any of the values: folded by the engine's normalizer, but as it is where folding leaves nothing of a value."""
+    folded = _unique([value for value in values if fold(value)])
+    as_is = _unique([value for value in values if not fold(value)])
+    clauses: list[Clause] = []
+    if folded:
+        clauses.append({"terms": {f"{field}.folded": folded}})
+    if as_is:
+        clauses.append({"terms": {field: as_is}})
+    return any_of(clauses)
 
 
-def dearest_first(question: Question) -> bool:
-    """Whether the page is sorted against the order in which the index lies."""
-    return _sort(question).name == "price_desc"
+def _value_before_first_hit(query: SearchQuery) -> float | None:
+    """A sort value before all hits, if a filter bounds the sorted number at the end that comes first.
 
-
-def dearest_of_many(question: Question) -> bool:
-    """Whether it is, and nothing tells before it is asked that hardly anything is found."""
-    if not dearest_first(question):
-        return False
-    return _OF_FEW.isdisjoint(question.filters) and len(words_of(question.body.query or "")) < _WORDS_OF_FEW
-
-
-def most_cents(question: Question) -> int:
-    """The most minor units that the filter by price lets through."""
-    filtered = question.filters.get("price")
-    most: int = NO_PRICE - 1 if filtered is None else filtered["range"]["price.ascending"]["lte"]
-    return most
-
-
-def fits(body: SearchBody, hits: int, total: int) -> bool:
-    """Whether a page may have so many hits where there are so many in all."""
-    return hits == max(0, min(body.limit, total - (body.page - 1) * body.limit))
-
-
-def _just_before(question: Question) -> float | None:
-    """A value before all hits, where the page is sorted by a number that a filter gives a bound to begin with.
-
-    The engine skips by the last value of a full page; where many items lie outside the bound it finds that too little
-    to skip by, unless it is told where to begin (docs/decisions/0034).
+    The engine skips by the last value of a full page. If many items lie outside the bound it judges that too little to
+    skip by, unless it is told where to begin (docs/decisions/0034).
     """
-    sort = _sort(question)
-    for clause in filter_clauses(question):
+    sort = query.sort
+    for clause in query.filters.values():
         field, bounds = next(iter(clause.get("range", {"": {}}).items()))
         bound = bounds.get("lte" if sort.descending else "gte")
         if field.startswith(sort.field) and bound not in (None, NO_PRICE - 1):
@@ -157,80 +155,27 @@ def _just_before(question: Question) -> float | None:
     return None
 
 
-def offered_query(question: Question, without: str | None = None) -> Clause:
-    """What an item must be to be found: on offer, with the text, inside all filters but the one named `without`."""
-    return question.offered if without is None else _offered(question.text, filter_clauses(question, without))
-
-
-def _offered(text: Clause, filters: list[Clause]) -> Clause:
-    return {"bool": {**text, "filter": [OFFERED, *filters, *text.get("filter", ())]}}
-
-
-def _sort(question: Question) -> Sort:
-    return _SORTS[sort_name(question.body, question.understood)]
-
-
-def sort_name(body: SearchBody, understood: Understood) -> str:
-    """The sort in force: the asked one, `relevance` where there is a text; without a text `relevance` is by price."""
-    name = body.sort.value if body.sort is not None else "relevance"
-    return "price_asc" if name == "relevance" and understood.everything else name
-
-
-def asks_for_price(body: SearchBody, understood: Understood) -> bool:
-    """Whether the answer depends on comparing prices, by filter, by facet, by group or by sort."""
-    price = getattr(body.filters, "price", None)
-    filtered = price is not None and (price.min is not None or price.max is not None)
-    compared = filtered or "price" in body.facets or body.group_by is not None
-    return compared or sort_name(body, understood).startswith("price_")
-
-
-def sort_clauses(name: str) -> list[Clause]:
-    """The engine's sort: items without the value last in both directions, ties by id."""
-    sort = _SORTS[name]
-    order = "desc" if sort.descending else "asc"
-    if sort.field == "_score":
-        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIES]
-    return [{sort.field: {"order": order, "missing": "_last"}}, *_TIES]
-
-
-def filter_clauses(question: Question, without: str | None = None) -> list[Clause]:
-    """One clause a filter that narrows, in the order of the table; the filter named `without` is left out."""
-    return [clause for name, clause in question.filters.items() if name != without]
-
-
-def _clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None:
-    asked = getattr(filters, row.name)
-    if not asked:
+def _filter_clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause | None:
+    condition = getattr(filters, row.name)
+    if not condition:
         return None
     if row.kind is Kind.FOLDED:
-        return values_clause(row.field, asked)
+        return values_clause(row.field, condition)
     if row.kind is Kind.WHOLE:
-        return {"terms": {row.field: _unique([str(value) for value in asked])}}
+        return {"terms": {row.field: _unique([str(value) for value in condition])}}
     if row.kind is Kind.ATTACHED:
-        return attachment_clause(asked)
-    if asked.min is None and asked.max is None:
+        return attachment_clause(condition)
+    if condition.min is None and condition.max is None:
         return None
-    return _range(row, asked.min, asked.max, minor_digits)
+    return _range_clause(row, condition.min, condition.max, minor_digits)
 
 
-def _range(row: Filter, least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
+def _range_clause(row: Filter, low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
     if row.kind is Kind.MONEY:
-        return price_range(least, most, minor_digits)
+        return price_range(low, high, minor_digits)
     # + 0.0 makes -0.0, which the engine orders below 0, an ordinary 0
-    bounds = {name: float(bound) + 0.0 for name, bound in (("gte", least), ("lte", most)) if bound is not None}
+    bounds = {name: float(bound) + 0.0 for name, bound in (("gte", low), ("lte", high)) if bound is not None}
     return {"range": {row.field: bounds}}
-
-
-def values_clause(field: str, values: list[str]) -> Clause:
-    """Any of the values: folded by the engine's normalizer, but as it is where nothing would be left of a value."""
-    folded = _unique([value for value in values if fold(value)])
-    as_is = _unique([value for value in values if not fold(value)])
-    clauses: list[Clause] = []
-    if folded:
-        clauses.append({"terms": {f"{field}.folded": folded}})
-    if as_is:
-        clauses.append({"terms": {field: as_is}})
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
 
 
 def _unique(values: list[str]) -> list[str]:

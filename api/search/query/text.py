@@ -1,166 +1,53 @@
-"""The text's part of a query: readings in, clauses for the engine out. Pure.
+"""Builds the text's part of a query from its parse. Pure.
 
-Scores are counted, not weighed, so that they do not change with what else is in the index. By `relevance`, an item
-whose name is the text comes before all others; then each term that can be met in several ways gives 1 for each way
-that is met, and 2 for a value that it means: what is exactly the word also begins with it and is similar to it, what
-has the meaning mostly has the word. A whole word gives 1 more where it may be a beginning too. Beside a word that has
-a meaning, a finish gives 1 more that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very
-words (`doppler p2` is no Gamma Doppler first). Ties go by the index field `rank`.
+Scores are constants, so they do not change with what else is in the index. By `relevance`, an item whose name is the
+text comes before all others. Each term that can match in several ways gives 1 for each way that matches, and 2 for a
+value that it means: what is exactly the word also begins with it and is similar to it, and what has the meaning mostly
+has the word. A whole word gives 1 more if it may be a prefix too. Beside a word with a meaning, a finish gives 1 more
+that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very words (`doppler p2` is no Gamma
+Doppler first). Ties go by the index field `rank`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any
 
-from api.search.parsing.parse import Reading, Term, Understood, Word
-from api.search.parsing.quantities import Amount
-from mappings.money import NO_PRICE, at_least, at_most
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Term, Word
+from api.search.parsing.quantities import Quantity
+from api.search.query.clauses import Clause, any_of, constant_score, price_range
 from mappings.vocabulary import Meaning, words_of
 
-Clause = dict[str, Any]
-
-WHOLE_NAME = 1000  # more than all terms of a text together give
+WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a text: what was typed, the clause that meets it, and whether it counts for the score."""
+    """One condition of a text: the typed words, the clause that matches them, and whether it adds to the score."""
 
     typed: str
     clause: Clause
-    counts: bool = False
+    scores: bool = False
 
 
-def text_clauses(understood: Understood) -> Clause:
-    """The parts of a `bool` query that an item must meet to have the text; nothing where it asks for nothing."""
-    found = conditions(understood)
-    filters = [one.clause for one in found if not one.counts]
-    scored = [one.clause for one in found if one.counts]
-    parts: Clause = {"filter": filters} if filters else {}
-    if scored:
-        parts["must"] = scored
-    if words_of(understood.text):
-        parts["should"] = [_worth(_whole_name(understood.text), WHOLE_NAME)]
-    if finishes := sorted({finish for reading in understood.readings for finish in _finishes(reading)}):
-        parts["should"].append(_worth({"terms": {"finish.folded": finishes}}, 1))
+def text_clauses(parsed: ParsedQuery) -> Clause:
+    """The parts of a `bool` query that match the text; empty for a blank text."""
+    parts = _bool_parts(conditions(parsed))
+    if words_of(parsed.text):
+        parts["should"] = [constant_score(_whole_name(parsed.text), WHOLE_NAME_SCORE)]
+    if finishes := sorted({finish for parse in parsed.parses for finish in _finishes(parse)}):
+        parts["should"].append(constant_score({"terms": {"finish.folded": finishes}}, 1))
     return parts
 
 
-def _finishes(reading: Reading) -> Iterator[str]:
-    """What may be the whole name of a finish: neighbouring words that mean nothing else, or what stands for words."""
-    if not _has_meanings(reading):
-        return
-    run: list[str] = []
-    for term in (*reading.terms, None):
-        if term is not None and not term.meanings:
-            run += [word.typed for word in term.words]
-            continue
-        if run:
-            yield " ".join(run)
-        run = []
-        yield from (meaning.words for meaning in (term.meanings if term else ()) if not meaning.filters)
-
-
-def conditions(understood: Understood) -> list[Condition]:
-    """Each condition of a text; on several platforms it is a single one, what any of them makes of the text."""
-    if understood.everything:
+def conditions(parsed: ParsedQuery) -> list[Condition]:
+    """Each condition of a text; on several platforms a single one, what any of them makes of the text."""
+    if parsed.matches_all:
         return []
-    if len(understood.readings) == 1:
-        return _conditions(understood.readings[0], understood.text)
-    platforms = [_of_platform(one, understood.text) for one in understood.readings]
-    return [Condition(understood.text, any_of(platforms), counts=True)]
-
-
-def any_of(clauses: list[Clause]) -> Clause:
-    """One of the clauses, or the only one."""
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
-
-
-def price_range(least: Decimal | None, most: Decimal | None, minor_digits: int) -> Clause:
-    """Prices from `least` to `most`, both inclusive; None: no bound. What has no price is never inside."""
-    bounds = {} if least is None else {"gte": at_least(least, minor_digits)}
-    bounds["lte"] = NO_PRICE - 1 if most is None else min(at_most(most, minor_digits), NO_PRICE - 1)
-    return {"range": {"price.ascending": bounds}}
-
-
-def _has_meanings(reading: Reading) -> bool:
-    return any(term.meanings for term in reading.terms)
-
-
-def _of_platform(reading: Reading, text: str) -> Clause:
-    found = _conditions(reading, text)
-    filters = [one.clause for one in found if not one.counts]
-    scored = [one.clause for one in found if one.counts]
-    parts: Clause = {"filter": [{"term": {"platform": reading.platform}}, *filters]}
-    return {"bool": {**parts, "must": scored} if scored else parts}
-
-
-def _conditions(reading: Reading, text: str) -> list[Condition]:
-    by_finish = _has_meanings(reading)
-    found = [Condition(*part) for term in reading.terms for part in _term(term, by_finish)]
-    # a number in a name may have been read as an amount
-    named = [_whole_name(text)] if words_of(text) else []
-    found += [Condition(one.typed, any_of([_amount(one, reading.minor_digits), *named])) for one in reading.amounts]
-    if reading.marks:
-        clause = {"match": {"name.marks": {"query": reading.marks, "operator": "and"}}}
-        found.append(Condition(reading.marks, clause))
-    return found
-
-
-def _whole_name(text: str) -> Clause:
-    return {"term": {"name.letters": text}}
-
-
-def _term(term: Term, by_finish: bool) -> list[tuple[str, Clause, bool]]:
-    """What an item must meet, each with what was typed and whether it counts for the score."""
-    if term.either:
-        typed = " ".join(one.typed for one in term.all)
-        return [(typed, any_of([_all_of(_term(replace(one, either=()), by_finish)) for one in term.all]), True)]
-    if term.narrow:
-        return [(term.typed, any_of([_meaning(meaning) for meaning in term.meanings]), False)]
-    words = [_word(word, by_finish) for word in term.words]
-    if not term.meanings:
-        return [(word.typed, clause, counts) for word, (clause, counts) in zip(term.words, words, strict=True)]
-    typed_words = words[0][0] if len(words) == 1 else {"bool": {"filter": [clause for clause, _ in words]}}
-    clauses = [_worth(typed_words, 1)]
-    clauses += [_worth(_meaning(meaning), 2 if meaning.filters else 1) for meaning in term.meanings]
-    if term.named:
-        held = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
-        clauses += [_worth(_all_words(value), 1) for value in held]
-    return [(term.typed, any_of(clauses), True)]
-
-
-def _all_of(parts: list[tuple[str, Clause, bool]]) -> Clause:
-    clauses = [clause for _, clause, _ in parts]
-    return clauses[0] if len(clauses) == 1 else {"bool": {"must": clauses}}
-
-
-def _meaning(meaning: Meaning) -> Clause:
-    filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
-    if meaning.words:
-        filters.append(_all_words(meaning.words))
-    return filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}
-
-
-def _word(word: Word, by_finish: bool) -> tuple[Clause, bool]:
-    exact: Clause = {"match": {"text": " ".join(word.spellings)}}
-    begun: list[Clause] = [{"match_bool_prefix": {"text": one}} for one in word.begun]
-    others: list[Clause] = []
-    if word.is_last and begun:
-        others.append(_worth(any_of(begun), 1))
-        if by_finish:
-            others.append(_worth(any_of([{"match_bool_prefix": {"finish.typed": one}} for one in word.begun]), 1))
-    elif begun:  # it began what the last word goes on with
-        exact = any_of([exact, *begun])
-    if word.mistyped:
-        kinds = (ONE_EDIT, TWO_EDITS)
-        others += [_worth({"match": {"text": similar(word.typed, fuzziness)}}, 1) for fuzziness in kinds]
-    if not others:
-        return exact, False
-    return any_of([_worth(exact, 2 if word.is_last and begun else 1), *others]), True
+    if len(parsed.parses) == 1:
+        return _conditions(parsed.parses[0], parsed.text)
+    platforms = [_on_platform(parse, parsed.text) for parse in parsed.parses]
+    return [Condition(parsed.text, any_of(platforms), scores=True)]
 
 
 def similar(word: str, fuzziness: str | int) -> Clause:
@@ -174,22 +61,116 @@ def similar(word: str, fuzziness: str | int) -> Clause:
     }
 
 
+def _bool_parts(parts: list[Condition]) -> Clause:
+    filters = [condition.clause for condition in parts if not condition.scores]
+    scored = [condition.clause for condition in parts if condition.scores]
+    return {**({"filter": filters} if filters else {}), **({"must": scored} if scored else {})}
+
+
+def _on_platform(parse: PlatformParse, text: str) -> Clause:
+    parts = _bool_parts(_conditions(parse, text))
+    return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform}}, *parts.get("filter", ())]}}
+
+
+def _conditions(parse: PlatformParse, text: str) -> list[Condition]:
+    by_finish = _has_meanings(parse)
+    parts = [condition for term in parse.terms for condition in _term(term, by_finish)]
+    # a number in a name may have been parsed as a quantity
+    names = [_whole_name(text)] if words_of(text) else []
+    parts += [
+        Condition(quantity.typed, any_of([_quantity(quantity, parse.minor_digits), *names]))
+        for quantity in parse.quantities
+    ]
+    if parse.marks:
+        clause = {"match": {"name.marks": {"query": parse.marks, "operator": "and"}}}
+        parts.append(Condition(parse.marks, clause))
+    return parts
+
+
+def _has_meanings(parse: PlatformParse) -> bool:
+    return any(term.meanings for term in parse.terms)
+
+
+def _finishes(parse: PlatformParse) -> Iterator[str]:
+    """What may be the whole name of a finish: neighbouring words that mean nothing else, or what stands for words."""
+    if not _has_meanings(parse):
+        return
+    run: list[str] = []
+    for term in (*parse.terms, None):
+        if term is not None and not term.meanings:
+            run += [word.typed for word in term.words]
+            continue
+        if run:
+            yield " ".join(run)
+        run = []
+        yield from (meaning.words for meaning in (term.meanings if term else ()) if not meaning.filters)
+
+
+def _whole_name(text: str) -> Clause:
+    return {"term": {"name.letters": text}}
+
+
+def _term(term: Term, by_finish: bool) -> list[Condition]:
+    if term.alternatives:
+        typed = " ".join(option.typed for option in term.options)
+        options = (_term(replace(option, alternatives=()), by_finish) for option in term.options)
+        return [Condition(typed, any_of([_all_of(option) for option in options]), scores=True)]
+    if term.narrows:
+        return [Condition(term.typed, any_of([_meaning(meaning) for meaning in term.meanings]))]
+    words = [_word(word, by_finish) for word in term.words]
+    if not term.meanings:
+        return words
+    typed_words = words[0].clause if len(words) == 1 else {"bool": {"filter": [word.clause for word in words]}}
+    clauses = [constant_score(typed_words, 1)]
+    clauses += [constant_score(_meaning(meaning), 2 if meaning.filters else 1) for meaning in term.meanings]
+    if term.by_name:
+        values = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
+        clauses += [constant_score(_all_words(value), 1) for value in values]
+    return [Condition(term.typed, any_of(clauses), scores=True)]
+
+
+def _all_of(parts: list[Condition]) -> Clause:
+    clauses = [condition.clause for condition in parts]
+    return clauses[0] if len(clauses) == 1 else {"bool": {"must": clauses}}
+
+
+def _meaning(meaning: Meaning) -> Clause:
+    filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
+    if meaning.words:
+        filters.append(_all_words(meaning.words))
+    return filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}
+
+
+def _word(word: Word, by_finish: bool) -> Condition:
+    exact: Clause = {"match": {"text": " ".join(word.spellings)}}
+    prefixes: list[Clause] = [{"match_bool_prefix": {"text": prefix}} for prefix in word.prefixes]
+    others: list[Clause] = []
+    if word.is_last and prefixes:
+        others.append(constant_score(any_of(prefixes), 1))
+        if by_finish:
+            finish = [{"match_bool_prefix": {"finish.typed": prefix}} for prefix in word.prefixes]
+            others.append(constant_score(any_of(finish), 1))
+    elif prefixes:  # the last word continues it
+        exact = any_of([exact, *prefixes])
+    if word.fuzzy:
+        edits = (ONE_EDIT, TWO_EDITS)
+        others += [constant_score({"match": {"text": similar(word.typed, fuzziness)}}, 1) for fuzziness in edits]
+    if not others:
+        return Condition(word.typed, exact)
+    whole = constant_score(exact, 2 if word.is_last and prefixes else 1)
+    return Condition(word.typed, any_of([whole, *others]), scores=True)
+
+
 def _all_words(text: str) -> Clause:
     return {"match": {"text": {"query": text, "operator": "and"}}}
 
 
-def _worth(clause: Clause, score: int) -> Clause:
-    return {"constant_score": {"filter": clause, "boost": score}}
-
-
-def _amount(amount: Amount, minor_digits: int) -> Clause:
-    if amount.field in ("seed", "pattern"):
-        values = [str(one) for one in amount.values]
-        fields = ("seed", "pattern") if amount.field == "pattern" else ("seed",)
+def _quantity(quantity: Quantity, minor_digits: int) -> Clause:
+    if quantity.field in ("seed", "pattern"):
+        values = [str(value) for value in quantity.values]
+        fields = ("seed", "pattern") if quantity.field == "pattern" else ("seed",)
         return any_of([{"terms": {field: values}} for field in fields])
-    if amount.field == "price":
-        return price_range(amount.low, amount.high, minor_digits)
-    low = None if amount.low is None else float(amount.low)
-    high = None if amount.high is None else float(amount.high)
-    bounds = {name: bound for name, bound in (("gte", low), ("lte", high)) if bound is not None}
-    return {"range": {amount.field: bounds}}
+    if quantity.field == "price":
+        return price_range(quantity.low, quantity.high, minor_digits)
+    bounds = (("gte", quantity.low), ("lte", quantity.high))
+    return {"range": {quantity.field: {name: float(bound) for name, bound in bounds if bound is not None}}}

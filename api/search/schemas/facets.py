@@ -1,4 +1,4 @@
-"""Facet schemas: the table of filters in, the names of facets and the shapes of their answers out."""
+"""The names of facets and the schemas of their counts, from the table of filters."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -9,11 +9,11 @@ from mappings.fields import FACETS, Filter, Kind
 
 FacetName = StrEnum("FacetName", {row.name: row.name for row in FACETS})  # type: ignore[misc]  # names from the table
 
-MOST_VALUES = 500
+MAX_VALUES = 500
 
 _Count = Annotated[int, Field(ge=0)]
 _VALUES = (
-    f"the {MOST_VALUES} values that most items have, most first, then by value; "
+    f"the {MAX_VALUES} values that most items have, most first, then by value; "
     "a selected one is listed in any case, with 0 if so; items without a value are not counted"
 )
 

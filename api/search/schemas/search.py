@@ -1,26 +1,36 @@
-"""Search bodies and answers: what may be asked, with its limits, and the shape of what is answered."""
+"""Schemas of search, suggestions and single items, with the limits of their requests."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
-from pydantic.alias_generators import to_camel
 
-from api.errors import ApiError, Detail
 from api.http.fields import Int64, NullDefault, Price, Share
-from api.search.query.attachments import AttachmentFilter
-from api.search.schemas.descriptions import ANY_OF, AT_LEAST, AT_MOST, FOLDING, MEANINGS
+from api.search.parsing.parse import Relaxation
+from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
-from api.search.schemas.interpretation import Interpretation
-from api.search.schemas.values import Range, Strict, Value
-from mappings.fields import FACETS, FILTERS, SORTS, Filter, Kind
+from api.search.schemas.values import ANY_OF, AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
+from mappings.fields import FACETS, FILTERS, SORTS, SUGGESTED, Filter, Kind
 from mappings.item import GearItem
-from mappings.platforms import Platform, Platforms
 
-MOST_QUERY_CHARACTERS = 200
+MAX_QUERY_CHARACTERS = 200
 DEFAULT_LIMIT = 20
-MOST_LIMIT = 100
+MAX_LIMIT = 100
 PAGE_WINDOW = 10_000
+MAX_SUGGEST_CHARACTERS = 100
+DEFAULT_SUGGESTIONS = 8
+MAX_SUGGESTIONS = 20
+
+KindName = StrEnum("KindName", {row.kind: row.kind for row in SUGGESTED})  # type: ignore[misc]  # names from the table
+
+_DESCRIPTIONS = {
+    "quality": f"{ANY_OF}; {FOLDING}: `StatTrak` and `StatTrak™` find `★ StatTrak™` too, and the other way round; "
+    "`★` alone is compared as it is",
+    "seed": "any of these `paint.seed`",
+    "paintIndex": "any of these `paint.index`",
+    "pattern": "any of these `paint.pattern`",
+    "ids": "any of these `id`",
+}
 
 SortName = StrEnum("SortName", {sort.name: sort.name for sort in SORTS})  # type: ignore[misc]  # names from the table
 
@@ -40,7 +50,7 @@ class FloatRange(Range):
 
 
 Limit = Annotated[
-    Int64, Field(ge=1, le=MOST_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_LIMIT})
+    Int64, Field(ge=1, le=MAX_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT})
 ]
 Page = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": PAGE_WINDOW})]
 
@@ -55,7 +65,7 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
     values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Int64], ANY_OF)
     return (
         Annotated[values, Field(max_length=row.most), NullDefault([])],
-        Field(default_factory=list, description=MEANINGS.get(row.name, means)),
+        Field(default_factory=list, description=_DESCRIPTIONS.get(row.name, means)),
     )
 
 
@@ -72,7 +82,7 @@ class SearchBody(Strict):
     """`POST /v1/gear/search`: null for a field means absent."""
 
     platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
-    query: Annotated[str, Field(strict=True, max_length=MOST_QUERY_CHARACTERS), NullDefault("")] = Field(
+    query: Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")] = Field(
         default="",
         description="what a buyer types: words, slang, codes, prices, floats, seeds, in any order; blank: everything",
     )
@@ -110,7 +120,7 @@ class SearchBody(Strict):
     @classmethod
     def _null_is_no_page(cls, value: Any) -> Any:
         if isinstance(value, dict) and "page" in value and value["page"] is None:
-            return {name: held for name, held in value.items() if name != "page"}
+            return {name: part for name, part in value.items() if name != "page"}
         return value
 
     @property
@@ -141,6 +151,41 @@ class SearchHit(GearItem):
     offers: Offers | None = Field(default=None, description="only with `groupBy`")
 
 
+class ReadTerm(BaseModel):
+    """A part of the text with what it means."""
+
+    typed: str = Field(description="as it was typed")
+    means: list[dict[str, Any]] = Field(
+        description="what it means, each as `filters` of a request would say it: any of these; none: it is a mere word"
+    )
+    begins: list[str] | None = Field(
+        default=None, description="words of items may begin with one of these; only for a word that may be unfinished"
+    )
+
+
+class Relaxed(BaseModel):
+    """What was typed, and what it was taken for because nothing was found otherwise."""
+
+    typed: str
+    to: str = Field(description="for people")
+
+
+class Interpretation(BaseModel):
+    """How the text was parsed: an item matches every term by its typed words or by one of its meanings."""
+
+    platform: int = Field(description="numeric id of the platform whose vocabulary this is")
+    reading: Relaxation = Field(
+        description="the reading in force for page, `total`, facets and groups; `strict` unless that finds nothing"
+    )
+    words: list[str] = Field(description="the mere words, which an item must have")
+    filters: dict[str, Any] = Field(description="all that the text means, as `filters` of a request would say it")
+    terms: list[ReadTerm] = Field(description="prices, floats and seeds are the last")
+    relaxed: list[Relaxed] = Field(description="what is read more loosely than it was typed; empty where nothing is")
+    others: list["Interpretation"] | None = Field(
+        default=None, description="the same for the other platforms, where several are searched"
+    )
+
+
 class SearchAnswer(BaseModel):
     """One page of hits and the exact number of all; `facets` and `interpretation` only for who asked."""
 
@@ -164,66 +209,16 @@ class ItemAnswer(BaseModel):
     available: bool
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel)
+class SuggestionEntry(BaseModel):
+    """A text to search for; `sticker` is one that is on an item."""
+
+    text: str
+    kind: KindName
+    count: Annotated[int, Field(ge=1, description="how many items on offer have it, exactly")]
 
 
-class FilterEntry(_Shape):
-    """One filter with its limits, those that its kind has; `facet` where it can be counted by."""
-
-    name: str
-    kind: Literal["values", "integers", "range", "attachments"]
-    facet: bool
-    max_values: int | None = None
-    max_characters: int | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-
-
-class PlatformEntry(_Shape):
-    """A platform; `indexedAt` is null and `items` 0 until its catalogue has been loaded."""
-
-    id: int
-    slug: str
-    name: str
-    currency: str
-    items: int
-    indexed_at: str | None
-    filters: list[FilterEntry]
-
-
-class ErrorEntry(BaseModel):
-    """One row of the error table."""
-
-    code: str
-    status: int
-    message: str
-
-
-class PlatformsAnswer(BaseModel):
-    """Everything that a client can look up instead of hard-coding it."""
+class SuggestAnswer(BaseModel):
+    """The best suggestions first."""
 
     status: Literal["success"]
-    platforms: list[PlatformEntry]
-    sorts: list[str]
-    limits: dict[str, int | str | None]
-    errors: list[ErrorEntry]
-
-
-def platforms_of(body: SearchBody, platforms: Platforms) -> list[Platform]:
-    """The platforms that are searched; raises ApiError `unknown_platform`."""
-    if body.platform is None:
-        return list(platforms)
-    platform = platforms.by_id(body.platform)
-    if platform is None:
-        message = f"unknown platform {body.platform}; known are {platforms.known()}"
-        raise ApiError("unknown_platform", message, [Detail("platform", message)])
-    return [platform]
-
-
-def check_window(body: SearchBody) -> None:
-    """Raises ApiError `page_window_exceeded` where the page lies beyond what paging reaches."""
-    if body.page * body.limit > PAGE_WINDOW:
-        message = f"page x limit is {body.page * body.limit}, at most {PAGE_WINDOW} can be paged; "
-        message += 'further on leads a cursor: start it with "cursor": "*" in the place of page'
-        raise ApiError("page_window_exceeded", message, [Detail("page", message)])
+    suggestions: list[SuggestionEntry]

@@ -1,13 +1,18 @@
-"""Values in search bodies: parts of a JSON body in, checked strings and ranges out."""
+"""Values of search bodies: strings, ranges, and what their descriptions have in common."""
 
 from decimal import Decimal
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MOST_VALUE_CHARACTERS = 100
+MAX_VALUE_CHARACTERS = 100
 
-Value = Annotated[str, Field(strict=True, min_length=1, max_length=MOST_VALUE_CHARACTERS)]
+AT_LEAST = "at least this much, inclusive"
+AT_MOST = "at most this much, inclusive; not less than `min`"
+ANY_OF = "any of these"
+FOLDING = "compared whole, but case, accents, ★, ™ and outer or double blanks do not count"
+
+Value = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_VALUE_CHARACTERS)]
 
 
 class Strict(BaseModel):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from opensearchpy import OpenSearch
 
-from api.search.engine.client import Engine
+from api.engine.client import Engine
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item

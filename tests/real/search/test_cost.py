@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from api.http.json_body import parse
-from api.search.parsing.parse import understand
-from api.search.query.request import Question, count_request, hit_requests, page_request
+from api.search.parsing.parse import parse_query
+from api.search.query.request import SearchQuery, count_request, hit_requests, page_request
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
@@ -94,10 +94,10 @@ def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -
     assert calls["made"] < most
 
 
-def question(body: dict[str, Any]) -> Question:
+def question(body: dict[str, Any]) -> SearchQuery:
     """The body as the service reads it."""
     checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
-    return Question(checked, understand(checked.query, PLATFORMS), 2)
+    return SearchQuery(checked, parse_query(checked.query, PLATFORMS), 2)
 
 
 def written(body: dict[str, Any]) -> list[dict[str, Any]]:

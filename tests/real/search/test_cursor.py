@@ -176,9 +176,9 @@ async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     """The engine takes 300 views: a crowd of starts that nobody continues must not use them up."""
     keep_for(app.app, point_in_time.KEEP_SECONDS)
     body = {"limit": 50}
-    crowd = await asyncio.gather(*(started(app, body) for _ in range(3 * point_in_time.OWN_VIEWS)))
+    crowd = await asyncio.gather(*(started(app, body) for _ in range(3 * point_in_time.MAX_OWN)))
     views = await views_of(app.app, crowd)
-    assert point_in_time.OWN_VIEWS < len(views) <= point_in_time.OWN_VIEWS + 10
+    assert point_in_time.MAX_OWN < len(views) <= point_in_time.MAX_OWN + 10
     found, _ = await ids(app.search, {"limit": 100, "sort": "float_asc"})
     assert found == [item["id"] for item in oracle.in_order(ITEMS, "float_asc")]
     # a walk that came to its end left the view that it shared to the others
@@ -194,9 +194,8 @@ async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     keep_for(app.app, point_in_time.KEEP_SECONDS)
 
 
-async def test_a_walk_at_its_end_lets_go_of_its_view(app: RunningApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(point_in_time, "GRACE_SECONDS", 0.0)
-    keep_for(app.app, point_in_time.KEEP_SECONDS)
+async def test_a_cursor_at_its_end_closes_its_point_in_time(app: RunningApp) -> None:
+    keep_for(app.app, point_in_time.KEEP_SECONDS, grace_seconds=0.0)
     body = {"limit": 100}
     cursor = await started(app, body)
     assert [len(page["gear"]) async for page in pages(app.search, body, cursor)] == [100, 100]

@@ -8,13 +8,14 @@ from typing import Any
 import orjson
 import pytest
 
+from api.engine.answers import Answer
+from api.engine.client import Engine
 from api.errors import ApiError
-from api.search.engine.answers import Answer
-from api.search.engine.client import Engine
-from api.search.groups import groups
-from api.search.groups.execution import ATTEMPTS, cards
-from api.search.parsing.parse import understand
-from api.search.query.request import Question
+from api.search import groups
+from api.search.context import SearchContext
+from api.search.groups import MAX_ATTEMPTS, grouped_page
+from api.search.parsing.parse import parse_query
+from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
@@ -60,7 +61,7 @@ def test_more_names_than_one_answer_holds_are_asked_for_in_parts(
 ) -> None:
     body = {"groupBy": "name", "sort": sort, "limit": 50}
     whole = walked(searched_items, body)
-    monkeypatch.setattr(groups, "MOST_AT_ONCE", 9)
+    monkeypatch.setattr(groups, "MAX_HEADS", 9)
     assert len(whole) > 100
     assert walked(searched_items, body) == whole
 
@@ -150,7 +151,7 @@ class SellingEngine(Engine):
             client = connect(self._settings)
             try:
                 number = answers[0]["hits"]["hits"][0]["sort"][1]
-                client.delete(index=self.alias(platforms[0]), id=str(number), params={"refresh": "true"})
+                client.delete(index=self._settings.alias(platforms[0].id), id=str(number), params={"refresh": "true"})
             finally:
                 client.close()
         return answers
@@ -164,16 +165,17 @@ async def test_a_name_that_sells_out_between_two_questions_is_no_hole_in_the_pag
     platform = Platform(id=1, slug="p", name="p", currency="USD", minor_digits=2)
     items = [simple_item(number, float(number), f"Thing {number}") for number in range(1, 9)]
     engine = SellingEngine(settings, timeout=30)
-    question = Question(SearchBody(limit=3, sort=sort, groupBy="name"), understand("", [platform]), 2)
+    query = SearchQuery(SearchBody(limit=3, sort=sort, groupBy="name"), parse_query("", [platform]), 2)
+    context = SearchContext(engine, (platform,), query)
     try:
         put_index(settings, platform, items)
-        engine.sales = ATTEMPTS - 1
-        found = await cards(engine, [platform], question)
+        engine.sales = MAX_ATTEMPTS - 1
+        found = await grouped_page(context)
         assert [card["id"] for card in orjson.loads(orjson.dumps(found.gear))] == [3, 4, 5]
         assert found.total == 6
-        engine.sales = ATTEMPTS
+        engine.sales = MAX_ATTEMPTS
         with pytest.raises(ApiError) as refused:
-            await cards(engine, [platform], question)
+            await grouped_page(context)
         assert refused.value.code == "search_unavailable"
     finally:
         await engine.close()

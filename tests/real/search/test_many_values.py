@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.search.facets.facets import MOST_BUCKETS
+from api.search.facets import MAX_BUCKETS
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
@@ -16,7 +16,7 @@ from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 
-MANY = MOST_BUCKETS + 50
+MANY = MAX_BUCKETS + 50
 LAST = f"Colour {MANY:05}"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
+from api.engine.answers import Answer
+from api.engine.client import Engine
 from api.errors import ApiError
-from api.search.engine.answers import Answer
-from api.search.engine.client import Engine
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import Platform

@@ -3,8 +3,8 @@
 import json
 
 from api.http.json_body import parse
-from api.search.parsing.parse import understand
-from api.search.query.request import Question
+from api.search.parsing.parse import parse_query
+from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
@@ -61,6 +61,6 @@ CASES: dict[str, str] = {
 }
 
 
-def question(text: str) -> Question:
+def query_of(text: str) -> SearchQuery:
     body = SearchBody.model_validate(parse(text.encode()))
-    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(body, parse_query(body.query, PLATFORMS), minor_digits=2)

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from api.search.pagination.point_in_time import Cursors
+from api.background import BackgroundTasks
+from api.search.pagination.point_in_time import PointsInTime
 from api.services import Services
 from tests.support.app import RunningApp
 
@@ -46,13 +47,14 @@ async def started(app: RunningApp, body: dict[str, Any]) -> str:
     return cursor
 
 
-def keep_for(app: FastAPI, seconds: float) -> None:
+def keep_for(app: FastAPI, seconds: float, **options: float) -> None:
     """Has the app's cursors live only so long."""
     services: Services = app.state.services
-    app.state.services = replace(services, cursors=Cursors(services.engine, services.store, seconds))
+    points_in_time = PointsInTime(services.engine, services.store, BackgroundTasks(), keep_seconds=seconds, **options)
+    app.state.services = replace(services, points_in_time=points_in_time)
 
 
 async def views_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
     """The engine's views behind these cursors."""
     services: Services = app.state.services
-    return {(await services.cursors.unseal(cursor)).view.id for cursor in cursors}
+    return {(await services.points_in_time.read(cursor)).pit for cursor in cursors}

@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.search.query.attachments import AttachmentFilter, attachment_clause
+from api.search.query.attachments import attachment_clause
+from api.search.schemas.attachments import AttachmentFilter
 from mappings.attachments import ENCODING, attachment_tokens, wear_key
 from mappings.definition import read_definition
 from mappings.folding import fold

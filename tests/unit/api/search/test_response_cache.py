@@ -1,41 +1,58 @@
-"""Kept answers: one question for all who wait, asked after they came; only so many bytes."""
+"""The response cache: single flight, never an older response than the index, only so many bytes, and it fails open."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 from structlog.testing import capture_logs
 
+from api.background import BackgroundTasks
 from api.errors import ApiError
-from api.search import response_cache
-from api.search.response_cache import Answers, Met, Revisions
+from api.search.response_cache import Computation, IndexRevision, ResponseCache, Result
 from mappings.platforms import Platform, read_platforms
 
-PLATFORMS = list(read_platforms())
-ROOM = 1_000_000
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy this machine is."""
-    monkeypatch.setattr(response_cache, "PATIENCE_SECONDS", 30.0)
+PLATFORMS = tuple(read_platforms())
+MAX_BYTES = 1_000_000
+LONG = 30.0  # however busy this machine is
 
 
 class Index:
-    """An engine whose state is a number, and which answers when it is let."""
+    """An engine whose revision is a number, and which answers when it may."""
 
     def __init__(self) -> None:
-        self.state: int | None = 1
-        self.asked = 0
-        self.let = asyncio.Event()
-        self.let.set()
+        self.revision: int | None = 1
+        self.requests = 0
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
-    async def revision(self, _: Sequence[Platform]) -> bytes | None:
-        """The state when it was asked."""
-        self.asked += 1
-        told = None if self.state is None else b"%d" % self.state
-        await self.let.wait()
-        return told
+    async def ask(self, _: Sequence[Platform]) -> bytes | None:
+        """The revision when the request came."""
+        self.requests += 1
+        revision = None if self.revision is None else b"%d" % self.revision
+        await self.may_answer.wait()
+        return revision
+
+
+class Cache:
+    """A response cache with what a test wants to know about it."""
+
+    def __init__(
+        self,
+        ask: Callable[[Sequence[Platform]], Awaitable[bytes | None]],
+        max_bytes: int = MAX_BYTES,
+        timeout: float = LONG,
+    ) -> None:
+        self.results: list[Result] = []
+        revision = IndexRevision(ask, BackgroundTasks(), timeout)
+        self.cache = ResponseCache(revision, self.results.append, max_bytes)
+
+    async def get(self, request: bytes, response: bytes, platforms: tuple[Platform, ...] | None = PLATFORMS) -> bytes:
+        """The cached response, or this one."""
+
+        async def compute() -> bytes:
+            return response
+
+        return await self.cache.get_or_compute(request, lambda: Computation(compute, platforms))
 
 
 async def settled() -> None:
@@ -44,112 +61,121 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_who_comes_after_a_question_was_sent_gets_the_next_one() -> None:
+async def test_a_caller_after_a_request_was_sent_gets_the_next_revision() -> None:
     index = Index()
-    revisions = Revisions(index.revision)
-    index.let.clear()
-    first = asyncio.create_task(revisions.now(PLATFORMS))
+    revision = IndexRevision(index.ask, BackgroundTasks(), LONG)
+    index.may_answer.clear()
+    first = asyncio.create_task(revision.current(PLATFORMS))
     await settled()
-    index.state = 2
-    later = [asyncio.create_task(revisions.now(PLATFORMS)) for _ in range(5)]
+    index.revision = 2
+    later = [asyncio.create_task(revision.current(PLATFORMS)) for _ in range(5)]
     await settled()
-    assert index.asked == 1
-    index.let.set()
+    assert index.requests == 1
+    index.may_answer.set()
     assert await first == b"1"
     assert await asyncio.gather(*later) == [b"2"] * 5
-    assert index.asked == 2
+    assert index.requests == 2
 
 
-async def test_who_goes_away_takes_nothing_from_the_others() -> None:
+async def test_a_caller_that_goes_away_takes_nothing_from_the_others() -> None:
     index = Index()
-    revisions = Revisions(index.revision)
-    index.let.clear()
-    leaves, stays = (asyncio.create_task(revisions.now(PLATFORMS)) for _ in range(2))
+    revision = IndexRevision(index.ask, BackgroundTasks(), LONG)
+    index.may_answer.clear()
+    leaves, stays = (asyncio.create_task(revision.current(PLATFORMS)) for _ in range(2))
     await settled()
     leaves.cancel()
     await settled()
-    index.let.set()
+    index.may_answer.set()
     assert await stays == b"1"
-    assert await revisions.now(PLATFORMS) == b"1"
+    assert await revision.current(PLATFORMS) == b"1"
 
 
-def uncounted(_: Met) -> None:
-    """Who counts nothing."""
-
-
-async def made(answer: bytes) -> bytes:
-    return answer
-
-
-async def test_an_answer_that_met_a_change_is_not_taken_for_newer_than_it_is() -> None:
+async def test_a_response_that_met_a_change_is_not_taken_for_newer_than_it_is() -> None:
     index = Index()
-    met: list[Met] = []
-    answers = Answers(index.revision, met.append, ROOM)
+    cache = Cache(index.ask)
 
     async def slow() -> bytes:
-        index.state = 2
+        index.revision = 2
         return b"of 1 or of 2"
 
-    await answers.keep(b"question", PLATFORMS, slow)
-    assert await answers.found(b"question") is None
-    await answers.keep(b"question", PLATFORMS, lambda: made(b"of 2"))
-    assert await answers.found(b"question") == b"of 2"
-    assert await answers.found(b"another") is None
-    assert met == ["stale", "hit", "miss"]
+    await cache.cache.get_or_compute(b"request", lambda: Computation(slow, PLATFORMS))
+    assert await cache.get(b"request", b"of 2") == b"of 2"
+    assert await cache.get(b"request", b"unused") == b"of 2"
+    assert await cache.get(b"another", b"other") == b"other"
+    assert cache.results == ["miss", "stale", "hit", "miss"]
 
 
-async def test_the_oldest_go_where_there_is_no_room() -> None:
-    answers = Answers(Index().revision, uncounted, 5_000)
-    for number in range(5):
-        await answers.keep(b"%d" % number, PLATFORMS, lambda: made(b"x" * 1_000))
-        assert await answers.found(b"0") is not None or number > 3
-    held = [await answers.found(b"%d" % number) is not None for number in range(5)]
-    assert sum(held) == 3
-    assert held[4]
-    await answers.keep(b"huge", PLATFORMS, lambda: made(b"x" * 10_000))
-    assert await answers.found(b"huge") is None
+async def test_the_least_recently_used_go_if_there_is_no_room() -> None:
+    cache = Cache(Index().ask, max_bytes=5_000)
+    for number in range(3):
+        await cache.get(b"%d" % number, b"x" * 1_000)
+    await cache.get(b"0", b"new")  # 0 is used, so 1 is the oldest
+    await cache.get(b"3", b"x" * 1_000)
+    await cache.get(b"huge", b"x" * 10_000)
+    cache.results.clear()
+    for request in (b"0", b"2", b"3"):
+        assert await cache.get(request, b"new") == b"x" * 1_000
+    assert await cache.get(b"1", b"new") == b"new"
+    assert await cache.get(b"huge", b"new") == b"new"
+    assert cache.results == ["hit", "hit", "hit", "miss", "miss"]
 
 
-async def test_an_engine_that_does_not_tell_soon_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_engine_that_reports_no_revision_in_time_is_searched() -> None:
     index = Index()
-    met: list[Met] = []
-    answers = Answers(index.revision, met.append, ROOM)
-    await answers.keep(b"question", PLATFORMS, lambda: made(b"answer"))
-    index.let.clear()
-    monkeypatch.setattr(response_cache, "PATIENCE_SECONDS", 0.01)
-    assert await answers.found(b"question") is None
-    monkeypatch.setattr(response_cache, "PATIENCE_SECONDS", 30.0)
-    assert await answers.keep(b"question", PLATFORMS, lambda: made(b"a new answer")) == b"a new answer"
-    index.let.set()
-    assert await answers.found(b"question") == b"a new answer"
-    assert met == ["unknown", "hit"]
+    cache = Cache(index.ask, timeout=0.05)
+    await cache.get(b"request", b"response")
+    index.may_answer.clear()
+    assert await cache.get(b"request", b"a new response") == b"a new response"
+    index.may_answer.set()
+    await settled()
+    assert await cache.get(b"request", b"unused") == b"a new response"
+    assert cache.results == ["miss", "unknown", "hit"]
 
 
-async def test_an_engine_that_refuses_to_tell_is_searched() -> None:
+@pytest.mark.parametrize("error", [ApiError("search_unavailable"), RuntimeError("a bug"), KeyError("indices")])
+async def test_the_cache_fails_open_whatever_the_engine_raises(error: Exception) -> None:
     async def broken(_: Sequence[Platform]) -> bytes | None:
+        raise error
+
+    cache = Cache(broken)
+    for response in (b"first", b"second"):
+        assert await cache.get(b"request", response) == response
+    assert cache.results == ["miss", "miss"]
+
+
+async def test_an_error_of_the_computation_is_raised_and_not_cached() -> None:
+    cache = Cache(Index().ask)
+
+    async def refuse() -> bytes:
         raise ApiError("search_unavailable")
 
-    answers = Answers(broken, uncounted, ROOM)
-    assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
-    assert await answers.found(b"question") is None
+    with pytest.raises(ApiError):
+        await cache.cache.get_or_compute(b"request", lambda: Computation(refuse, PLATFORMS))
+    assert await cache.get(b"request", b"response") == b"response"
 
 
-async def test_without_room_nothing_is_kept_and_no_state_asked_for() -> None:
+async def test_what_must_not_be_cached_is_computed_each_time() -> None:
     index = Index()
-    answers = Answers(index.revision, uncounted, 0)
-    for _ in range(2):
-        assert await answers.found(b"question") is None
-        assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
-    assert index.asked == 0
+    cache = Cache(index.ask)
+    for response in (b"first", b"second"):
+        assert await cache.get(b"request", response, platforms=None) == response
+    assert index.requests == 0
 
 
-async def test_an_engine_that_tells_no_state_is_asked_for_it_once() -> None:
+async def test_without_room_nothing_is_cached_and_no_revision_asked_for() -> None:
     index = Index()
-    index.state = None
-    answers = Answers(index.revision, uncounted, ROOM)
+    cache = Cache(index.ask, max_bytes=0)
+    for response in (b"first", b"second"):
+        assert await cache.get(b"request", response) == response
+    assert index.requests == 0
+
+
+async def test_an_engine_that_forbids_the_question_is_asked_once() -> None:
+    index = Index()
+    index.revision = None
+    cache = Cache(index.ask)
     with capture_logs() as logs:
-        for _ in range(3):
-            assert await answers.keep(b"question", PLATFORMS, lambda: made(b"answer")) == b"answer"
-            assert await answers.found(b"question") is None
-    assert index.asked == 1
-    assert ["indices:monitor/stats" in one["event"] for one in logs] == [True]
+        for response in (b"1", b"2", b"3"):
+            assert await cache.get(b"request", response) == response
+    assert index.requests == 1
+    assert ["indices:monitor/stats" in entry["event"] for entry in logs] == [True]

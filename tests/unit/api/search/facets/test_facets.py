@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from api.http.json_body import parse
-from api.search.facets.facets import MOST_BUCKETS, counts_of, facet_requests, facet_values, names_of_none
-from api.search.facets.histogram import aggregations, histogram
-from api.search.parsing.parse import understand
-from api.search.query.request import Question
-from api.search.schemas.facets import MOST_VALUES
+from api.search.facets import MAX_BUCKETS, counts_of, facet_requests, facet_values, has_empty_selected
+from api.search.parsing.parse import parse_query
+from api.search.query.histogram import histogram, histogram_aggregations
+from api.search.query.request import SearchQuery
+from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody
 from mappings.fields import FACETS, Filter
 from mappings.platforms import read_platforms
@@ -31,14 +31,14 @@ PLATFORMS = list(read_platforms())
 PRICE, FLOAT = (next(row for row in FACETS if row.name == name) for name in ("price", "float"))
 
 
-def question(text: str) -> Question:
+def query_of(text: str) -> SearchQuery:
     body = SearchBody.model_validate(parse(text.encode()))
-    return Question(body, understand(body.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(body, parse_query(body.query, PLATFORMS), minor_digits=2)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_facet_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
-    requests = [request.body for request in facet_requests(question(CASES[name]))]
+    requests = [request.body for request in facet_requests(query_of(CASES[name]))]
     golden(f"facets/{name}", {"body": json.loads(CASES[name]), "requests": requests})
 
 
@@ -47,7 +47,7 @@ def test_every_golden_file_is_used() -> None:
 
 
 def test_everything_that_can_be_asked_at_once_stays_below_the_engines_buckets() -> None:
-    (request,) = facet_requests(question(json.dumps({"facets": [row.name for row in FACETS]})))
+    (request,) = facet_requests(query_of(json.dumps({"facets": [row.name for row in FACETS]})))
     found = request.body["aggregations"].values()
     most = sum(one["terms"]["size"] if "terms" in one else len(one.get("range", {}).get("ranges", ())) for one in found)
     assert most < 65_535
@@ -71,26 +71,26 @@ def test_spellings_that_a_filter_finds_together_have_the_count_of_all_of_them() 
 
 def test_a_selected_value_is_listed_as_the_platform_spells_it_also_with_no_items() -> None:
     counts = {"Normal": 6, "StatTrak™": 0, "Gone™": 0}
-    assert names_of_none(counts, ["stattrak"])
-    assert not names_of_none(counts, ["Normal", "unknown"])
+    assert has_empty_selected(counts, ["stattrak"])
+    assert not has_empty_selected(counts, ["Normal", "unknown"])
     assert values(facet_values(counts, ["stattrak", "gone"], {"StatTrak™": 3})) == [("Normal", 6), ("StatTrak™", 0)]
 
 
 def test_of_more_than_500_values_those_with_most_items_and_the_selected_are_listed() -> None:
     counts = {f"{number:04}": 1000 - number for number in range(700)}
     listed = values(facet_values(counts, ["0650"], {}))
-    assert listed == [*list(counts.items())[:MOST_VALUES], ("0650", 350)]
+    assert listed == [*list(counts.items())[:MAX_VALUES], ("0650", 350)]
 
 
 def test_an_answer_that_is_full_may_lack_values() -> None:
-    buckets = [{"key": str(number), "doc_count": 1} for number in range(MOST_BUCKETS)]
+    buckets = [{"key": str(number), "doc_count": 1} for number in range(MAX_BUCKETS)]
     assert counts_of({"buckets": buckets}) is None
     assert counts_of({"buckets": buckets[:2]}) == {"0": 1, "1": 1}
 
 
 def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> dict[str, Any]:
     """What the engine answers to the aggregations for these values."""
-    asked = aggregations(row, minor_digits)
+    asked = histogram_aggregations(row, minor_digits)
     ranges = asked[row.name]["range"]["ranges"]
     counts = [sum(one["from"] <= value < one.get("to", float("inf")) for value in held) for one in ranges]
     extremes = {"min": min(held, default=None), "max": max(held, default=None)}

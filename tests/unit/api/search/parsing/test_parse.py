@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.parsing.parse import Reading, understand
+from api.search.parsing.parse import PlatformParse, parse_query
 from api.search.query.text import text_clauses
 from mappings.platforms import Platform, read_platforms
 from tests.support.search.clauses import leaves
@@ -16,15 +16,15 @@ CS2 = next(iter(read_platforms()))
 BARE = Platform(id=1, slug="bare", name="a game without a vocabulary", currency="EUR", minor_digits=2)
 
 
-def reading(text: str, platform: Platform = BARE) -> Reading:
-    (only,) = understand(text, [platform]).readings
+def reading(text: str, platform: Platform = BARE) -> PlatformParse:
+    (only,) = parse_query(text, [platform]).parses
     return only
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\t\r\n", "\x00", "\u00a0\u2003"])
 def test_blank_text_asks_for_everything(text: str) -> None:
-    understood = understand(text, [CS2])
-    assert understood.everything
+    understood = parse_query(text, [CS2])
+    assert understood.matches_all
     assert text_clauses(understood) == {}
 
 
@@ -53,7 +53,7 @@ def test_words_are_asked_for_alone_and_joined_with_their_neighbours(
 @pytest.mark.parametrize("text", ["★", "♥", " $ ~ "])
 def test_marks_alone_are_asked_for_as_they_are(text: str) -> None:
     found = reading(text)
-    assert (found.terms, found.amounts, found.marks) == ((), (), text.strip())
+    assert (found.terms, found.quantities, found.marks) == ((), (), text.strip())
 
 
 def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None:
@@ -73,7 +73,7 @@ def test_punctuation_beside_an_amount_asks_for_nothing_and_a_mark_does() -> None
 )
 def test_the_last_word_may_be_a_beginning(text: str, begun: list[str]) -> None:
     last = [word for term in reading(text).terms for word in term.words][-1]
-    assert sorted(last.begun) == begun
+    assert sorted(last.prefixes) == begun
 
 
 def meant(text: str) -> dict[str, dict[str, list[str]]]:
@@ -121,8 +121,8 @@ def test_the_vocabulary_knows_codes_slang_and_names(text: str, expected: dict[st
 
 def test_a_word_of_the_vocabulary_is_no_beginning_and_its_typed_words_count_too() -> None:
     (term,) = reading("ruby", CS2).terms
-    assert [(word.spellings, word.begun) for word in term.words] == [(("ruby",), ())]
-    clauses = text_clauses(understand("ruby", [CS2]))["must"][0]["bool"]["should"]
+    assert [(word.spellings, word.prefixes) for word in term.words] == [(("ruby",), ())]
+    clauses = text_clauses(parse_query("ruby", [CS2]))["must"][0]["bool"]["should"]
     assert {"constant_score": {"filter": {"match": {"text": "ruby"}}, "boost": 1}} in clauses
 
 
@@ -140,16 +140,16 @@ def test_a_word_of_the_vocabulary_is_no_beginning_and_its_typed_words_count_too(
 def test_a_price_is_no_year_or_weapon_that_is_written_with_the_same_digits(
     text: str, low: Decimal, high: Decimal | None
 ) -> None:
-    (price,) = reading(text, CS2).amounts
+    (price,) = reading(text, CS2).quantities
     assert (price.field, price.low, price.high) == ("price", low, high)
 
 
 @pytest.mark.parametrize("text", ["47", "p250", "2014", "m4a1s", "٣"])
 def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
-    assert not any(word.may_be_mistyped for term in reading(text).terms for word in term.words)
+    assert not any(word.is_correctable for term in reading(text).terms for word in term.words)
 
 
 @given(st.text(max_size=200) | st.text("ab c1", min_size=150, max_size=200) | st.just("9 " * 100))
 def test_any_text_is_understood_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
-    assert len(list(leaves(text_clauses(understand(text, [CS2, BARE, CS2]))))) < 1000
+    assert len(list(leaves(text_clauses(parse_query(text, [CS2, BARE, CS2]))))) < 1000

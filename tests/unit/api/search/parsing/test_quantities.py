@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.parsing.quantities import Amount, amounts_of, around, with_bare_seeds
+from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
 
 
-def found(text: str) -> list[Amount]:
-    return amounts_of(text, lambda bare: bare == "5-7")
+def found(text: str) -> list[Quantity]:
+    return quantities_of(text, lambda bare: bare == "5-7")
 
 
 def bounds(text: str) -> tuple[Any, ...]:
@@ -170,7 +170,7 @@ def test_other_numbers_are_words(text: str) -> None:
     [("20-50", False), ("0.01", False), ("#661", False), ("0.1-0.2", False), ("20-50$", True), ("seed 661", True)],
 )
 def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a table's column
-    assert [one.sure for one in found(text)] == [sure]
+    assert [one.certain for one in found(text)] == [sure]
 
 
 def test_numbers_of_three_digits_between_blanks_may_be_seeds() -> None:
@@ -191,7 +191,7 @@ def test_several_amounts_keep_their_order_and_their_places() -> None:
         ("seed 5", "seed"),
     ]
     assert [text[one.start : one.end] for one in amounts] == [one.typed for one in amounts]
-    assert [piece.strip() for piece in around(text, amounts)] == ["doppler", "p2", "", ""]
+    assert [piece.strip() for piece in text_between(text, amounts)] == ["doppler", "p2", "", ""]
     assert amounts[1].currency == "EUR"
 
 

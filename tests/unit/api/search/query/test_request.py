@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from api.search.parsing.parse import understand
-from api.search.query.request import asks_for_price, hit_requests
+from api.search.parsing.parse import parse_query
+from api.search.query.request import SearchQuery, hit_requests
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS
 from tests.support.golden import GOLDEN, Golden
-from tests.support.search.query_cases import CASES, PLATFORMS, question
+from tests.support.search.query_cases import CASES, PLATFORMS, query_of
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_search_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
-    asked = question(CASES[name])
-    requests = dict(zip(("request", "count"), hit_requests(asked), strict=False))
+    query = query_of(CASES[name])
+    requests = dict(zip(("request", "count"), hit_requests(query), strict=False))
     golden(f"queries/{name}", {"body": json.loads(CASES[name]), **requests})
 
 
@@ -45,5 +45,6 @@ def test_every_filter_and_sort_has_a_case_and_every_golden_file_is_used() -> Non
 def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     body: dict[str, Any], expected: bool
 ) -> None:  # a table's column
-    asked = SearchBody.model_validate(body)
-    assert asks_for_price(asked, understand(asked.query, PLATFORMS)) is expected
+    checked = SearchBody.model_validate(body)
+    query = SearchQuery(checked, parse_query(checked.query, PLATFORMS), minor_digits=2)
+    assert query.compares_prices is expected

@@ -7,18 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from api.errors import ApiError
 from api.http.json_body import parse
 from api.search.schemas.search import (
-    MOST_LIMIT,
-    MOST_QUERY_CHARACTERS,
-    PAGE_WINDOW,
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
     SearchBody,
-    check_window,
-    platforms_of,
 )
 from mappings.fields import FILTERS, SORTS, Kind
-from mappings.platforms import Platform, Platforms, read_platforms
 
 
 def read(body: Any) -> SearchBody:
@@ -65,11 +60,11 @@ def test_null_for_a_filter_is_absent() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"query": "x" * MOST_QUERY_CHARACTERS},
-        {"query": "😀" * MOST_QUERY_CHARACTERS},
-        {"query": "\0" * MOST_QUERY_CHARACTERS},
+        {"query": "x" * MAX_QUERY_CHARACTERS},
+        {"query": "😀" * MAX_QUERY_CHARACTERS},
+        {"query": "\0" * MAX_QUERY_CHARACTERS},
         {"limit": 1},
-        {"limit": MOST_LIMIT},
+        {"limit": MAX_LIMIT},
         {"page": 1},
         {"page": 2**63 - 1},
         {"platform": 0},
@@ -211,24 +206,3 @@ def test_unknown_filters_and_several_faults_are_all_named() -> None:
         "limit",
         "page",
     ]
-
-
-@pytest.mark.parametrize(("limit", "page"), [(20, 500), (100, 100), (1, PAGE_WINDOW), (3, 3333), (7, 1428)])
-def test_the_window_ends_at_10_000(limit: int, page: int) -> None:
-    check_window(read({"limit": limit, "page": page}))
-    with pytest.raises(ApiError) as refusal:
-        check_window(read({"limit": limit, "page": page + 1}))
-    assert refusal.value.code == "page_window_exceeded"
-    assert [detail.field for detail in refusal.value.details] == ["page"]
-
-
-def test_all_platforms_are_asked_unless_one_is_named() -> None:
-    other = Platform(id=1, slug="one", name="One", currency="EUR", minor_digits=2)
-    platforms = Platforms([*read_platforms(), other])
-    assert [one.id for one in platforms_of(read({}), platforms)] == [1, 730]
-    assert [one.id for one in platforms_of(read({"platform": 730}), platforms)] == [730]
-    with pytest.raises(ApiError) as refusal:
-        platforms_of(read({"platform": 2}), platforms)
-    assert refusal.value.code == "unknown_platform"
-    assert "1 (one), 730 (cs2)" in refusal.value.message
-    assert [detail.field for detail in refusal.value.details] == ["platform"]

@@ -4,26 +4,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.search.engine.answers import Answer
-from api.search.parsing.prefix import Typed, fold
-from api.search.suggest.suggestions import Suggestion, best, questions, suggestion_request, suggestions_of
+from api.engine.answers import Answer
+from api.search.parsing.prefix import PrefixQuery
+from api.search.suggest import Suggestion, best, suggestion_queries, suggestion_request, suggestions_of
 from mappings.fields import SUGGESTED
+from mappings.folding import fold
 from mappings.platforms import read_platforms
 from tests.support.golden import Golden
 from tests.support.search.clauses import leaves
 
 
-@pytest.mark.parametrize(("name", "loosely"), [("strictly", False), ("loosely", True)])
-def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name: str, loosely: bool) -> None:
-    asked = questions(Typed("m4a1 printstraem"), 8, loosely)
-    assert [(one.row.kind, one.begins) for one in asked] == [
+@pytest.mark.parametrize(("name", "fuzzy"), [("strictly", False), ("loosely", True)])
+def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name: str, fuzzy: bool) -> None:
+    queries = suggestion_queries(PrefixQuery("m4a1 printstraem"), 8, fuzzy=fuzzy)
+    assert [(query.row.kind, query.begins) for query in queries] == [
         (row.kind, begins) for row in SUGGESTED for begins in (True, False)
     ]
-    golden(f"suggestions/{name}", [suggestion_request(one) for one in asked])
+    golden(f"suggestions/{name}", [suggestion_request(query) for query in queries])
 
 
 @pytest.mark.parametrize(
-    ("typed", "value", "strictly", "loosely"),
+    ("typed", "value", "strictly", "fuzzily"),
     [
         ("ak47", "AK-47 | Redline", True, True),
         ("ak 4", "AK-47 | Redline", True, True),
@@ -40,12 +41,13 @@ def test_suggestions_are_asked_for_as_in_their_golden_file(golden: Golden, name:
         ("i ♥", "I ♥ $", True, True),
     ],
 )
-def test_a_typed_text_meets_a_value(typed: str, value: str, strictly: bool, loosely: bool) -> None:
-    assert (Typed(typed).meets(value, loosely=False), Typed(typed).meets(value, loosely=True)) == (strictly, loosely)
+def test_a_typed_text_matches_a_value(typed: str, value: str, strictly: bool, fuzzily: bool) -> None:
+    query = PrefixQuery(typed)
+    assert (query.matches(value, fuzzy=False), query.matches(value, fuzzy=True)) == (strictly, fuzzily)
 
 
 @pytest.mark.parametrize(
-    ("typed", "value", "meets"),
+    ("typed", "value", "matches"),
     [
         ("bfk fa", "★ Butterfly Knife | Fade (Factory New)", True),
         ("bfk fa", "★ Karambit | Fade (Factory New)", False),
@@ -55,9 +57,9 @@ def test_a_typed_text_meets_a_value(typed: str, value: str, strictly: bool, loos
         ("5-7 fai", "Five-SeveN | Fairy Tale (Field-Tested)", True),
     ],
 )
-def test_slang_is_met_by_the_names_that_it_stands_for(typed: str, value: str, meets: bool) -> None:
+def test_slang_is_matched_by_the_names_that_it_stands_for(typed: str, value: str, matches: bool) -> None:
     vocabularies = tuple(platform.language for platform in read_platforms())
-    assert Typed(typed, vocabularies).meets(value, loosely=False) is meets
+    assert PrefixQuery(typed, vocabularies).matches(value, fuzzy=False) is matches
 
 
 @given(
@@ -65,9 +67,9 @@ def test_slang_is_met_by_the_names_that_it_stands_for(typed: str, value: str, me
 )
 def test_any_text_is_asked_for_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
-    typed = Typed(text, tuple(platform.language for platform in read_platforms()))
-    for asked in questions(typed, 8, loosely=True):
-        assert len(list(leaves(suggestion_request(asked)["query"]))) < 1000
+    typed = PrefixQuery(text, tuple(platform.language for platform in read_platforms()))
+    for query in suggestion_queries(typed, 8, fuzzy=True):
+        assert len(list(leaves(suggestion_request(query)["query"]))) < 1000
 
 
 def test_values_fold_as_the_index_folds_them() -> None:
@@ -97,7 +99,7 @@ def answer(*buckets: tuple[str, int], others: int = 0, error: int = 0) -> Answer
 
 
 def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
-    asked = {(one.row.kind, one.begins): one for one in questions(Typed("crown"), 1, loosely=False)}
+    asked = {(query.row.kind, query.begins): query for query in suggestion_queries(PrefixQuery("crown"), 1)}
     item, sticker = asked["item", False], asked["sticker", False]
     assert suggestions_of(item, answer(("Crown", 3), others=5)) == [Suggestion("Crown", "item", 3, begins=False)]
     assert suggestions_of(item, answer(("Crown", 3), error=1)) is None

@@ -4,31 +4,30 @@ from typing import Any
 
 import pytest
 
-from api.search.explain.parts import held_by, parts
-from api.search.query.request import offered_query
+from api.search.explain.conditions import conditions, value_of
 from mappings.fields import DETAILS, FILTERS
-from tests.support.search.query_cases import CASES, question
+from tests.support.search.query_cases import CASES, query_of
 
 
-def conditions(clause: Any) -> list[Any]:
+def leaves(clause: Any) -> list[Any]:
     """The clauses that all must hold, out of the nests of a query that only gather them; not what only scores."""
     if set(clause) == {"bool"} and set(clause["bool"]) <= {"must", "filter", "should"}:
         gathered = [one for name in ("must", "filter") for one in clause["bool"].get(name, ())]
-        return [found for one in gathered for found in conditions(one)]
+        return [found for one in gathered for found in leaves(one)]
     return [clause]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_parts_together_are_the_query(name: str) -> None:
-    asked = question(CASES[name])
-    found = [condition for part in parts(asked) for condition in conditions(part.clause)]
-    wanted = conditions(offered_query(asked))
-    assert len(found) == len(wanted)
-    assert all(condition in found for condition in wanted)
+    query = query_of(CASES[name])
+    explained = [clause for condition in conditions(query) for clause in leaves(condition.clause)]
+    searched = leaves(query.offered)
+    assert len(explained) == len(searched)
+    assert all(clause in explained for clause in searched)
 
 
 def test_every_filter_has_its_name_what_is_asked_and_what_an_item_has() -> None:
-    (offer, weapon, price) = parts(question('{"filters": {"price": {"min": 5, "max": 9.5}, "weapon": ["AWP"]}}'))
+    (offer, weapon, price) = conditions(query_of('{"filters": {"price": {"min": 5, "max": 9.5}, "weapon": ["AWP"]}}'))
     assert (offer.field, offer.asked) == ("offer", None)
     found = {part.field: part.asked for part in (weapon, price)}
     assert found == {"filters.price": {"min": 5, "max": 9.5}, "filters.weapon": ["AWP"]}
@@ -43,15 +42,15 @@ def test_an_item_has_something_to_show_for_every_filter() -> None:
         "paint": {"float": 0.1, "seed": 3, "index": 4, "pattern": 5},
         "attachments": [{"name": "A", "wear": None, "id": 6}],
     }
-    assert {row.name for row in FILTERS if held_by(item, f"filters.{row.name}") is None} == set()
-    assert held_by(item, "filters.attachments.all.1") == [{"name": "A", "wear": None}]
-    assert held_by(item, "query") == "x"
-    assert held_by(item, "offer") is None
+    assert {row.name for row in FILTERS if value_of(item, f"filters.{row.name}") is None} == set()
+    assert value_of(item, "filters.attachments.all.1") == [{"name": "A", "wear": None}]
+    assert value_of(item, "query") == "x"
+    assert value_of(item, "offer") is None
 
 
 def test_each_condition_on_attachments_is_a_part_of_its_own() -> None:
     asked = '{"all": [{"name": "A"}, {"name": "B", "maxWear": 0.1}], "any": [{"name": "C"}], "count": {"min": 2}}'
-    found = {part.field: part.asked for part in parts(question(f'{{"filters": {{"attachments": {asked}}}}}'))}
+    found = {part.field: part.asked for part in conditions(query_of(f'{{"filters": {{"attachments": {asked}}}}}'))}
     assert found == {
         "offer": None,
         "filters.attachments.all.0": {"name": "A"},

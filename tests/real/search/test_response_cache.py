@@ -1,15 +1,18 @@
-"""What was answered is answered again without a search, for just as long as a search would find the same."""
+"""A cached response is given without a search, for just as long as a search would find the same."""
 
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opensearchpy import AsyncTransport, OpenSearch
 
-from api.search import response_cache
+from api.background import BackgroundTasks
+from api.search.response_cache import IndexRevision, ResponseCache
+from api.services import Services
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
@@ -32,6 +35,11 @@ async def app(opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIt
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     put_index(settings, PLATFORM, map(simple_item, ITEMS))
     async with running(settings) as started:
+        services: Services = started.app.state.services
+        # however long a busy engine takes to report its revision
+        revision = IndexRevision(services.engine.revision, BackgroundTasks(), timeout=30.0)
+        cache = ResponseCache(revision, lambda _: None, 2**20)
+        started.app.state.services = replace(services, response_cache=cache)
         yield started
 
 
@@ -45,8 +53,7 @@ def client(app: RunningApp) -> Iterator[OpenSearch]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths of all that the app asks of the engine, in order; however long a busy one takes to tell its state."""
-    monkeypatch.setattr(response_cache, "PATIENCE_SECONDS", 30.0)
+    """The paths of all that the app asks of the engine, in order."""
     paths: list[str] = []
     perform = AsyncTransport.perform_request
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from api.engine.answers import Answer
+from api.engine.client import Engine
 from api.search import price_desc
-from api.search.engine.answers import Answer
-from api.search.engine.client import Engine
-from api.search.price_desc import Prices
+from api.search.price_desc import PriceHistogram
 from mappings.connection import SearchSettings, connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder
@@ -46,14 +46,13 @@ async def test_a_page_and_its_number_are_of_one_moment(
         assert found["total"] == (4 if comes else 2)
 
 
-async def test_what_was_found_under_a_guess_is_no_page_though_the_number_would_fit(
+async def test_hits_above_a_bound_are_no_page_though_the_number_would_fit(
     opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def guess(*_: Any) -> Prices:
-        return Prices((0,) * 7 + (20,))  # from 128 minor units on: two of the three
+    async def histogram(*_: Any) -> PriceHistogram:
+        return PriceHistogram((0,) * 7 + (20,), initial_window=4)  # from 128 minor units on: two of the three
 
-    monkeypatch.setattr(price_desc, "REACH", 4)
-    monkeypatch.setattr(price_desc.Dearest, "_prices", guess)
+    monkeypatch.setattr(price_desc.PriceHistograms, "of", histogram)
     found = await _found_while_one(opensearch_url, tmp_path, {"sort": "price_desc", "limit": 4}, "goes", 3)
     assert ([item["id"] for item in found["gear"]], found["total"]) == ([2, 1], 2)
 

@@ -1,22 +1,19 @@
-"""The looser readings of a text, and how a reading is explained to who asks."""
+"""The relaxations of a text, and how its parse is explained."""
 
 from typing import Any
 
 import pytest
 
 from api.search.parsing.interpretation import interpretation
-from api.search.parsing.parse import Understood, understand
-from api.search.parsing.relaxations import (
-    How,
-    alone,
-    candidates,
-    doubtful_words,
-    has_terms,
-    mistyped,
-    names,
-    numbers,
-    typos,
-    without_amounts,
+from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
+from api.search.relaxation import (
+    correctable_words,
+    corrections,
+    meanings_as_names,
+    numbers_as_words,
+    relaxations,
+    single_word,
+    with_similar_words,
 )
 from mappings.platforms import Platform, read_platforms
 from mappings.vocabulary import Vocabulary
@@ -32,42 +29,45 @@ DOTA = Platform(
 )
 
 
-def strict(text: str) -> Understood:
-    return understand(text, [CS2])
+def strict(text: str) -> ParsedQuery:
+    return parse_query(text, [CS2])
 
 
-def explained(first: Understood, used: Understood | None = None) -> dict[str, Any]:
+def explained(first: ParsedQuery, used: ParsedQuery | None = None) -> dict[str, Any]:
     return interpretation(first, used or first)
 
 
 def test_only_what_may_be_a_word_is_read_as_one() -> None:
     first = strict("redline 20-50 under 70")
-    read = numbers(first, [CS2])
+    read = numbers_as_words(first, [CS2])
     assert read is not None
-    (reading,) = read.readings
-    assert ([term.typed for term in reading.terms], [one.typed for one in reading.amounts]) == (
+    (reading,) = read.parses
+    assert ([term.typed for term in reading.terms], [one.typed for one in reading.quantities]) == (
         ["redline", "20", "50"],
         ["under 70"],
     )
-    assert numbers(strict("redline under 70"), [CS2]) is None
+    assert numbers_as_words(strict("redline under 70"), [CS2]) is None
     assert explained(first, read)["relaxed"] == [{"typed": "20-50", "to": "words: nothing has such a price"}]
 
 
 def test_names_read_meanings_as_words_and_words_as_beginnings() -> None:
-    read = names(strict("ruby 20"))
-    assert read.readings[0].terms[-1].words[0].begun == ("20", "ruby20")
+    read = meanings_as_names(strict("ruby 20"))
+    assert read.parses[0].terms[-1].words[0].prefixes == ("20", "ruby20")
     assert explained(strict("ruby 20"), read)["relaxed"] == [
         {"typed": "ruby", "to": "its meaning, or that as words of the name"}
     ]
-    assert explained(strict("sealed 20"), names(strict("sealed 20")))["relaxed"] == [
+    assert explained(strict("sealed 20"), meanings_as_names(strict("sealed 20")))["relaxed"] == [
         {"typed": "20", "to": "beginnings of words"}
     ]
 
 
 def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> None:
     first = strict("ak dragn lore p90 2014")
-    assert [word.typed for word in doubtful_words(first)] == ["dragn", "lore"]
-    some, every = typos(first, {"lore"}, How.TYPOS), typos(first, (), How.ALL_TYPOS)
+    assert [word.typed for word in correctable_words(first)] == ["dragn", "lore"]
+    some, every = (
+        with_similar_words(first, {"lore"}, Relaxation.TYPOS),
+        with_similar_words(first, (), Relaxation.ALL_TYPOS),
+    )
     assert some is not None
     assert every is not None
     assert [one["typed"] for one in explained(first, some)["relaxed"] if one["to"] == "similar words"] == ["dragn"]
@@ -75,26 +75,26 @@ def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> No
         "dragn",
         "lore",
     ]
-    assert typos(first, {"dragn", "lore"}, How.TYPOS) is None
-    assert typos(strict("p90 2014"), (), How.ALL_TYPOS) is None
+    assert with_similar_words(first, {"dragn", "lore"}, Relaxation.TYPOS) is None
+    assert with_similar_words(strict("p90 2014"), (), Relaxation.ALL_TYPOS) is None
 
 
-def relaxed(first: Understood, how: How) -> list[dict[str, Any]]:
+def relaxed(first: ParsedQuery, how: Relaxation) -> list[dict[str, Any]]:
     """What the last reading of a kind says of itself."""
-    readings = [one for one in (*candidates(first, [CS2]), *mistyped(first, ())) if one.how == how]
+    readings = [one for one in (*relaxations(first, [CS2]), *corrections(first, ())) if one.relaxation == how]
     found: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
     return found
 
 
-def narrow(read: Understood) -> list[str]:
-    return [term.typed for term in read.readings[0].terms if term.narrow]
+def narrow(read: ParsedQuery) -> list[str]:
+    return [term.typed for term in read.parses[0].terms if term.narrows]
 
 
 def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
     first = strict("glove case")
-    kinds = [(one.how, narrow(one)) for one in candidates(first, [CS2])]
+    kinds = [(one.relaxation, narrow(one)) for one in relaxations(first, [CS2])]
     assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
-    assert relaxed(first, How.WORDS) == [
+    assert relaxed(first, Relaxation.WORDS) == [
         {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
     ]
     assert narrow(strict("case")) == []  # alone it hides nothing that is named so
@@ -102,23 +102,23 @@ def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> Non
 
 def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
     first = strict("cheap ak skin under 50")
-    readings = [one for one in candidates(first, [CS2]) if one.how == How.FILLERS]
-    assert {tuple(term.typed for term in one.readings[0].terms) for one in readings} == {("ak",)}
+    readings = [one for one in relaxations(first, [CS2]) if one.relaxation == Relaxation.FILLERS]
+    assert {tuple(term.typed for term in one.parses[0].terms) for one in readings} == {("ak",)}
     left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("cheap", "skin")]
-    assert relaxed(first, How.FILLERS)[:2] == left_out
-    assert relaxed(strict("cheap skin redlime"), How.TYPOS)[:2] == left_out
+    assert relaxed(first, Relaxation.FILLERS)[:2] == left_out
+    assert relaxed(strict("cheap skin redlime"), Relaxation.TYPOS)[:2] == left_out
     only_fillers = strict("cheap skin")
-    assert [one.how for one in candidates(only_fillers, [CS2])] == ["strict", "names"]
+    assert [one.relaxation for one in relaxations(only_fillers, [CS2])] == ["strict", "names"]
 
 
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
     first = strict("ak case hardened 661")
-    assert [one.how for one in candidates(first, [CS2])][-1] == "seeds"
-    assert relaxed(first, How.SEEDS) == [
+    assert [one.relaxation for one in relaxations(first, [CS2])][-1] == "seeds"
+    assert relaxed(first, Relaxation.SEEDS) == [
         {"typed": "ak", "to": "its meaning, or a word of the name"},
         {"typed": "661", "to": "a seed"},
     ]
-    assert "seeds" not in [one.how for one in candidates(strict("661"), [CS2])]
+    assert "seeds" not in [one.relaxation for one in relaxations(strict("661"), [CS2])]
 
 
 def test_several_values_of_a_field_are_any_of_them() -> None:
@@ -128,22 +128,19 @@ def test_several_values_of_a_field_are_any_of_them() -> None:
         "typed": "ft mw",
         "means": [{"exterior": ["Field-Tested"]}, {"exterior": ["Minimal Wear"]}],
     }
-    assert len(strict("ft field-tested").readings[0].terms) == 2  # the same twice is no choice
+    assert len(strict("ft field-tested").parses[0].terms) == 2  # the same twice is no choice
 
 
 def test_a_spelling_is_parted_as_it_is_listed() -> None:
-    (reading,) = strict("stattr ak redline").readings
+    (reading,) = strict("stattr ak redline").parses
     assert [term.typed for term in reading.terms] == ["stattr", "ak", "redline"]
 
 
-def test_words_and_terms_stand_for_themselves_in_probes() -> None:
+def test_a_word_is_looked_for_by_itself() -> None:
     first = strict("dragn lore under 5")
-    assert has_terms(first)
-    assert not has_terms(strict("under 5"))
-    assert without_amounts(first).readings[0].amounts == ()
-    (word, _) = doubtful_words(first)
-    only = alone(first, word)
-    assert (only.text, len(only.readings[0].terms)) == ("dragn", 1)
+    (word, _) = correctable_words(first)
+    only = single_word(first, word)
+    assert (only.text, len(only.parses[0].terms), only.parses[0].quantities) == ("dragn", 1, ())
 
 
 def test_the_flagship_is_explained() -> None:
@@ -204,7 +201,7 @@ def test_a_pattern_is_told_as_the_seed_or_template_that_is_searched_and_as_no_fi
 
 
 def test_each_platform_reads_by_its_own_vocabulary() -> None:
-    found = interpretation(*[understand("ak arc under 5", [DOTA, CS2])] * 2)
+    found = interpretation(*[parse_query("ak arc under 5", [DOTA, CS2])] * 2)
     (other,) = found["others"]
     assert (found["platform"], found["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
     assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 5}})

@@ -1,8 +1,9 @@
-"""The dearest first are looked for from a price on, and are the same as if all were looked through."""
+"""Pages of the highest prices are pruned, and are the same as if all items were looked through."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.search import price_desc
-from api.search.price_desc import Dearest, Prices
+from api.search.price_desc import PriceHistogram, PriceHistograms
 from mappings.money import MOST_MINOR
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
@@ -20,54 +20,57 @@ from tests.support.search.fixtures import SearchedItems
 EVERYTHING = {"platform": 730, "sort": "price_desc", "limit": 3}
 
 
-@pytest.fixture(autouse=True)
-def little_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guesses as for millions of items, where there are 400."""
-    monkeypatch.setattr(price_desc, "REACH", 4)
-    monkeypatch.setattr(price_desc, "WIDENED", 4)
-
-
-def counts() -> st.SearchStrategy[Prices]:
+def histograms() -> st.SearchStrategy[PriceHistogram]:
     """Prices that are right for no index."""
-    places = MOST_MINOR.bit_length()
-    return st.lists(st.integers(0, 500), min_size=places, max_size=places).map(lambda held: Prices(tuple(held)))
+    buckets = MOST_MINOR.bit_length()
+    counts = st.lists(st.integers(0, 500), min_size=buckets, max_size=buckets)
+    return counts.map(lambda each: PriceHistogram(tuple(each)))
 
 
 @contextmanager
-def guessing(guess: Prices | None) -> Iterator[None]:
-    """Has the service take these for the items' prices."""
+def histogram_of_millions(guess: PriceHistogram | None) -> Iterator[None]:
+    """Has the service prune 400 items as if they were millions, by this histogram or the one that it counts itself."""
+    counted = PriceHistograms.of
 
-    async def guessed(*_: Any) -> Prices | None:
-        return guess
+    async def histogram(self: PriceHistograms, platforms: Any) -> PriceHistogram:
+        return replace(guess or await counted(self, platforms), initial_window=4, widening_factor=4)
 
     with pytest.MonkeyPatch.context() as patch:
-        if guess is not None:
-            patch.setattr(Dearest, "_prices", guessed)
+        patch.setattr(PriceHistograms, "of", histogram)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def prunes_as_for_millions() -> Iterator[None]:
+    """In every test."""
+    with histogram_of_millions(None):
         yield
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | counts())
-def test_a_page_of_the_dearest_is_what_a_plain_sort_gives(
-    searched_items: SearchedItems, data: Any, limit: int, page: int, guess: Prices | None
+@given(data=st.data(), limit=st.integers(1, 6), page=st.integers(1, 12), guess=st.none() | histograms())
+def test_a_pruned_page_is_what_a_plain_sort_gives(
+    searched_items: SearchedItems, data: Any, limit: int, page: int, guess: PriceHistogram | None
 ) -> None:
     drawn = data.draw(bodies(searched_items.known))
     body = {**drawn, "sort": "price_desc", "groupBy": None, "facets": None, "limit": limit, "page": page}
-    with guessing(guess):
+    with histogram_of_millions(guess):
         gear, total = searched_items.search(body)
     assert ([item["id"] for item in gear], total) == oracle.answer(searched_items.items, body)
 
 
-@pytest.mark.parametrize("guess", [None, Prices((500,) * 47), Prices((0,) * 46 + (400,))], ids=["true", "low", "high"])
+@pytest.mark.parametrize(
+    "guess", [None, PriceHistogram((500,) * 47), PriceHistogram((0,) * 46 + (400,))], ids=["true", "low", "high"]
+)
 @pytest.mark.parametrize("filters", [{}, {"price": {"max": Decimal("19.99")}}, {"type": ["Knife"]}])
-def test_a_walk_meets_all_from_the_dearest_to_what_has_no_price(
-    searched_items: SearchedItems, filters: dict[str, Any], guess: Prices | None
+def test_a_cursor_gives_all_from_the_highest_price_to_items_without_one(
+    searched_items: SearchedItems, filters: dict[str, Any], guess: PriceHistogram | None
 ) -> None:
     body = {"platform": 730, "sort": "price_desc", "filters": filters}
     expected = oracle.in_order(oracle.hits_of(searched_items.items, body), "price_desc")
     found: list[int] = []
     cursor: str | None = "*"
-    with guessing(guess):
+    with histogram_of_millions(guess):
         while cursor is not None:
             page = searched_items.ask({**body, "limit": 7, "cursor": cursor})
             found += [item["id"] for item in page["gear"]]
@@ -88,7 +91,7 @@ def test_once_the_prices_are_known_a_page_is_one_request(
     assert 4 <= dearer < len(searched_items.items) / 4
 
 
-def test_what_filters_leave_little_of_is_looked_for_once_more_and_no_oftener(
+def test_a_page_of_few_hits_takes_one_more_request_and_no_more(
     searched_items: SearchedItems, asked: list[dict[str, Any]]
 ) -> None:
     searched_items.ask(EVERYTHING)
@@ -100,7 +103,7 @@ def test_what_filters_leave_little_of_is_looked_for_once_more_and_no_oftener(
 
 
 @pytest.mark.parametrize("more", [{"query": "ak redline ft"}, {"filters": {"seed": [1, 2]}}], ids=["words", "seed"])
-def test_what_tells_that_it_is_rare_is_asked_for_as_it_is(
+def test_a_selective_query_is_not_pruned(
     searched_items: SearchedItems, asked: list[dict[str, Any]], more: dict[str, Any]
 ) -> None:
     searched_items.ask({**EVERYTHING, "limit": 23, **more})

@@ -1,4 +1,4 @@
-"""`gear-indexer why`: each way in which an item is not in an answer has its reason, and the reasons are the truth."""
+"""`gear-api explain`: each way in which an item is not in an answer has its reason, and the reasons are the truth."""
 
 import asyncio
 import json
@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.cli.explain import why
+from api.cli.explain import explain
+from api.engine.client import Engine
 from api.http.json_body import checked, parse
-from api.search.engine.client import Engine
-from api.search.explain.explain import Asker, Why
+from api.search.explain.explain import Explainer, Explanation
 from api.search.schemas.search import SearchBody
 from api.settings import Settings
 from mappings.connection import connect_async
@@ -50,7 +50,7 @@ def run(found: Settings, number: int, body: Any, *options: str, stdin: str | Non
     """Runs the command."""
     environment = {"GEAR_OPENSEARCH_URL": found.opensearch_url, "GEAR_INDEX_PREFIX": found.index_prefix}
     text = body if isinstance(body, str) else json.dumps(body)
-    return CliRunner().invoke(why, [str(number), text, *options], env=environment, input=stdin)
+    return CliRunner().invoke(explain, [str(number), text, *options], env=environment, input=stdin)
 
 
 def told(found: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
@@ -184,14 +184,14 @@ def test_an_engine_that_does_not_answer_is_an_error_that_names_the_setting(tmp_p
     assert len(done.stderr.splitlines()) == 1
 
 
-async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -> Why:
+async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -> Explanation:
     platforms = read_platforms()
     platform = platforms.by_id(730)
     assert platform is not None
     found = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)
     engine, client = Engine(found, 30.0), connect_async(found)
     try:
-        return await Asker(engine, client, found, platforms).why(
+        return await Explainer(engine, client, found, platforms).explain(
             platform, number, checked(SearchBody, parse(dumps(body).encode()))
         )
     finally:

@@ -1,0 +1,135 @@
+"""Search answers: their types, their JSON and whether they are complete. Pure.
+
+Items stay the JSON that they were loaded as: they are cut out of the engine's answer and put into ours unparsed.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypedDict, TypeVar
+
+import msgspec
+import orjson
+
+from api.errors import ApiError
+from mappings.platforms import Platform
+
+Json = dict[str, Any]
+Gear = orjson.Fragment  # an item as JSON
+
+
+class _Source(TypedDict, total=False):
+    item: msgspec.Raw
+
+
+class Hit(TypedDict, total=False):
+    """One hit: the item as it was loaded, and the values that it is sorted by."""
+
+    _source: _Source
+    sort: list[Any]
+
+
+class _Hits(TypedDict, total=False):
+    total: Json
+    hits: list[Hit]
+
+
+class Answer(TypedDict, total=False):
+    """The parts of a search answer that we read."""
+
+    timed_out: bool
+    _shards: Json
+    hits: _Hits
+    aggregations: Json
+    status: int
+    error: Any
+
+
+class _MultiSearchAnswer(TypedDict, total=False):
+    responses: list[Answer]
+
+
+class SearchEngine(Protocol):
+    """What a search needs of the engine's client."""
+
+    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
+        """The complete answer to a search body."""
+
+    async def search_all(
+        self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
+    ) -> list[Answer]:
+        """The complete answers to several search bodies, in one round trip."""
+
+    async def search_pit(self, body: Json) -> Answer:
+        """The complete answer to a search body that names a point in time."""
+
+
+class BadAnswerError(ApiError):
+    """An answer that cannot be used: incomplete, or not one of a search engine."""
+
+    def __init__(self, event: str, message: str = "", **facts: Any) -> None:
+        super().__init__("search_unavailable", message)
+        self.event = event
+        self.facts = facts
+
+
+Decoded = TypeVar("Decoded")
+
+_answer = msgspec.json.Decoder(Answer)
+_multi_search = msgspec.json.Decoder(_MultiSearchAnswer)
+_json = msgspec.json.Decoder(Json)
+
+
+def read_answer(content: bytes) -> Answer:
+    """Decodes the answer to a search; raises BadAnswerError."""
+    return _decoded(_answer, content)
+
+
+def read_multi_search(content: bytes) -> list[Answer]:
+    """Decodes the answers to a multi-search; raises BadAnswerError."""
+    return _decoded(_multi_search, content).get("responses", [])
+
+
+def read_json(content: bytes) -> Json:
+    """Decodes any other answer; raises BadAnswerError."""
+    return _decoded(_json, content)
+
+
+def _decoded(decoder: msgspec.json.Decoder[Decoded], content: bytes) -> Decoded:
+    try:
+        return decoder.decode(content)
+    except ValueError as error:  # not JSON, or JSON of another shape
+        event = "what answers is no search engine; see GEAR_OPENSEARCH_URL"
+        raise BadAnswerError(event, answer=str(content[:100], errors="replace")) from error
+
+
+def all_shards_of(answer: Answer) -> Answer:
+    """The same answer if every shard gave its part in time; raises BadAnswerError."""
+    shards = answer.get("_shards", {})
+    if answer.get("timed_out") or shards.get("failed") or not shards.get("total"):
+        raise partial_answer(shards=shards, timedOut=answer.get("timed_out"))
+    return answer
+
+
+def partial_answer(**facts: Any) -> BadAnswerError:
+    """The error for an answer that lacks something; `facts` are for the log."""
+    return BadAnswerError("partial answer of the engine", "the search engine gave only a part of the answer", **facts)
+
+
+def total_of(answer: Answer) -> int:
+    """The exact number of hits."""
+    total: int = answer["hits"]["total"]["value"]
+    return total
+
+
+def hits_of(answer: Answer) -> list[Hit]:
+    """The hits of the page; the engine leaves the key out where there are none."""
+    return answer["hits"].get("hits", [])
+
+
+def item_of(hit: Hit) -> Gear:
+    """The item of a hit, as it was loaded."""
+    return Gear(bytes(hit["_source"]["item"]))
+
+
+def gear_of(answer: Answer) -> list[Gear]:
+    """The items of the page."""
+    return [item_of(hit) for hit in hits_of(answer)]

@@ -1,0 +1,97 @@
+"""The conditions that an item must meet to be found by a query, each with its clause. Pure.
+
+Together they are the query: an item that meets all of them is found. They are taken from that very query, so what is
+explained cannot differ from what is searched.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel
+
+from api.engine.answers import Json
+from api.search.query.attachments import attachment_clause
+from api.search.query.clauses import OFFERED, Clause
+from api.search.query.request import SearchQuery
+from api.search.query.text import conditions as text_conditions
+from api.search.schemas.attachments import AttachmentFilter
+from mappings.fields import DETAILS, FILTERS, Kind
+
+OFFER = "offer"
+TEXT = "query"
+
+_PAINT = {"float": "float", "seed": "seed", "paintIndex": "index", "pattern": "pattern"}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: the body's field that it comes from (`offer`: none), what is asked there, the engine's clause."""
+
+    field: str
+    asked: Any
+    clause: Clause
+
+
+def conditions(query: SearchQuery) -> list[Condition]:
+    """Every condition of a query; attachments one by one."""
+    parts = [Condition(OFFER, None, OFFERED)]
+    filters = [(row, query.filters[row.name]) for row in FILTERS if row.name in query.filters]
+    for row, clause in filters:
+        asked = getattr(query.body.filters, row.name)
+        if row.kind is Kind.ATTACHED:
+            parts += _attachments(asked)
+        else:
+            parts.append(Condition(f"filters.{row.name}", _json(asked), clause))
+    covered = [OFFERED, *(clause for _, clause in filters)]
+    typed = text_conditions(query.parsed)
+    for clause in _clauses(query):
+        if clause not in covered:
+            parts.append(Condition(TEXT, next(each.typed for each in typed if each.clause == clause), clause))
+    return parts
+
+
+def value_of(item: Json, field: str) -> Any:
+    """What an item, as answers show it, has for a condition's field."""
+    name = field.removeprefix("filters.").partition(".")[0]
+    if name in DETAILS:
+        return item["details"][name]
+    if name in _PAINT:
+        return item["paint"][_PAINT[name]]
+    if name == "attachments":
+        return [{"name": attached["name"], "wear": attached["wear"]} for attached in item["attachments"]]
+    return {TEXT: item["name"], "price": item["price"], "ids": item["id"]}.get(name)
+
+
+def _clauses(query: SearchQuery) -> list[Clause]:
+    """All that the query demands, each as a clause of its own; what only adds to a score is left out."""
+    demanded = query.offered["bool"]
+    clauses: list[Clause] = [*demanded.get("must", ()), *demanded.get("filter", ())]
+    clauses += [{"bool": {"must_not": [clause]}} for clause in demanded.get("must_not", ())]
+    if demanded.get("minimum_should_match"):
+        clauses.append({"bool": {key: demanded[key] for key in ("should", "minimum_should_match")}})
+    return clauses
+
+
+def _attachments(condition: AttachmentFilter) -> list[Condition]:
+    each = [
+        (f"all.{place}", attached, AttachmentFilter(all=[attached])) for place, attached in enumerate(condition.all)
+    ]
+    either = ("any", condition.any, AttachmentFilter(any=condition.any))
+    counted = ("count", condition.count, AttachmentFilter(count=condition.count))
+    return [
+        Condition(f"filters.attachments.{path}", _json(asked), clause)
+        for path, asked, alone in (*each, either, counted)
+        if (clause := attachment_clause(alone)) is not None
+    ]
+
+
+def _json(value: Any) -> Any:
+    """A value of a body as JSON, without what is absent."""
+    if isinstance(value, list):
+        return [_json(part) for part in value]
+    if isinstance(value, BaseModel):
+        return {name: _json(part) for name, part in value.model_dump(by_alias=True, exclude_none=True).items()}
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return value

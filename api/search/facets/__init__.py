@@ -1,1 +1,0 @@
-"""Facets: their requests, their counts, their histograms. A new kind of facet goes here."""

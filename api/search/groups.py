@@ -1,0 +1,223 @@
+"""Groups hits by name: one hit a name, its cheapest item, with what all its offers span. Pure.
+
+Items of one name have the same number, `group`. The engine collapses hits by it and orders groups by their cheapest
+item, the head. That is the requested order for `price_asc` alone; for any other sort all heads are fetched with the
+values that they are sorted by, and sorted here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from api.engine.answers import Answer, Gear, Json, hits_of
+from api.errors import ApiError
+from api.search.context import Page, SearchContext
+from api.search.facets import search_with_facets
+from api.search.query.clauses import Clause
+from api.search.query.request import NO_VALUE, TIE_BREAKERS, SearchQuery, sort_clauses
+from api.search.schemas.search import PAGE_WINDOW
+from mappings.fields import SORTS
+from mappings.money import from_minor
+
+# `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
+MAX_HEADS = 50_000
+MIN_GROUP, MAX_GROUP = -(2**63), 2**63 - 1
+# Groups are read after their order. If all offers of one have gone in between, both are read again.
+MAX_ATTEMPTS = 3
+
+_GROUP = "group"
+_CHEAPEST_FIRST = sort_clauses(next(sort for sort in SORTS if sort.name == "price_asc"))
+# Only the sort values of a hit are read, and the engine has them without loading the item.
+_SORT_VALUES_ONLY: Clause = {"_source": False, "stored_fields": "_none_"}
+_SORT_VALUES_PATH = "hits.hits.sort"
+# What `group_count_request` makes the engine build and not send.
+_UNSENT_PATH = "-aggregations.names.buckets"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A group's cheapest item: the values that it is sorted by, None where it has none, and its id."""
+
+    group: int
+    values: tuple[Any, ...]
+    id: int
+    platform: int
+
+
+@dataclass(frozen=True)
+class _Order:
+    groups: list[int]
+    total: int
+    facets: Json | None
+
+
+async def grouped_page(context: SearchContext) -> Page:
+    """The body's page of groups; raises ApiError `search_unavailable`."""
+    query = context.query
+    for _ in range(MAX_ATTEMPTS):
+        order = await _order(context)
+        if not order.groups:
+            return Page([], order.total, order.facets, query.parsed)
+        (answer,) = await context.search_all([group_hits_request(query, order.groups)])
+        gear = group_hits(answer, order.groups, query.minor_digits)
+        if gear is not None:
+            return Page(gear, order.total, order.facets, query.parsed)
+    raise ApiError("search_unavailable", "the offers change faster than they can be read")
+
+
+async def rank_of_group(context: SearchContext, group: int) -> tuple[int | None, int]:
+    """The rank of a group from 1, None if it is behind what pages reach, and the number of groups."""
+    body = context.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []})
+    order = await _order(replace(context, query=replace(context.query, body=body)))
+    return order.groups.index(group) + 1 if group in order.groups else None, order.total
+
+
+async def _order(context: SearchContext) -> _Order:
+    query = context.query
+    if query.sort.name != "price_asc":
+        return await _sorted_here(context)
+    requests = [group_page_request(query), group_count_request(query)]
+    (page, count), facets = await search_with_facets(context, requests, _SORT_VALUES_PATH, _UNSENT_PATH)
+    total = group_count(count)
+    if total is None:
+        return await _sorted_here(context)
+    return _Order([hit["sort"][-1] for hit in hits_of(page)], total, facets)
+
+
+async def _sorted_here(context: SearchContext) -> _Order:
+    query = context.query
+    (answer,), facets = await search_with_facets(context, [heads_request(query)], _SORT_VALUES_PATH)
+    heads = heads_of(answer)
+    if heads is None:
+        heads = await _heads_by_halves(context, MIN_GROUP, MAX_GROUP)
+    return _Order(page_of_heads(query, heads), len(heads), facets)
+
+
+async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[Head]:
+    """The heads between bounds that hold more than one answer: group numbers are spread evenly."""
+    middle = (low + high) // 2
+    heads: list[Head] = []
+    for first, last in ((low, middle), (middle + 1, high)):
+        (answer,) = await context.search_all([heads_request(context.query, first, last)], _SORT_VALUES_PATH)
+        half = heads_of(answer)
+        heads += await _heads_by_halves(context, first, last) if half is None else half
+    return heads
+
+
+def group_page_request(query: SearchQuery) -> Clause:
+    """The search body for the groups of a page by price."""
+    body = query.body
+    page = {"from": (body.page - 1) * body.limit, "size": body.limit}
+    return {**_collapsed(query.offered), **_SORT_VALUES_ONLY, **page}
+
+
+def group_count_request(query: SearchQuery) -> Clause:
+    """The search body for the exact number of names: by the engine's own numbers of names, without sending them."""
+    return {
+        "size": 0,
+        "track_total_hits": False,
+        "query": query.offered,
+        "aggregations": {
+            "names": {"terms": {"field": "name", "size": MAX_HEADS}},
+            "number": {"stats_bucket": {"buckets_path": "names>_count"}},
+        },
+    }
+
+
+def group_count(answer: Answer) -> int | None:
+    """The number of names in the answer to `group_count_request`; None if there may be more than fit."""
+    number: int = answer["aggregations"]["number"]["count"]
+    return number if number < MAX_HEADS else None
+
+
+def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROUP) -> Clause:
+    """The search body for the heads of all groups between these bounds, with the values that they are sorted by."""
+    clause = query.offered
+    if (low, high) != (MIN_GROUP, MAX_GROUP):
+        clause = {"bool": {"must": [clause], "filter": [{"range": {_GROUP: {"gte": low, "lte": high}}}]}}
+    return {**_collapsed(clause, *_sort_values(query)), **_SORT_VALUES_ONLY, "size": MAX_HEADS}
+
+
+def heads_of(answer: Answer) -> list[Head] | None:
+    """The heads in the answer to `heads_request`; None if there may be more than fit."""
+    hits = hits_of(answer)
+    if len(hits) >= MAX_HEADS:
+        return None
+    sorts = (hit["sort"] for hit in hits)
+    return [
+        Head(group, tuple(None if value in NO_VALUE else value for value in values), number, platform)
+        for _, number, platform, *values, group in sorts
+    ]
+
+
+def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[int]:
+    """The groups of the body's page, the heads in the order of its sort: those without the value last, ties by id."""
+    body = query.body
+    ordered = sorted(heads, key=lambda head: (head.id, head.platform))
+    # sorting keeps the order of equal values, also in reverse: the first value is sorted by last
+    for place, clause in reversed(list(enumerate(_sort_values(query)))):
+        ((_, options),) = clause.items()
+        ordered = _sorted(ordered, place, descending=options["order"] == "desc")
+    return [head.group for head in ordered[(body.page - 1) * body.limit : body.page * body.limit]]
+
+
+def group_hits_request(query: SearchQuery, groups: Sequence[int]) -> Clause:
+    """The search body for these groups: their heads, and what all their items span."""
+    clause = {"bool": {"filter": [query.offered, {"terms": {_GROUP: list(groups)}}]}}
+    spans = {name: {"stats": {"field": name}} for name in ("price", "float")}
+    return {
+        **_collapsed(clause),
+        "size": len(groups),
+        "aggregations": {"offers": {"terms": {"field": _GROUP, "size": len(groups)}, "aggregations": spans}},
+    }
+
+
+def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear] | None:
+    """The collapsed hits in the order of the groups; None if one of the groups has no items any more."""
+    items = {hit["sort"][-1]: bytes(hit["_source"]["item"]) for hit in hits_of(answer)}
+    offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in answer["aggregations"]["offers"]["buckets"]}
+    if any(group not in items or group not in offers for group in groups):
+        return None
+    return [_with_offers(items[group], offers[group]) for group in groups]
+
+
+def _with_offers(item: bytes, offers: Json) -> Gear:
+    """The item's JSON object with one key more."""
+    return Gear(b'%b,"offers":%b}' % (item.rstrip()[:-1], orjson.dumps(offers)))
+
+
+def _sort_values(query: SearchQuery) -> list[Clause]:
+    """What the groups are sorted by before their tie-breakers."""
+    return sort_clauses(query.sort)[:-TIE_BREAKERS]
+
+
+def _sorted(heads: Sequence[Head], place: int, *, descending: bool) -> list[Head]:
+    valued = [head for head in heads if head.values[place] is not None]
+    return [
+        *sorted(valued, key=lambda head: head.values[place], reverse=descending),
+        *(head for head in heads if head.values[place] is None),
+    ]
+
+
+def _collapsed(query: Clause, *sort_values: Clause) -> Clause:
+    return {
+        "query": query,
+        "collapse": {"field": _GROUP},
+        # price, id and platform leave no ties: what comes behind them is only sent along
+        "sort": [*_CHEAPEST_FIRST, *sort_values, {_GROUP: "asc"}],
+        "track_total_hits": True,  # costs nothing here, and tells an empty answer from a partial one
+    }
+
+
+def _offers(bucket: Clause, minor_digits: int) -> Json:
+    price, wear = bucket["price"], bucket["float"]
+    low, high = (float(from_minor(int(price[end]), minor_digits)) if price["count"] else None for end in ("min", "max"))
+    return {
+        "count": bucket["doc_count"],
+        "priceMin": low,
+        "priceMax": high,
+        "floatMin": wear["min"] if wear["count"] else None,
+        "floatMax": wear["max"] if wear["count"] else None,
+    }

@@ -1,1 +1,0 @@
-"""Groups: one hit for each name, with its offers."""

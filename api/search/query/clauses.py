@@ -1,0 +1,30 @@
+"""The clauses that queries are built of. Pure."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from mappings.money import NO_PRICE, at_least, at_most
+
+Clause = dict[str, Any]
+
+# Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
+# every item has to meet would be evaluated for every item.
+OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
+
+
+def any_of(clauses: Sequence[Clause]) -> Clause:
+    """At least one of the clauses; a single one as it is."""
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+
+
+def constant_score(clause: Clause, score: int) -> Clause:
+    """The clause with a fixed score."""
+    return {"constant_score": {"filter": clause, "boost": score}}
+
+
+def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
+    """Prices between inclusive bounds; None: no bound. An item without a price never matches."""
+    bounds = {} if low is None else {"gte": at_least(low, minor_digits)}
+    bounds["lte"] = NO_PRICE - 1 if high is None else min(at_most(high, minor_digits), NO_PRICE - 1)
+    return {"range": {"price.ascending": bounds}}

@@ -1,0 +1,62 @@
+"""The schema of the filter on attachments."""
+
+from typing import Annotated, Self
+
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic.alias_generators import to_camel
+
+from api.http.fields import Int64, NullDefault, Share
+from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
+from mappings.fields import FILTERS, Kind
+from mappings.item import MOST_INTEGER
+
+MAX_CONDITIONS = next(row.most for row in FILTERS if row.kind is Kind.ATTACHED)
+
+Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_INTEGER})]
+Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_INTEGER})]
+
+
+class CountRange(Range):
+    """Inclusive bounds of the number of all attachments of an item."""
+
+    min: Number | None = Field(default=None, description=AT_LEAST)
+    max: Number | None = Field(default=None, description=AT_MOST)
+
+
+class AttachmentCondition(Strict):
+    """What one and the same attachment is like, and how many of that name there are at least."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    name: Value = Field(description=f"the whole name; {FOLDING}")
+    min_wear: Share | None = Field(
+        default=None, description="at least so worn, inclusive; one without wear fulfils no such bound"
+    )
+    max_wear: Share | None = Field(
+        default=None, description="at most so worn, inclusive; with `count`: so many no more worn than this"
+    )
+    count: Copies | None = Field(
+        default=None, description="at least so many of that name; 1 where absent; not together with `minWear`"
+    )
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.min_wear is not None and self.count is not None:
+            message = "count and minWear cannot be asked together; ask for count with maxWear, or leave one out"
+            raise ValueError(message)
+        if self.min_wear is not None and self.max_wear is not None and self.min_wear > self.max_wear:
+            message = f"minWear {self.min_wear} is more than maxWear {self.max_wear}"
+            raise ValueError(message)
+        return self
+
+
+class AttachmentFilter(Strict):
+    """All of `all`, one of `any`, and so many attachments; what is absent, null or `[]` does not narrow."""
+
+    all: Annotated[list[AttachmentCondition], Field(max_length=MAX_CONDITIONS), NullDefault([])] = Field(
+        default_factory=list, description="the item has an attachment like each of these"
+    )
+    any: Annotated[list[AttachmentCondition], Field(max_length=MAX_CONDITIONS), NullDefault([])] = Field(
+        default_factory=list, description="the item has an attachment like at least one of these; `[]`: no filter"
+    )
+    count: CountRange | None = None

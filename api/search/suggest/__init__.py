@@ -1,1 +1,0 @@
-"""Suggestions while typing."""

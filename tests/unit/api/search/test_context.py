@@ -1,0 +1,59 @@
+"""Which bodies can be searched, beyond what their schema says."""
+
+import json
+from typing import Any
+
+import pytest
+
+from api.errors import ApiError
+from api.http.json_body import parse
+from api.search.context import SearchContext, search_context
+from api.search.schemas.search import PAGE_WINDOW, SearchBody
+from mappings.platforms import Platform, Platforms, read_platforms
+from tests.support.search.engines import NoEngine
+
+EURO = Platform(id=1, slug="one", name="One", currency="EUR", minor_digits=2)
+PLATFORMS = Platforms([*read_platforms(), EURO])
+
+
+def context_of(body: dict[str, Any]) -> SearchContext:
+    checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
+    return search_context(NoEngine(), PLATFORMS, checked)
+
+
+def refused(body: dict[str, Any]) -> tuple[str, list[str]]:
+    """The code and the fields that a body is refused with."""
+    with pytest.raises(ApiError) as refusal:
+        context_of(body)
+    return refusal.value.code, [detail.field for detail in refusal.value.details]
+
+
+@pytest.mark.parametrize(("limit", "page"), [(20, 500), (100, 100), (1, PAGE_WINDOW), (3, 3333), (7, 1428)])
+def test_the_window_ends_at_10_000(limit: int, page: int) -> None:
+    body = {"platform": 730, "limit": limit, "page": page}
+    context_of(body)
+    assert refused({**body, "page": page + 1}) == ("page_window_exceeded", ["page"])
+
+
+def test_all_platforms_are_searched_unless_one_is_named() -> None:
+    assert [platform.id for platform in context_of({"sort": "newest"}).platforms] == [1, 730]
+    assert [platform.id for platform in context_of({"platform": 730}).platforms] == [730]
+    assert refused({"platform": 2}) == ("unknown_platform", ["platform"])
+    with pytest.raises(ApiError, match=r"1 \(one\), 730 \(cs2\)"):
+        context_of({"platform": 2})
+
+
+def test_prices_of_different_currencies_are_not_compared() -> None:
+    assert refused({}) == ("validation_failed", ["platform"])
+    assert refused({"sort": "newest", "facets": ["price"]}) == ("validation_failed", ["platform"])
+
+
+@pytest.mark.parametrize("page", [1, 2])
+def test_a_cursor_has_no_page(page: int) -> None:
+    body = {"platform": 730, "cursor": "*"}
+    assert refused({**body, "page": page}) == ("validation_failed", ["page"])
+    context_of({**body, "page": None})
+
+
+def test_a_cursor_has_no_groups() -> None:
+    assert refused({"platform": 730, "cursor": "*", "groupBy": "name"}) == ("validation_failed", ["groupBy"])
