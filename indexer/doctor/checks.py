@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from indexer.doctor import indices
-from indexer.doctor.disks import readable
+from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import (
     Code,
     Finding,
@@ -14,9 +14,9 @@ from indexer.doctor.findings import (
     curl,
     fix_command,
     load_command,
+    readable_bytes,
 )
 from indexer.doctor.locks import LockFacts, check_lock, check_stray_deletes, check_unfinished
-from indexer.engine.facts import IndexFacts
 from indexer.engine.generations import loading_alias
 from mappings.definition import Definition
 
@@ -180,7 +180,7 @@ def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
             platform=facts.platform,
             subject=facts.alias,
             message=f"{len(finished)} finished generations are kept, {keep} are meant to be; "
-            f"the others take {readable(sum(one.bytes for one in spare))}",
+            f"the others take {readable_bytes(sum(one.bytes for one in spare))}",
             remedy=f"gear-indexer prune --platform {facts.platform} --keep {keep}",
         )
     ]

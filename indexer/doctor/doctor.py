@@ -13,11 +13,11 @@ from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from indexer.doctor import checks, cluster
 from indexer.doctor.checks import PlatformFacts
+from indexer.doctor.facts import EngineFacts, engine_facts, index_facts
 from indexer.doctor.findings import Code, Finding, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
 from indexer.doctor.repairs import Repairs
-from indexer.engine.facts import EngineFacts, engine_facts, index_facts, lost_shards
 from indexer.engine.failures import CommandError
 from indexer.engine.generations import Generations
 from indexer.engine.retry import Patience
@@ -97,7 +97,7 @@ class Doctor:
         for platform in self.platforms:
             self._tried(found, platform.id, "indices", partial(self._platform, platform, engine, seen))
         if engine is not None:
-            found += self._cluster(engine, seen, found)
+            found += cluster.check_version(engine)
         for facts in seen:
             if orders is not None and facts.comparable is not None:
                 self._tried(found, facts.platform, "orders", partial(self._agreement, orders, facts))
@@ -151,27 +151,18 @@ class Doctor:
             locks=(*before, *self._lock(alias)),
             stray_deletes=tuple(stray),
             data_nodes=1 if engine is None else engine.data_nodes,
-            room=cluster.disks_have_room(engine),
+            room=engine is not None and engine.has_room,
         )
         seen.append(facts)
         found = checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
         if engine is not None:
             found += cluster.check_auto_create(platform.id, alias, engine, facts.indices)
             found += cluster.check_templates(platform.id, alias, engine)
-        lost = lost_shards(self.client, facts.indices)
-        return found + cluster.check_shards(platform.id, lost)
+        return found
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
         return () if record is None else (LockFacts(record, known_to_live(record.owner)),)
-
-    def _cluster(self, engine: EngineFacts, seen: list[PlatformFacts], found: list[Finding]) -> list[Finding]:
-        largest = max((one.bytes for facts in seen for one in facts.serving), default=0)
-        return [
-            *cluster.check_version(engine),
-            *cluster.check_status(engine, found),
-            *cluster.check_disks(engine, largest),
-        ]
 
     def _agreement(self, orders: Orders, facts: PlatformFacts) -> list[Finding]:
         index = facts.comparable

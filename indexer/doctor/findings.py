@@ -21,11 +21,6 @@ class Code(StrEnum):
     ENGINE_UNREACHABLE = "engine-unreachable"
     ENGINE_VERSION = "engine-version"
     NOT_CHECKED = "not-checked"
-    CLUSTER_RED = "cluster-red"
-    SHARDS_MISSING = "shards-missing"
-    COPIES_MISSING = "copies-missing"
-    DISK_FULL = "disk-full"
-    DISK_LOW = "disk-low"
     AUTO_CREATE = "auto-create"
     TEMPLATE = "template"
     ALIAS_IS_INDEX = "alias-is-index"
@@ -142,3 +137,12 @@ def fix_command(platform: int) -> str:
 def load_command(platform: int) -> str:
     """A rebuild of the platform's index."""
     return f"gear-indexer load FILE... --platform {platform}"
+
+
+def readable_bytes(size: float) -> str:
+    """`76.6 GB`, in units of 1000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} TB"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import Code, Finding, PutSettings, Severity, curl, fix_command, load_command
 from indexer.engine.drift import (
     analysis_differences,
@@ -10,7 +11,6 @@ from indexer.engine.drift import (
     same,
     wanted_settings,
 )
-from indexer.engine.facts import IndexFacts
 from mappings.definition import Definition
 
 BLOCKS = ("read_only_allow_delete", "read_only", "write", "read", "metadata")

@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexer.doctor.disks import readable
-from indexer.doctor.findings import Code, Finding, ReleaseLock, RemoveDeletes, RemoveGeneration, Severity, fix_command
-from indexer.engine.facts import IndexFacts
+from indexer.doctor.facts import IndexFacts
+from indexer.doctor.findings import (
+    Code,
+    Finding,
+    ReleaseLock,
+    RemoveDeletes,
+    RemoveGeneration,
+    Severity,
+    fix_command,
+    readable_bytes,
+)
 from indexer.engine.generations import deletes_index
 from indexer.locking.record import LockRecord
 
@@ -70,7 +78,7 @@ def check_unfinished(
                 severity=Severity.WARNING,
                 platform=platform,
                 subject=one.name,
-                message=f"{one.name} ({readable(one.bytes)}) was never finished, and {why}",
+                message=f"{one.name} ({readable_bytes(one.bytes)}) was never finished, and {why}",
                 remedy=f"{goes_on}{fix_command(platform)}",
                 repair=RemoveGeneration(one.name),
             )

@@ -108,12 +108,6 @@ def test_an_engine_that_is_too_old_is_told(loaded: Place, wire: Wire) -> None:
     assert (found["severity"], "2.19.1" in found["message"]) == ("warning", True)
 
 
-def test_a_red_cluster_is_told_also_where_our_indices_are_well(loaded: Place, wire: Wire) -> None:
-    _altered(wire, "/_cluster/health", lambda answer: answer.update(status="red"))
-    (found,) = _of_the_engine(loaded, "cluster-red")
-    assert "allocation/explain" in found["remedy"]
-
-
 def test_what_a_login_may_not_see_is_told(loaded: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if path.startswith("/_cluster/settings"):
@@ -137,26 +131,14 @@ def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place
 
 
 @pytest.mark.usefixtures("marks_in_percent")
-def test_a_disk_past_the_flood_stage_is_an_error_and_no_block_is_lifted(loaded: Place, wire: Wire) -> None:
-    _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(0.97))
-    (found,) = _of_the_engine(loaded, "disk-full")
-    assert found["severity"] == "error"
-    assert "97.0 % full" in found["message"]
+def test_no_block_is_lifted_while_a_disk_is_past_the_low_watermark(loaded: Place, wire: Wire) -> None:
+    _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(0.87))
     loaded.client.indices.put_settings(index=loaded.alias, body={"index.blocks.write": True})
     before = snapshot(loaded)
     (blocked,) = findings(loaded, "--fix", code=1)
     assert (blocked["code"], blocked["fixed"]) == ("blocked", False)
     assert "make room" in blocked["remedy"]
     assert snapshot(loaded) == before
-
-
-@pytest.mark.usefixtures("marks_in_percent")
-@pytest.mark.parametrize(("used", "mark"), [(0.92, "high watermark"), (0.87, "low watermark")])
-def test_a_disk_that_fills_up_is_told_in_numbers(loaded: Place, wire: Wire, used: float, mark: str) -> None:
-    _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(used))
-    (found,) = _of_the_engine(loaded, "disk-low")
-    assert mark in found["message"]
-    assert "indices are read-only" in found["message"]
 
 
 def test_the_block_of_a_flood_is_lifted_once_there_is_room(loaded: Place, wire: Wire) -> None:

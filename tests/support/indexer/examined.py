@@ -7,7 +7,7 @@ import orjson
 from tests.support.indexer.fixtures import Place
 
 # Of the whole engine, which other tests use at the same time.
-OF_THE_ENGINE = {"disk-low", "disk-full", "cluster-red", "engine-version"}
+OF_THE_ENGINE = {"engine-version"}
 
 
 def findings(place: Place, *options: str, code: int | None = None) -> list[dict[str, Any]]:

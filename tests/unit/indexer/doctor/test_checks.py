@@ -1,4 +1,4 @@
-"""The doctor's checks: facts in, the findings that a person acts on out; no engine is asked."""
+"""The doctor's checks turn facts into findings, without an engine."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,11 +8,10 @@ import pytest
 
 from indexer.doctor import cluster, indices
 from indexer.doctor.checks import PlatformFacts, check_platform
-from indexer.doctor.disks import Disk, Watermarks, least_free, readable
+from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
 from indexer.doctor.findings import Code, Finding, PutSettings, RemoveGeneration, Serve, Severity
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
 from indexer.engine.drift import analysis_differences, field_differences, wanted_settings
-from indexer.engine.facts import EngineFacts, IndexFacts, LostShard, Template
 from indexer.orders.agreement import Disagreement, Tally
 from mappings.definition import read_definition
 from mappings.names import parse_generation
@@ -25,10 +24,8 @@ GB = 2**30
 ENGINE = EngineFacts(
     distribution="opensearch",
     version="3.6.0",
-    status="green",
     data_nodes=1,
-    disks=(Disk("node", 100 * GB, 50 * GB),),
-    watermarks=Watermarks("85%", "90%", "95%"),
+    has_room=True,
     auto_create="true",
     templates=(),
 )
@@ -82,9 +79,7 @@ def test_nothing_is_said_of_what_is_in_order() -> None:
     assert platform_findings() == []
     assert platform_findings(an_index(1), an_index(2, ALIAS)) == []
     assert index_findings(set_to(an_index(1, ALIAS), number_of_replicas="1"), data_nodes=3) == []
-    assert cluster.check_disks(ENGINE, GB) == []
     assert cluster.check_version(ENGINE) == []
-    assert cluster.check_status(ENGINE, []) == []
 
 
 def test_of_several_generations_the_newest_with_this_definition_should_serve() -> None:
@@ -165,10 +160,12 @@ def test_a_block_is_lifted_only_where_there_is_room() -> None:
     assert with_room.repair == PutSettings(index.name, {"blocks.read_only_allow_delete": None})
     (without,) = index_findings(index, room=False)
     assert without.repair is None
-    full = replace(ENGINE, disks=(Disk("a", 100, 50), Disk("b", 100, 14)))
-    assert [cluster.disks_have_room(one) for one in (ENGINE, full, None)] == [True, False, False]
-    assert cluster.disks_have_room(replace(ENGINE, disks=())) is False, "unknown is not below"
-    assert cluster.disks_have_room(replace(full, watermarks=None)) is True, "the engine does not mind"
+
+
+def test_there_is_room_where_every_disk_is_below_the_watermark() -> None:
+    assert have_room([(100, 50), (100, 16)], "85%") is True
+    assert have_room([(100, 50), (100, 14)], "85%") is False
+    assert have_room([], "85%") is False, "unknown is not below"
 
 
 def test_drift_is_named_by_field() -> None:
@@ -192,28 +189,12 @@ def test_drift_is_named_by_field() -> None:
     [("85%", 15.0), ("0.85", 15.0), ("100%", 0.0), ("10b", 10.0), ("1.5kb", 1536.0), ("2GB", 2.0 * GB)],
 )
 def test_watermarks_are_shares_or_sizes(mark: str, free: float) -> None:
-    assert least_free(mark, 100) == pytest.approx(free)
+    assert required_free(mark, 100) == pytest.approx(free)
 
 
 def test_a_text_that_is_no_watermark_is_refused() -> None:
     with pytest.raises(ValueError, match="no watermark"):
-        least_free("much", 100)
-
-
-@pytest.mark.parametrize(
-    ("free", "largest", "code", "says"),
-    [
-        (4 * GB, 0, Code.DISK_FULL, "flood stage (95%)"),
-        (8 * GB, 0, Code.DISK_LOW, "high watermark (90%)"),
-        (12 * GB, 0, Code.DISK_LOW, "low watermark (85%)"),
-        (20 * GB, 16 * GB, Code.DISK_LOW, "the next load needs 17.2 GB"),
-    ],
-)
-def test_disks_are_told_before_they_are_full(free: int, largest: int, code: Code, says: str) -> None:
-    (found,) = cluster.check_disks(replace(ENGINE, disks=(Disk("node", 100 * GB, free),)), largest)
-    assert found.code == code
-    assert says in found.message
-    assert readable(free) in found.message
+        required_free("much", 100)
 
 
 @pytest.mark.parametrize(
@@ -247,22 +228,6 @@ def test_templates_are_told_where_they_catch_our_names() -> None:
 def test_other_engines_are_told(distribution: str, version: str) -> None:
     (found,) = cluster.check_version(replace(ENGINE, distribution=distribution, version=version))
     assert (found.code, found.severity) == (Code.ENGINE_VERSION, Severity.WARNING)
-
-
-def test_a_lost_primary_is_an_error_and_a_lost_copy_a_warning() -> None:
-    lost = (LostShard("a", 0, True, "NODE_LEFT"), LostShard("a", 1, True, "x"), LostShard("b", 0, False, "no node"))
-    primary, copy = cluster.check_shards(730, lost)
-    assert (primary.code, primary.severity, copy.code, copy.severity) == (
-        Code.SHARDS_MISSING,
-        Severity.ERROR,
-        Code.COPIES_MISSING,
-        Severity.WARNING,
-    )
-    assert primary.message.startswith("2 primary shard")
-    assert "NODE_LEFT" in primary.message
-    red = replace(ENGINE, status="red")
-    assert cluster.check_status(red, [primary]) == [], "said already"
-    assert [one.code for one in cluster.check_status(red, [])] == [Code.CLUSTER_RED]
 
 
 def test_orders_and_index_are_told_apart_both_ways() -> None:

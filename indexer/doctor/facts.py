@@ -1,15 +1,17 @@
-"""Facts: an engine in, what it says about itself and a platform's indices out, without any judgement."""
+"""Reads what the doctor judges: the engine's settings and disks, and a platform's indices."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
 
-from indexer.doctor.disks import Disk, Watermarks
 from mappings.names import Generation, generation_pattern, parse_generation
 
+_UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?b)", re.IGNORECASE)
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 # An idle shard is flushed by the engine after 5 minutes (indices.memory.shard_inactive_time), looked at every 5 seconds
 # (indices.memory.interval): what still has unflushed changes was written within that time, whatever its files' age.
 FLUSHED_AFTER = 310.0
@@ -26,14 +28,12 @@ class Template:
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What is true of the whole cluster."""
+    """What is true of the whole cluster, as far as our findings need it."""
 
     distribution: str
     version: str
-    status: str  # green, yellow or red
     data_nodes: int
-    disks: tuple[Disk, ...]
-    watermarks: Watermarks | None  # None where the engine does not mind its disks
+    has_room: bool  # every disk is below the low watermark, or the engine ignores its disks
     auto_create: str
     templates: tuple[Template, ...]
 
@@ -62,38 +62,19 @@ class IndexFacts:
         return int(self.settings.get("max_result_window", 10_000))
 
 
-@dataclass(frozen=True)
-class LostShard:
-    """A shard, or a copy of one, that is on no node."""
-
-    index: str
-    shard: int
-    primary: bool
-    reason: str
-
-
 def engine_facts(client: OpenSearch) -> EngineFacts:
-    """Asks the cluster about itself."""
+    """Reads the version, settings, disks and index templates of the cluster."""
     version = client.info()["version"]
     health = client.cluster.health()
     settings = _cluster_settings(client)
-    disk = "cluster.routing.allocation.disk."
-    minds = str(settings.get(f"{disk}threshold_enabled", "true")).lower() == "true"
-    marks = [str(settings.get(f"{disk}watermark.{name}", default)) for name, default in _MARKS]
     return EngineFacts(
         distribution=version.get("distribution", "elasticsearch"),
         version=version["number"],
-        status=health["status"],
         data_nodes=health["number_of_data_nodes"],
-        disks=_disks(client),
-        watermarks=Watermarks(*marks) if minds else None,
+        has_room=_has_room(client, settings),
         auto_create=_listed(settings.get("action.auto_create_index", "true")),
         templates=_templates(client),
     )
-
-
-# The engine's own defaults.
-_MARKS = (("low", "85%"), ("high", "90%"), ("flood_stage", "95%"))
 
 
 def _cluster_settings(client: OpenSearch) -> dict[str, Any]:
@@ -106,23 +87,44 @@ def _listed(value: Any) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def _disks(client: OpenSearch) -> tuple[Disk, ...]:
+def _has_room(client: OpenSearch, settings: dict[str, Any]) -> bool:
+    disk = "cluster.routing.allocation.disk."
+    if str(settings.get(f"{disk}threshold_enabled", "true")).lower() != "true":
+        return True
+    low = str(settings.get(f"{disk}watermark.low", "85%"))  # the engine's own default
     nodes = client.nodes.stats(node_id="data:true", metric="fs")["nodes"]
-    return tuple(
-        Disk(node["name"], node["fs"]["total"]["total_in_bytes"], node["fs"]["total"]["available_in_bytes"])
-        for node in nodes.values()
-    )
+    disks = [node["fs"]["total"] for node in nodes.values()]
+    return have_room([(disk["total_in_bytes"], disk["available_in_bytes"]) for disk in disks], low)
+
+
+def have_room(disks: Sequence[tuple[int, int]], watermark: str) -> bool:
+    """Whether every disk, given by its total and free bytes, is below the watermark; not so where none is known."""
+    return bool(disks) and all(free >= required_free(watermark, total) for total, free in disks)
+
+
+def required_free(watermark: str, total: int) -> float:
+    """The bytes of a disk that must be free below a watermark (`85%`, `0.85`, `10gb`); raises ValueError."""
+    as_bytes = _BYTES.fullmatch(watermark.strip())
+    if as_bytes:
+        return float(as_bytes[1]) * _UNITS[as_bytes[2].lower()]
+    as_share = _SHARE.fullmatch(watermark.strip())
+    if not as_share:
+        message = f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb"
+        raise ValueError(message)
+    share = float(as_share[1]) / (100 if as_share[2] else 1)
+    return total * (1 - share)
 
 
 def _templates(client: OpenSearch) -> tuple[Template, ...]:
     new = client.indices.get_index_template()["index_templates"]
     old: dict[str, Any] = client.indices.get_template()
-    found = [
-        Template(one["name"], f"_index_template/{one['name']}", tuple(one["index_template"]["index_patterns"]))
-        for one in new
-    ]
-    found += [Template(name, f"_template/{name}", tuple(body["index_patterns"])) for name, body in old.items()]
-    return tuple(found)
+    return (
+        *(
+            Template(row["name"], f"_index_template/{row['name']}", tuple(row["index_template"]["index_patterns"]))
+            for row in new
+        ),
+        *(Template(name, f"_template/{name}", tuple(body["index_patterns"])) for name, body in old.items()),
+    )
 
 
 def index_facts(client: OpenSearch, alias: str) -> tuple[IndexFacts, ...]:
@@ -148,8 +150,8 @@ def index_facts(client: OpenSearch, alias: str) -> tuple[IndexFacts, ...]:
         metric="docs,store,translog",
         params={"expand_wildcards": "all", "ignore_unavailable": "true"},
     )["indices"]
-    found = [_index(alias, name, body, stats.get(name, {}).get("primaries", {})) for name, body in ours.items()]
-    return tuple(sorted(found, key=lambda one: (one.generation is not None, one.name)))
+    facts = [_index(alias, name, body, stats.get(name, {}).get("primaries", {})) for name, body in ours.items()]
+    return tuple(sorted(facts, key=lambda index: (index.generation is not None, index.name)))
 
 
 def _index(alias: str, name: str, body: dict[str, Any], stats: dict[str, Any]) -> IndexFacts:
@@ -171,33 +173,3 @@ def _idle(translog: dict[str, Any] | None) -> float | None:
         return None
     age: float = translog["earliest_last_modified_age"] / 1000
     return min(age, FLUSHED_AFTER) if translog["uncommitted_operations"] else age
-
-
-def lost_shards(client: OpenSearch, indices: Sequence[IndexFacts]) -> tuple[LostShard, ...]:
-    """The shards of these indices that are on no node and should be, primaries first, each with why."""
-    names = [one.name for one in indices if not one.closed]
-    if not names:
-        return ()
-    rows = client.cat.shards(index=",".join(names), params={"format": "json", "h": "index,shard,prirep,state"})
-    lost = sorted(
-        ((row["prirep"] != "p", row["index"], int(row["shard"])) for row in rows if row["state"] == "UNASSIGNED"),
-    )
-    return tuple(
-        LostShard(index, shard, not copy, _explanation(client, index, shard, primary=not copy))
-        for copy, index, shard in lost
-    )
-
-
-def _explanation(client: OpenSearch, index: str, shard: int, *, primary: bool) -> str:
-    try:
-        told = client.cluster.allocation_explain(body={"index": index, "shard": shard, "primary": primary})
-    except (NotFoundError, RequestError):  # it has found its place, or its index is gone
-        return "the engine was just placing it"
-    deciders = [
-        decider["explanation"]
-        for node in told.get("node_allocation_decisions", ())
-        for decider in node.get("deciders", ())
-        if decider.get("decision") == "NO"
-    ]
-    reasons = [told.get("unassigned_info", {}).get("reason"), told.get("allocate_explanation"), *deciders[:1]]
-    return ": ".join(reason for reason in reasons if reason)
