@@ -67,3 +67,9 @@ def test_what_is_imported_is_declared(extra: str) -> None:
     known = declared(extra).union(*(declared(other) for other in others), declared("parquet"))
     missing = imported(folders) - known
     assert not missing, f"declare it in pyproject.toml and run `make lock`, or do without it: {sorted(missing)}"
+
+
+@pytest.mark.parametrize("extra", ["", "node", "test"])
+def test_what_is_declared_is_used(extra: str) -> None:
+    unused = declared(extra) - imported(LISTS[extra][0]) - set(UNIMPORTED)
+    assert not unused, f"nothing imports it: remove it from pyproject.toml and run `make lock`: {sorted(unused)}"
