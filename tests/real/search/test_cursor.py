@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from api.search.pagination import point_in_time
 from mappings.connection import connect
 from mappings.fields import SORTS
+from mappings.platforms import read_platforms
+from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
@@ -202,3 +204,20 @@ async def test_a_cursor_at_its_end_closes_its_point_in_time(app: RunningApp) -> 
     assert (await app.search({**body, "cursor": cursor})).status_code == 200
     await started(app, body)  # whoever comes next clears up
     error_of(await app.search({**body, "cursor": cursor}), "cursor_expired")
+
+
+async def test_a_shutdown_closes_the_points_in_time(opensearch_url: str, index_prefix: str, tmp_path: Path) -> None:
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    (platform,) = read_platforms()
+    put_index(settings, platform, map(simple_item, range(5)))
+    async with running(settings) as short_lived:
+        cursors = [await started(short_lived, {"limit": 2}) for _ in range(3)]
+        pits = await views_of(short_lived.app, cursors)
+        assert pits <= open_pits(opensearch_url)
+    assert not pits & open_pits(opensearch_url)
+
+
+def open_pits(opensearch_url: str) -> set[str]:
+    """The ids of all points in time that the engine has."""
+    answer = httpx.get(f"{opensearch_url}/_search/point_in_time/_all", timeout=30)
+    return {pit["pit_id"] for pit in answer.json().get("pits", ())}
