@@ -21,7 +21,7 @@ WRITTEN = [file for file in DOCUMENTS if file.name not in PAGES]
 SETTINGS = {str(field.validation_alias or f"GEAR_{name.upper()}") for name, field in Settings.model_fields.items()} | {
     f"GEAR_NODE_{name.upper()}" for name in NodeSettings.model_fields
 }
-# Named already, and on their way into the code.
+# Named already; the options of loads get these names.
 PENDING = {"--retry-timeout", "--concurrency"}
 # Names that begin like settings: of the tests, and of Compose.
 OTHER_VARIABLES = re.compile(r"GEAR_(TEST_\w+|POSTGRES_PASSWORD|OPENSEARCH_HEAP|SAMPLE_COUNT|IMAGE)")

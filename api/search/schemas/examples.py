@@ -68,7 +68,7 @@ SEARCH_BODIES: dict[str, Any] = {
     "facets": {"filters": {"weapon": ["AK-47"]}, "facets": ["weapon", "exterior", "price"]},
     "names": {"query": "redline", "groupBy": "name", "sort": "price_asc"},
     "wear": {"filters": {"float": {"min": 0.15, "max": 0.18}, "seed": [661, 670]}, "sort": "float_asc"},
-    "walk": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
+    "cursor": {"platform": 730, "query": "redline", "sort": "price_asc", "limit": 100, "cursor": "*"},
 }
 
 # Each with what it is the answer to, by the name of its body.
@@ -106,7 +106,7 @@ SEARCH_ANSWERS: dict[str, tuple[str, Any]] = {
             "total": 1,
         },
     ),
-    "walk": (
+    "cursor": (
         "the first page, of whose hits one is shown; the same body with this `nextCursor` as `cursor` gives the next",
         {
             "status": "success",

@@ -98,7 +98,7 @@ class SearchBody(Strict):
     )
     cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
         default=None,
-        description="`*` starts a walk over all hits; the same body with the answer's `nextCursor` here continues it, "
+        description="`*` starts reading all hits; the same body with the answer's `nextCursor` here continues it, "
         "until that is null: only `limit` may differ on the way; not together with `page` or `groupBy`",
     )
     facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullDefault([])] = Field(
@@ -175,7 +175,7 @@ class Interpretation(BaseModel):
 
     platform: int = Field(description="numeric id of the platform whose vocabulary this is")
     reading: Relaxation = Field(
-        description="the reading in force for page, `total`, facets and groups; `strict` unless that finds nothing"
+        description="the relaxation applied to page, `total`, facets and groups; `strict` unless that finds nothing"
     )
     words: list[str] = Field(description="the mere words, which an item must have")
     filters: dict[str, Any] = Field(description="all that the text means, as `filters` of a request would say it")
