@@ -1,4 +1,4 @@
-"""The command line of live changes: arguments in; data on stdout, talk on stderr, and an honest exit code out."""
+"""The commands of live changes, upsert and delete: their arguments and help."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A command: its answer so far in; the answer printed, errors explained and an exit code out, whatever happens."""
+"""Runs a CLI command: prints its result, explains errors, sets the exit code."""
 
 import logging
 import sys

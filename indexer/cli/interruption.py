@@ -1,4 +1,4 @@
-"""Interruption: Ctrl-C and SIGTERM in, one KeyboardInterrupt out, and never in the middle of a swap."""
+"""Turns Ctrl-C and SIGTERM into one KeyboardInterrupt, never in the middle of a swap."""
 
 import signal
 from collections.abc import Iterator

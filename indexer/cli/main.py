@@ -1,4 +1,4 @@
-"""The command line of the index: arguments in; data on stdout, talk on stderr, and an honest exit code out."""
+"""The command group of gear-indexer, and the arguments and help of its commands."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The options that several commands have: nothing goes in, decorators for commands come out."""
+"""Options that several commands share."""
 
 from pathlib import Path
 

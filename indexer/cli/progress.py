@@ -1,4 +1,4 @@
-"""Progress: bytes and items done so far in, a bar on a terminal or else a line every few seconds out, on stderr."""
+"""Shows the progress of a load on stderr: a bar on a terminal, else a line every few seconds."""
 
 import sys
 import time

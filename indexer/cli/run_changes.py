@@ -1,4 +1,4 @@
-"""The commands of live changes: checked arguments in, the changes done, their numbers printed and an exit code out."""
+"""Runs the commands of live changes."""
 
 import time
 from pathlib import Path

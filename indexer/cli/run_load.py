@@ -1,4 +1,4 @@
-"""The commands: checked arguments in, the work done, its result printed for people or machines, an exit code out."""
+"""Runs the commands of loading, maintenance, the doctor and the sample."""
 
 import sys
 import time

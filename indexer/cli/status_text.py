@@ -1,4 +1,4 @@
-"""A platform's state, as `status --json` has it, in; the same for people out."""
+"""Formats the state of a platform for people."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Checks of a platform's indices: what the engine has and the definition in, findings with their repairs out; pure."""
+"""Checks a platform's alias and generations against the definition. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A diagnosis: what was asked for in, the doctor's findings for machines and for people out."""
+"""Runs the doctor, and formats its findings for machines and for people."""
 
 from collections.abc import Sequence
 from typing import Any

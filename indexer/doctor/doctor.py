@@ -1,4 +1,4 @@
-"""The doctor: the engine, the orders and the definition in; every finding, those that were repaired marked so, out."""
+"""Looks at the engine, the indices and the orders, repairs what is safe, and looks again."""
 
 import asyncio
 from collections.abc import Callable, Sequence

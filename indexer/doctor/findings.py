@@ -1,4 +1,4 @@
-"""Findings: what the doctor saw in; its code, weight, sentence, remedy and the repair that is safe to make out."""
+"""Defines findings: a code, severity, sentence and remedy each, and the repair that loses nothing."""
 
 import shlex
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks of a serving index: its settings and mapping and the definition in, findings with their repairs out; pure."""
+"""Checks the settings and mapping of a serving index against the definition. Pure."""
 
 from typing import Any
 

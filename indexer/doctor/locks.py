@@ -1,4 +1,4 @@
-"""Checks of what loads leave: who holds the lock and what is unfinished in, findings with their repairs out; pure."""
+"""Checks what interrupted loads leave: locks, unfinished generations, records of deletes. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks of the orders: the database and a platform's serving index in, findings about both out."""
+"""Checks the orders' database, and a serving index against the orders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Repairs: what a finding says is safe to do in, done on the engine and the orders out."""
+"""Makes the repairs that findings call safe."""
 
 import asyncio
 from collections.abc import Callable

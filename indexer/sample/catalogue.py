@@ -1,4 +1,4 @@
-"""The sample's files: the catalogue's path in, its rows out; listings in, a file or stdout out."""
+"""Reads the catalogue, and writes listings or exports to a file or stdout."""
 
 import gzip
 import sys

@@ -1,4 +1,4 @@
-"""The sample: catalogue rows and a seed in, listings of single items in the interface's shape out, as NDJSON.
+"""Makes listings of single items from catalogue rows and a seed, as NDJSON in the interface's shape.
 
 The same catalogue, count and seed give the same bytes on every machine: nothing but `Random.random` is drawn from, and
 no clock is read. The catalogue is held in memory, the listings are not.
@@ -22,9 +22,9 @@ from mappings.platforms import Platform
 FIRST_ID = 40_000_000_000
 BATCH = 500
 LISTED_DAYS = 90
-MOST_SEED = 1000
-MOST_TEMPLATE = 100_000
-LEAST_PRICE = 3  # cents: the lowest price of the Steam market
+MAX_SEED = 1000
+MAX_TEMPLATE = 100_000
+MIN_PRICE = 3  # cents: the lowest price of the Steam market
 # Shares of the listings behind the first walk through all rows: what people trade most stands heavier.
 KNIVES_AND_GLOVES = {"Knife": 4.0, "Gloves": 4.0}
 WEAPON_WEIGHT = 6.0
@@ -134,11 +134,11 @@ class Sampler:
         described = draw()
         description = f'"{_DESCRIPTIONS[int(described * 40)]}"' if described < 0.1 else "null"
         seconds = int(draw() * 86400)
-        pattern = int(draw() * (MOST_TEMPLATE + 1)) if row.is_charm else "null"
+        pattern = int(draw() * (MAX_TEMPLATE + 1)) if row.is_charm else "null"
         return (
             f'{{"id":{number}{row.to_price}{self._price(row, share, extra)},"image":{row.image},"inspectLink":{link},'
             f'"description":{description}{row.details}{wear if row.low < row.high else "null"},'
-            f'"seed":{int(draw() * (MOST_SEED + 1)) if row.is_painted else "null"},"index":{row.paint_index},'
+            f'"seed":{int(draw() * (MAX_SEED + 1)) if row.is_painted else "null"},"index":{row.paint_index},'
             f'"pattern":{pattern}}},"attachments":[{attachments}],'
             f'"listedAt":"{self._days[int(draw() * LISTED_DAYS)]}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:'
             f'{seconds % 60:02d}Z"}}\n'
@@ -149,7 +149,7 @@ class Sampler:
         if row.price is None:
             return "null"
         scarce = (1 - share) ** 4 * 0.3 if row.low < row.high else 0.0
-        cents = max(LEAST_PRICE, int(row.price * (0.95 + scarce + self._random.random() * 0.2) + extra))
+        cents = max(MIN_PRICE, int(row.price * (0.95 + scarce + self._random.random() * 0.2) + extra))
         return f"{cents // 100}.{cents % 100:02d}"
 
 

@@ -1,4 +1,4 @@
-"""What is applied to a sampled weapon: sticker and charm rows in, its attachments as JSON and their worth out."""
+"""Chooses the stickers and charms on a sampled weapon, and what they add to its price."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
