@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from indexer.cli.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, REJECTS_OF_CHANGES, WITHOUT_ORDERS
+from indexer.cli.options import AS_JSON, MAP, PLATFORM, QUIET, REJECTS_OF_CHANGES, RETRY_TIMEOUT, WITHOUT_ORDERS
 
 
 @click.command()
@@ -13,7 +13,7 @@ from indexer.cli.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, RE
 @MAP
 @REJECTS_OF_CHANGES
 @WITHOUT_ORDERS
-@GIVE_UP_AFTER
+@RETRY_TIMEOUT
 @QUIET
 @AS_JSON
 def upsert(files: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
@@ -34,7 +34,7 @@ def upsert(files: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
 @click.argument("what", nargs=-1, required=True, metavar="ID|FILE...")
 @PLATFORM
 @REJECTS_OF_CHANGES
-@GIVE_UP_AFTER
+@RETRY_TIMEOUT
 @QUIET
 @AS_JSON
 def delete(what: tuple[str, ...], *, as_json: bool, **options: Any) -> None:

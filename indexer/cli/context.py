@@ -12,14 +12,16 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 from pydantic import ValidationError
 
-from indexer.engine.failures import CommandError
-from indexer.engine.retry import Patience
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
 from indexer.orders.claims import Claims
+from indexer.orders.database import OrdersDatabase
 from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
 from mappings.engine_errors import address_of, explained
 from mappings.platforms import Platform, PlatformFileError, Platforms
 from mappings.setting_faults import setting_faults
+from store.connection.settings import StoreSettings
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
 
@@ -58,16 +60,18 @@ def platform_of(platforms: Platforms, reference: str) -> Platform:
     return platform
 
 
-def connected(settings: SearchSettings, senders: int = 1) -> OpenSearch:
-    """A client that has reached the engine once; trying again is for the callers, who know how long."""
-    client = connect(settings, retries=0, connections=senders + 1)
+def connected(settings: SearchSettings, concurrency: int = 1) -> OpenSearch:
+    """A client that has reached the engine once; retries are for the callers, who know how long."""
+    client = connect(settings, retries=0, connections=concurrency + 1)
     client.info()
     return client
 
 
-def claims_of(platform: Platform, seconds: float, *, without_orders: bool) -> Claims | None:
+@contextmanager
+def claims_of(platform: Platform, retry_timeout: float, *, without_orders: bool) -> Iterator[Claims | None]:
+    """What the orders reserve of a platform, in one session with their database."""
     if without_orders:
-        return None
-    from store.connection.settings import StoreSettings
-
-    return Claims(platform.id, StoreSettings().database_url, Patience(seconds))
+        yield None
+        return
+    with OrdersDatabase(StoreSettings().database_url) as database:
+        yield Claims(platform.id, database, RetryPolicy(retry_timeout))

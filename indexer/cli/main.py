@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from indexer.cli.changes import delete, upsert
-from indexer.cli.options import AS_JSON, GIVE_UP_AFTER, MAP, PLATFORM, QUIET, WITHOUT_ORDERS
+from indexer.cli.options import AS_JSON, MAP, PLATFORM, QUIET, RETRY_TIMEOUT, WITHOUT_ORDERS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -54,18 +54,21 @@ def main() -> None:
     help="How many generations to keep in all, the new one included.",
 )
 @click.option(
-    "--senders",
+    "--concurrency",
     type=click.IntRange(1, 16),
-    default=4,
+    default=2,
     show_default=True,
-    help="Requests on their way at once, at most: how many is found out from the engine's answers.",
+    help="Bulk requests at once; fewer while the engine has too much to do.",
 )
-@GIVE_UP_AFTER
+@click.option(
+    "--chunk-items", type=click.IntRange(min=1), default=10_000, hidden=True, help="Items a bulk request, at most."
+)
+@RETRY_TIMEOUT
 @MAP
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with what a load that died has left: read the same sources again, send only what is missing.",
+    help="Resume an interrupted load: read the same sources again, send only what is missing.",
 )
 @click.option(
     "--dry-run",
@@ -80,8 +83,8 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     FILE is NDJSON, a JSON array, CSV or Parquet, the first three plain or compressed by gzip or zstd: a file, a quoted
     pattern of files, an http(s) address, or `-` for stdin. Items are validated; refused ones are listed in the rejects
     file with line, id, field and reason. The old index serves until the new one is complete and checked, and stays as
-    it is when anything fails. One load runs at a time; what one that was killed has left is removed by the next, or
-    gone on with by --resume.
+    it is when anything fails. One load runs at a time; what an interrupted one has left is removed by the next, or
+    resumed by --resume.
 
     \b
     gear-indexer load listings.ndjson.gz --platform 730
@@ -93,7 +96,7 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
     from indexer.cli.run_load import run_dry_load, run_load
 
     if options["resume"] and (dry_run or "-" in files):
-        message = "--dry-run has nothing to go on with" if dry_run else "stdin (-) cannot be read again: name files"
+        message = "--dry-run has nothing to resume" if dry_run else "stdin (-) cannot be read again: name files"
         raise click.UsageError(f"--resume: {message}")
     if dry_run:
         options.pop("without_orders")
@@ -157,9 +160,9 @@ def status(platform: str | None, *, as_json: bool) -> None:
 def rollback(platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool) -> None:
     """Has the previous generation serve again.
 
-    Says first how many items would vanish, appear or change, and which live changes are lost by it; on a terminal it
-    asks then. Items of active orders are marked in it, and the alias moves in one call. What served until then is kept
-    until it is pruned, so a rollback can be taken back by --to.
+    Says first how many items would serve, which live changes are lost and in which fields the generation differs; on a
+    terminal it asks then. Items of active orders are marked in it, and the alias moves in one call. What served until
+    then is kept until it is pruned, so a rollback can be taken back by --to.
 
     \b
     gear-indexer rollback --platform 730
@@ -182,9 +185,9 @@ def rollback(platform: str, to: str | None, *, yes: bool, dry_run: bool, without
 )
 @AS_JSON
 def prune(platform: str, keep: int, *, as_json: bool) -> None:
-    """Removes old generations and what loads that died have left behind; never the serving one.
+    """Removes old generations and what interrupted loads have left behind; never the serving one.
 
-    While a load runs this is refused: what is unfinished without one has been left by a load that died.
+    While a load runs this is refused: what is unfinished without one was left by an interrupted load.
 
     \b
     gear-indexer prune --platform 730 --keep 2

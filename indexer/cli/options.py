@@ -17,13 +17,13 @@ REJECTS_OF_CHANGES = click.option(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where refused lines go, in the place of an older file.  [default: <alias>-<time>.rejects.ndjson]",
 )
-GIVE_UP_AFTER = click.option(
-    "--give-up-after",
+RETRY_TIMEOUT = click.option(
+    "--retry-timeout",
     type=click.FloatRange(0, min_open=True),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to go on trying while the engine is away or overloaded.",
+    help="How long to retry without progress while the engine is away or overloaded.",
 )
 MAP = click.option(
     "--map",

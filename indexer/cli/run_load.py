@@ -6,32 +6,33 @@ from pathlib import Path
 from typing import Any
 
 import click
-from opensearchpy import OpenSearch
 
 from indexer.cli.context import answered, claims_of, connected, platform_of
 from indexer.cli.interruption import Interruption
 from indexer.cli.progress import LoadProgress
 from indexer.cli.status_text import readable_state
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from indexer.loading.dry_run import DryRun, DryRunReport
 from indexer.loading.job import LoadJob
-from indexer.loading.load import SHORT_PATIENCE, Load
+from indexer.loading.load import SHORT_RETRY_SECONDS, Load
 from indexer.loading.report import LoadReport
 from indexer.maintenance.export import Export
-from indexer.maintenance.upkeep import Upkeep
+from indexer.maintenance.prune import prune
+from indexer.maintenance.rollback import Rollback
+from indexer.maintenance.status import status
 from indexer.sources.http import silent
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
 from indexer.sources.source import expand_patterns, total_size
 from mappings.connection import SearchSettings
-from mappings.definition import read_definition
+from mappings.definition import Definition, read_definition
 from mappings.platforms import Platform, read_platforms
 
-ROLLBACK_PATIENCE = 3.0  # seconds: somebody waits for it
+ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
 
 
-def _upkeep(platform: Platform, settings: SearchSettings, client: OpenSearch) -> Upkeep:
-    return Upkeep(client, platform, settings.alias(platform.id), read_definition().with_shards(platform.shards))
+def _definition(platform: Platform) -> Definition:
+    return read_definition().with_shards(platform.shards)
 
 
 def run_load(
@@ -51,20 +52,21 @@ def run_load(
         found = platform_of(read_platforms(settings.platform_files), platform)
         report = LoadReport(found.id, settings.alias(found.id))
         answer.update(report.as_json())
-        began = time.monotonic()
         interruption = Interruption()
         try:
             job = _job(files, found, map_file, options, quiet=quiet)
-            with interruption.watched(), LoadProgress(job.size, quiet=quiet) as progress:
-                claims = claims_of(found, min(job.give_up_after, SHORT_PATIENCE), without_orders=without_orders)
-                client = connected(settings, job.senders)
-                Load(job, client, read_definition().with_shards(found.shards), claims, report).run(
-                    progress, interruption
-                )
+            retry_seconds = min(job.retry_timeout, SHORT_RETRY_SECONDS)
+            with (
+                interruption.watched(),
+                LoadProgress(job.size, quiet=quiet) as progress,
+                claims_of(found, retry_seconds, without_orders=without_orders) as claims,
+            ):
+                client = connected(settings, job.concurrency)
+                definition = _definition(found)
+                Load(job, client, definition, claims, report, progress).run(interruption.held)
                 _tell_never_found(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:
-            report.seconds = time.monotonic() - began
             if report.phases and not quiet:
                 click.echo(report.table(), err=True)
             answer.update(report.as_json())
@@ -102,8 +104,8 @@ def run_dry_load(
         try:
             job = _job(files, found, map_file, options, quiet=quiet)
             with LoadProgress(job.size, quiet=quiet) as progress:
-                definition = read_definition().with_shards(found.shards)
-                DryRun(job, connected(settings), definition, report).run(progress, _say)
+                definition = _definition(found)
+                DryRun(job, connected(settings), definition, report, _say).run(progress)
                 _tell_never_found(job, progress)
         finally:
             answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
@@ -142,7 +144,7 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
         platforms = read_platforms(settings.platform_files)
         client = connected(settings)
         asked = list(platforms) if platform is None else [platform_of(platforms, platform)]
-        states = [_upkeep(one, settings, client).status() for one in asked]
+        states = [status(client, one.id, settings.alias(one.id), _definition(one)) for one in asked]
         answer.update({"platforms": states} if platform is None else states[0])
         if not as_json:
             for state in states:
@@ -158,18 +160,18 @@ def run_rollback(
         settings = SearchSettings()
         found = platform_of(read_platforms(settings.platform_files), platform)
         answer["platform"] = found.id
-        claims = claims_of(found, ROLLBACK_PATIENCE, without_orders=without_orders)
-        upkeep = _upkeep(found, settings, connected(settings))
-        told = upkeep.compared(to)
-        answer["changes"] = told.as_json()
-        for sentence in told.sentences():
+        rollback = Rollback(connected(settings), found, settings.alias(found.id), _definition(found))
+        preview = rollback.preview(to)
+        answer["changes"] = preview.as_json()
+        for sentence in preview.sentences():
             _say(sentence)
         if dry_run:
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
             message = "nothing was done"
             raise CommandError(message)
-        answer.update(upkeep.rollback(to, claims, _say, told=told))
+        with claims_of(found, ROLLBACK_RETRY_SECONDS, without_orders=without_orders) as claims:
+            answer.update(rollback.run(to, claims, _say, preview=preview))
         _say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
 
 
@@ -186,7 +188,7 @@ def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
         settings = SearchSettings()
         found = platform_of(read_platforms(settings.platform_files), platform)
         answer["platform"] = found.id
-        answer.update(_upkeep(found, settings, connected(settings)).prune(keep, _say))
+        answer.update(prune(connected(settings), settings.alias(found.id), _definition(found), keep, _say))
         removed = ", ".join(answer["removed"]) or "nothing"
         click.echo(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}", err=True)
 

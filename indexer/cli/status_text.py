@@ -24,7 +24,7 @@ def readable_state(state: dict[str, Any]) -> str:
 def _lock(lock: dict[str, Any]) -> str:
     return (
         f"locked by gear-indexer {lock['command']}, process {lock['pid']} on {lock['host']}, since {lock['since']}, "
-        f"last heard of {lock['beat']}: {_ALIVE[lock['alive']]}"
+        f"last heard of {lock['heartbeat']}: {_ALIVE[lock['alive']]}"
     )
 
 

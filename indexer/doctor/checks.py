@@ -16,8 +16,8 @@ from indexer.doctor.findings import (
     load_command,
     readable_bytes,
 )
-from indexer.doctor.locks import LockFacts, check_lock, check_stray_deletes, check_unfinished
-from indexer.engine.generations import loading_alias
+from indexer.doctor.locks import LockFacts, check_lock, check_stray_tombstones, check_unfinished
+from indexer.engine.generations import is_unfinished, loading_alias
 from mappings.definition import Definition
 
 
@@ -31,7 +31,7 @@ class PlatformFacts:
     indices: tuple[IndexFacts, ...]
     data_nodes: int = 1
     locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
-    stray_deletes: tuple[str, ...] = ()  # generations that are not being filled, and yet have deletes beside them
+    stray_tombstones: tuple[str, ...] = ()  # generations that are not being filled, and yet have deletes beside them
     room: bool = False  # every disk is known to be below the low watermark
 
     @property
@@ -57,7 +57,7 @@ class PlatformFacts:
 
 
 def _is_unfinished(one: IndexFacts) -> bool:
-    return loading_alias(one.name) in one.aliases or one.settings.get("refresh_interval") == "-1"
+    return is_unfinished(loading_alias(one.name) in one.aliases, one.settings)
 
 
 def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> list[Finding]:
@@ -75,7 +75,7 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> lis
         *found,
         *check_lock(platform, facts.alias, locks, older_than),
         *check_unfinished(platform, facts.unfinished, locks, older_than),
-        *check_stray_deletes(platform, facts.stray_deletes, locks, older_than),
+        *check_stray_tombstones(platform, facts.stray_tombstones, locks, older_than),
         *_too_many(facts, keep),
     ]
 

@@ -1,6 +1,7 @@
 """Runs the doctor, and formats its findings for machines and for people."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ import click
 from indexer.doctor.doctor import Doctor
 from indexer.doctor.findings import Finding, Severity
 from indexer.doctor.orders import Orders
+from indexer.orders.database import OrdersDatabase
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.engine_errors import address_of
@@ -22,21 +24,21 @@ def diagnosed(
 ) -> dict[str, Any]:
     """Looks, with `fix` repairs, and counts what is left; `older_than` in seconds."""
     settings = SearchSettings()
-    client = connect(settings, timeout=CALL_SECONDS, retries=1)
-    doctor = Doctor(
-        client=client,
-        address=address_of(settings),
-        prefix_alias=settings.alias,
-        definition=read_definition(),
-        platforms=platforms,
-        orders=None if without_orders else Orders(StoreSettings().database_url),
-        older_than=older_than,
-        keep=keep,
-    )
-    try:
+    with (
+        closing(connect(settings, timeout=CALL_SECONDS, retries=1)) as client,
+        OrdersDatabase(StoreSettings().database_url) as database,
+    ):
+        doctor = Doctor(
+            client=client,
+            address=address_of(settings),
+            prefix_alias=settings.alias,
+            definition=read_definition(),
+            platforms=platforms,
+            orders=None if without_orders else Orders(database),
+            older_than=older_than,
+            keep=keep,
+        )
         found = doctor.run(fix=fix, say=lambda text: click.echo(text, err=True))
-    finally:
-        client.close()
     return {
         "errors": _left(found, Severity.ERROR),
         "warnings": _left(found, Severity.WARNING),

@@ -1,6 +1,5 @@
 """Looks at the engine, the indices and the orders, repairs what is safe, and looks again."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,10 +17,10 @@ from indexer.doctor.findings import Code, Finding, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
 from indexer.doctor.repairs import Repairs
-from indexer.engine.failures import CommandError
 from indexer.engine.generations import Generations
-from indexer.engine.retry import Patience
-from indexer.locking.lock import known_to_live
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from indexer.orders.claims import Claims
 from mappings.definition import Definition
@@ -31,7 +30,7 @@ from store.connection.errors import StoreError, StoreUnavailable
 
 # A repair may uncover what could not be seen before it: an index in the alias's place hides that nothing serves.
 ROUNDS = 3
-PATIENCE_SECONDS = 3.0  # somebody waits for it
+RETRY_SECONDS = 3.0  # somebody waits for it
 LOCK_SECONDS = 10.0
 
 
@@ -84,7 +83,7 @@ class Doctor:
         return None
 
     def _claims(self, platform: Platform) -> Claims | None:
-        return None if self.orders is None else Claims(platform.id, self.orders.url, Patience(PATIENCE_SECONDS))
+        return None if self.orders is None else Claims(platform.id, self.orders.database, RetryPolicy(RETRY_SECONDS))
 
     def look(self) -> list[Finding]:
         """Every finding of now."""
@@ -116,7 +115,7 @@ class Doctor:
             found += [fault] if fault.key not in {one.key for one in found} else []
 
     def _readable_orders(self, found: list[Finding]) -> Orders | None:
-        fault = None if self.orders is None else asyncio.run(self.orders.fault())
+        fault = None if self.orders is None else self.orders.fault()
         if fault is None:
             return self.orders
         found.append(fault)
@@ -142,14 +141,14 @@ class Doctor:
         alias = self.prefix_alias(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
-        stray = Generations(self.client, alias, self.definition, Patience(PATIENCE_SECONDS)).stray_deletes()
+        stray = Generations(self.client, alias, self.definition, RetryPolicy(RETRY_SECONDS)).stray_tombstones()
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
             definition=self.definition.with_shards(platform.shards),
             indices=indices,
             locks=(*before, *self._lock(alias)),
-            stray_deletes=tuple(stray),
+            stray_tombstones=tuple(stray),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
         )
@@ -162,18 +161,18 @@ class Doctor:
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
-        return () if record is None else (LockFacts(record, known_to_live(record.owner)),)
+        return () if record is None else (LockFacts(record, is_alive(record.owner)),)
 
     def _agreement(self, orders: Orders, facts: PlatformFacts) -> list[Finding]:
         index = facts.comparable
         if index is None:
             return []
-        found = asyncio.run(orders.compare(self.client, facts.platform, index.name, index.result_window))
+        found = orders.compare(self.client, facts.platform, index.name, index.result_window)
         return check_disagreement(facts.platform, index.name, index.result_window, found)
 
 
 def _late(orders: Orders, platform: int) -> list[Finding]:
-    return check_late(platform, asyncio.run(orders.late(platform)), datetime.now(UTC))
+    return check_late(platform, orders.late(platform), datetime.now(UTC))
 
 
 def _refused(error: OpenSearchException) -> bool:

@@ -36,7 +36,7 @@ class Code(StrEnum):
     MAPPING_DRIFT = "mapping-drift"
     STALE_LOCK = "stale-lock"
     UNFINISHED_LOAD = "unfinished-load"
-    STRAY_DELETES = "stray-deletes"
+    STRAY_TOMBSTONES = "stray-tombstones"
     TOO_MANY_GENERATIONS = "too-many-generations"
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_UNMIGRATED = "database-unmigrated"
@@ -75,7 +75,7 @@ class ReleaseLock:
 
 
 @dataclass(frozen=True)
-class RemoveDeletes:
+class RemoveTombstones:
     """Remove the record of deletes beside a generation that is not being filled."""
 
     index: str
@@ -96,7 +96,7 @@ class TellClaims:
     window: int
 
 
-Repair = PutSettings | Serve | ReleaseLock | RemoveGeneration | RemoveDeletes | RemoveEmptyIndex | TellClaims
+Repair = PutSettings | Serve | ReleaseLock | RemoveGeneration | RemoveTombstones | RemoveEmptyIndex | TellClaims
 
 
 @dataclass(frozen=True, kw_only=True)

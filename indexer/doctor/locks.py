@@ -8,13 +8,13 @@ from indexer.doctor.findings import (
     Code,
     Finding,
     ReleaseLock,
-    RemoveDeletes,
     RemoveGeneration,
+    RemoveTombstones,
     Severity,
     fix_command,
     readable_bytes,
 )
-from indexer.engine.generations import deletes_index
+from indexer.engine.generations import tombstones_index
 from indexer.locking.record import LockRecord
 
 
@@ -41,7 +41,7 @@ def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than
             severity=Severity.WARNING,
             platform=platform,
             subject=alias,
-            message=f"the lock of {alias} is held by {lock.record.holder()}, which "
+            message=f"the lock of {alias} is held by {lock.record.description()}, which "
             + ("has died" if lock.alive is False else "seems to have died")
             + ": the next load takes it over",
             remedy=fix_command(platform),
@@ -86,21 +86,21 @@ def check_unfinished(
     return found
 
 
-def check_stray_deletes(
+def check_stray_tombstones(
     platform: int, stray: Sequence[str], locks: Sequence[LockFacts], older_than: float
 ) -> list[Finding]:
     """Records of deletes beside generations that are not being filled, but for one that a load just begins with."""
     begun = {lock.record.index for lock in locks if not lock.is_dead(older_than)}
     return [
         Finding(
-            code=Code.STRAY_DELETES,
+            code=Code.STRAY_TOMBSTONES,
             severity=Severity.WARNING,
             platform=platform,
-            subject=deletes_index(index),
-            message=f"{deletes_index(index)} has the deletes that were made while {index} was filled, "
+            subject=tombstones_index(index),
+            message=f"{tombstones_index(index)} has the deletes that were made while {index} was filled, "
             "which has ended: its load died before it removed them",
             remedy=fix_command(platform),
-            repair=RemoveDeletes(index),
+            repair=RemoveTombstones(index),
         )
         for index in stray
         if index not in begun

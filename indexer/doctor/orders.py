@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from opensearchpy import OpenSearch
 
 from indexer.doctor.findings import Code, Finding, Severity, TellClaims, fix_command
 from indexer.orders.agreement import Agreement, Disagreement, Tally
-from store.connection.address import database_address
+from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.outbox.index_outbox import OverdueUpdates, overdue
@@ -20,46 +19,34 @@ _MIGRATE = "gear-api migrate"
 
 @dataclass(frozen=True)
 class Orders:
-    """The orders' database; it is opened for one look and closed again."""
+    """What the doctor reads of the orders' database."""
 
-    url: str
+    database: OrdersDatabase
 
-    def is_no_file_yet(self) -> bool:
-        """Whether it is a file that does not exist; opening it would make one."""
-        address = database_address(self.url)
-        return address.get_backend_name() == "sqlite" and not Path(address.database or "").exists()
-
-    async def fault(self) -> Finding | None:
+    def fault(self) -> Finding | None:
         """What keeps the orders from being read."""
-        if self.is_no_file_yet():
+        if self.database.is_missing:
             return database_fault(NOT_MIGRATED)
-        store = Store(self.url)
         try:
-            await store.check()
+            self.database.run(lambda store: store.check())
         except StoreUnavailable as error:
             return database_fault(error.cause)
-        finally:
-            await store.close()
         return None
 
-    async def late(self, platform: int) -> OverdueUpdates:
-        """What should have been told to the index a minute ago."""
-        store = Store(self.url)
-        try:
+    def late(self, platform: int) -> OverdueUpdates:
+        """What should have been published to the index a minute ago."""
+
+        async def read(store: Store) -> OverdueUpdates:
             async with store.reading() as connection:
                 return await overdue(connection, platform, datetime.now(UTC) - LATE_AFTER)
-        finally:
-            await store.close()
 
-    async def compare(
+        return self.database.run(read)
+
+    def compare(
         self, client: OpenSearch, platform: int, index: str, window: int, *, repair: bool = False
     ) -> Disagreement:
         """On what the index, of which a page has at most `window` items, and the orders disagree."""
-        store = Store(self.url)
-        try:
-            return await Agreement(client, store, platform, index, window).compare(repair=repair)
-        finally:
-            await store.close()
+        return Agreement(client, self.database, platform, index, window).compare(repair=repair)
 
 
 def database_fault(cause: str) -> Finding:

@@ -1,6 +1,5 @@
 """Makes the repairs that findings call safe."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,20 +8,20 @@ from opensearchpy import OpenSearch
 from indexer.doctor.findings import (
     PutSettings,
     ReleaseLock,
-    RemoveDeletes,
     RemoveEmptyIndex,
     RemoveGeneration,
+    RemoveTombstones,
     Repair,
     Serve,
     TellClaims,
 )
 from indexer.doctor.orders import Orders
-from indexer.engine.failures import CommandError
 from indexer.engine.generations import Generations
-from indexer.engine.retry import Patience
-from indexer.engine.tombstones import Deletes
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
+from indexer.errors import CommandError
 from indexer.locking.lock import Lock
-from indexer.maintenance.upkeep import PATIENCE_SECONDS, Upkeep
+from indexer.maintenance.rollback import RETRY_SECONDS, Rollback
 from indexer.orders.claims import Claims
 from mappings.definition import Definition
 from mappings.platforms import Platform
@@ -45,15 +44,15 @@ class Repairs:
             case PutSettings(index, values):
                 self.client.indices.put_settings(index=index, body={"index": values})
             case Serve(index):
-                Upkeep(self.client, self.platform, self.alias, self.definition).rollback(
+                Rollback(self.client, self.platform, self.alias, self.definition).run(
                     index, self.claims, say, command="doctor --fix"
                 )
             case ReleaseLock():
                 with self._lock(say):
                     pass  # what is left to do: the one that died cannot give it back
-            case RemoveDeletes(index):
+            case RemoveTombstones(index):
                 with self._lock(say):
-                    self._remove_deletes(index)
+                    self._remove_tombstones(index)
             case RemoveGeneration(index):
                 with self._lock(say):
                     self._remove_unfinished(index)
@@ -61,24 +60,24 @@ class Repairs:
                 with self._lock(say):
                     self._remove_empty(index)
             case TellClaims(index, window) if self.orders is not None:
-                asyncio.run(self.orders.compare(self.client, self.platform.id, index, window, repair=True))
+                self.orders.compare(self.client, self.platform.id, index, window, repair=True)
 
     def _lock(self, say: Callable[[str], None]) -> Lock:
-        return Lock(self.client, self.alias, "doctor --fix", Patience(PATIENCE_SECONDS), say)
+        return Lock(self.client, self.alias, "doctor --fix", RetryPolicy(RETRY_SECONDS), say)
 
     def _remove_unfinished(self, index: str) -> None:
         """Looks once more: its load may have ended well since it was found."""
-        generations = Generations(self.client, self.alias, self.definition, Patience(PATIENCE_SECONDS))
-        if not generations.one(index).unfinished:
+        generations = Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
+        if not generations.state(index).unfinished:
             message = f"{index} was finished meanwhile and is not removed"
             raise CommandError(message)
         generations.remove(index)
 
-    def _remove_deletes(self, index: str) -> None:
+    def _remove_tombstones(self, index: str) -> None:
         """Looks once more, now that nobody else can begin a load."""
-        patience = Patience(PATIENCE_SECONDS)
-        if index in Generations(self.client, self.alias, self.definition, patience).stray_deletes():
-            Deletes(self.client, index, patience).remove()
+        retry = RetryPolicy(RETRY_SECONDS)
+        if index in Generations(self.client, self.alias, self.definition, retry).stray_tombstones():
+            Tombstones(self.client, index, retry).remove()
 
     def _remove_empty(self, index: str) -> None:
         """Counts once more, with what no search has seen yet."""

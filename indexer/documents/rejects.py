@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from indexer.documents.refusal import Refusal
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 
 # Nearly all rules are fixed sentences; a few quote a value, so their texts may be as many as the items.
 MAX_REASONS = 100

@@ -1,250 +1,79 @@
-"""Bulk: documents as bytes in, acknowledged items in the new index out, and every other one with its reason.
+"""Bulk requests: the one sender, which retries until each change has a result, and a load's concurrent writer.
 
-Memory is bounded: the chunks on their way hold 16 MiB together, and one is being filled. How large they are and how
-many follows from the engine's answers (`pace.py`). Ids and versions are fixed, so a chunk whose answer was lost is
-simply sent again, and an item changed live meanwhile stays as it is.
+Every change has a fixed id and version, so a request whose answer was lost is simply sent again, and an item that was
+changed live meanwhile stays as it is. Memory is bounded: the requests in flight hold 16 MiB together.
 """
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from enum import Enum
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
-from indexer.engine.failures import CommandError, is_overload, is_too_large, may_pass
-from indexer.engine.retry import Patience
-from indexer.engine.throttle import MOST_BYTES_IN_FLIGHT, Pace
-from indexer.loading.committed_offset import LowWater
+from indexer.engine.retry import Backoff, RetryPolicy, is_overload, is_retryable, is_too_large, is_transient
+from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT, Throttle
+from indexer.errors import CommandError
 from mappings.engine_errors import cause, disk_full, is_disk_full
 
 CHUNK_ITEMS = 10_000
+CONCURRENCY = 2
 # Each item's status, and the reason where there is one; `errors` so that an answer without items is seen as such.
 FILTER_PATH = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
-
-class Entry(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
-    """One item on its way: its line in the source, its id, its two lines of the request, its content's hash."""
-
-    line: int
-    id: int
-    data: bytes
-    digest: int
+Change = TypeVar("Change")
 
 
-Refused = Callable[[str, Entry, str], None]  # source, item, the engine's reason
+class Outcome(Enum):
+    """What became of one change in one index."""
+
+    DONE = "done"
+    MISSING = "missing"  # a delete of what was not there
+    SUPERSEDED = "superseded"  # a later change is there already
+    REFUSED = "refused"
 
 
-@dataclass
-class _Chunk:
-    """The items of one request, and what became of those that are not in it any more."""
-
-    number: int
-    source: str
-    entries: list[Entry]
-    size: int  # bytes of the entries, all that were sent
-    superseded: int = 0
-    refused: int = 0
+class AliasGoneError(CommandError):
+    """The alias that was written through does not exist any more: the load behind it has ended."""
 
 
-class BulkWriter:
-    """Writes through an alias that must exist, so that no index is ever made by a late request."""
+class ChangeTooLargeError(CommandError):
+    """One change alone is larger than any request may be."""
 
-    def __init__(
-        self,
-        client: OpenSearch,
-        alias: str,
-        *,
-        refused: Refused,
-        patience: Patience,
-        low_water: LowWater,
-        senders: int = 4,
-    ) -> None:
-        self._client = client
-        self._alias = alias
-        self._refused = refused
-        self._patience = patience
-        self._low_water = low_water
-        self._pool = ThreadPoolExecutor(senders, "bulk")
-        self._running: set[Future[None]] = set()
-        self._lock = threading.Condition()
-        self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
-        self._pace = Pace(senders, time.monotonic())
-        self._source = ""
-        self._entries: list[Entry] = []
-        self._bytes = 0
-        self.acknowledged = 0  # what was superseded is among them
-        self.superseded = 0
-        self.refused = 0
-        self.retries = 0  # requests sent again, whole or in part
-        self.bytes = 0  # sent, those of retries too
-
-    @property
-    def pace(self) -> Pace:
-        """How it sends by now."""
-        return self._pace
-
-    def begin(self, source: str) -> None:
-        """What is written from now on is of this source; raises what a sender raised."""
-        self._send_off()
-        self._source = source
-
-    def write(self, entry: Entry) -> None:
-        """Takes one item; blocks while enough is on its way; raises what a sender raised."""
-        self._entries.append(entry)
-        self._bytes += len(entry.data)
-        if self._bytes >= self._pace.setting.bytes or len(self._entries) >= CHUNK_ITEMS:
-            self._send_off()
-
-    def finish(self) -> None:
-        """Sends the rest and waits for every answer; raises what a sender raised."""
-        self._send_off()
-        done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()
-        self._pool.shutdown()
-
-    def stop(self) -> None:
-        """Ends all waiting and sends nothing more."""
-        self._patience.stopped.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _send_off(self) -> None:
-        if not self._entries:
-            return
-        chunk = _Chunk(self._low_water.sent(), self._source, self._entries, self._bytes)
-        self._entries, self._bytes = [], 0
-        with self._lock:
-            # a sender takes its chunk out when it fails too, so this never waits for a dead one
-            self._lock.wait_for(lambda: self._has_room(chunk.size))
-            self._in_flight[chunk.number] = chunk.size
-        done = {future for future in self._running if future.done()}
-        self._running -= done
-        for future in done:
-            future.result()
-        self._running.add(self._pool.submit(self._send, chunk))
-
-    def _has_room(self, size: int) -> bool:
-        held = self._in_flight.values()
-        return not held or (len(held) < self._pace.setting.senders and sum(held) + size <= MOST_BYTES_IN_FLIGHT)
-
-    def _send(self, chunk: _Chunk) -> None:
-        try:
-            waits = self._patience.waits()
-            while chunk.entries:
-                left, reason = self._attempt(chunk)
-                if len(left) < len(chunk.entries):
-                    waits.progress()
-                chunk.entries = left
-                if left and reason:
-                    with self._lock:
-                        self.retries += 1
-                    waits.wait(reason)
-            if not chunk.refused:
-                self._low_water.acknowledged(chunk.number, chunk.superseded)
-        finally:
-            with self._lock:
-                del self._in_flight[chunk.number]
-                self._lock.notify_all()
-
-    def _attempt(self, chunk: _Chunk) -> tuple[list[Entry], str]:
-        """Sends once what a request may hold now; returns what is still to be sent, and why where that failed."""
-        entries, rest = self._piece(chunk)
-        data = b"".join([entry.data for entry in entries])
-        with self._lock:
-            self.bytes += len(data)
-        began = time.monotonic()
-        try:
-            results = post(self._client, self._alias, data, len(entries))
-        except OpenSearchException as error:
-            self._heard(error, len(data), time.monotonic() - began)
-            if is_too_large(error):
-                if len(entries) > 1:
-                    return chunk.entries, ""
-                raise CommandError(_too_large(entries[0], chunk.source, len(data))) from error
-            if may_pass(error):
-                return chunk.entries, cause(error)
-            raise
-        again, reason, pushed = self._sorted_out(chunk, entries, results)
-        now = time.monotonic()
-        with self._lock:
-            if pushed:
-                self._pace.pushed(now - began, now)
-            else:
-                self._pace.answered(len(data), now - began, now)
-            self._lock.notify_all()  # more may go at once now
-        return again + rest, reason
-
-    def _piece(self, chunk: _Chunk) -> tuple[list[Entry], list[Entry]]:
-        """The first entries of a chunk, as many as one request may have now, and the others."""
-        entries = chunk.entries
-        most = self._pace.setting.bytes
-        if chunk.size <= most + len(entries[-1].data):  # it ends with the item that made it full
-            return entries, []
-        size = 0
-        for count, entry in enumerate(entries):
-            size += len(entry.data)
-            if size > most and count:
-                return entries[:count], entries[count:]
-        return entries, []
-
-    def _heard(self, error: OpenSearchException, size: int, seconds: float) -> None:
-        """Has the pace yield where an error says that a request was too much."""
-        now = time.monotonic()
-        with self._lock:
-            if is_too_large(error):
-                self._pace.too_large(size, now)
-            elif is_overload(error):
-                self._pace.pushed(seconds, now)
-
-    def _sorted_out(
-        self, chunk: _Chunk, entries: list[Entry], results: list[dict[str, Any]]
-    ) -> tuple[list[Entry], str, bool]:
-        """What is to be sent again, why, and whether that is because the engine has too much."""
-        again: list[Entry] = []
-        reason = ""
-        pushed = False
-        written = superseded = refused = 0
-        for entry, result in zip(entries, results, strict=True):
-            status = result["status"]
-            if status in (HTTPStatus.OK, HTTPStatus.CREATED):
-                written += 1
-                continue
-            if status == HTTPStatus.CONFLICT:  # with external versions: a later change is there already
-                superseded += 1
-                continue
-            why = reason_of(result)
-            if is_disk_full(why):
-                raise CommandError(disk_full(why))
-            if status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500:
-                again.append(entry)
-                pushed = pushed or status == HTTPStatus.TOO_MANY_REQUESTS
-                reason = f"{status} {why}"
-            elif status == HTTPStatus.BAD_REQUEST:
-                refused += 1
-                self._refused(chunk.source, entry, why)
-            else:
-                message = f"the engine refused item {entry.id} ({chunk.source}, line {entry.line}): {status} {why}"
-                raise CommandError(message)
-        chunk.superseded += superseded
-        chunk.refused += refused
-        with self._lock:
-            self.acknowledged += written + superseded
-            self.superseded += superseded
-            self.refused += refused
-        return again, reason, pushed
+    def __init__(self, what: str, size: int, change: object = None) -> None:
+        super().__init__(
+            f"{what} has {size:,} bytes, too many for one request (413): raise the limit of the proxy before the "
+            "engine, or the engine's http.max_content_length, and load again"
+        )
+        self.size = size
+        self.change = change
 
 
-def _too_large(entry: Entry, source: str, size: int) -> str:
-    return (
-        f"item {entry.id} ({source}, line {entry.line}) has {size:,} bytes, too many for one request (413): raise the "
-        "limit of the proxy before the engine, or the engine's http.max_content_length, and load again"
-    )
+def outcome_of(result: dict[str, Any]) -> Outcome:
+    """What one result says; raises AliasGoneError where the alias is gone."""
+    status = result["status"]
+    if status in (HTTPStatus.OK, HTTPStatus.CREATED):
+        return Outcome.DONE
+    if status == HTTPStatus.CONFLICT:
+        return Outcome.SUPERSEDED
+    if status == HTTPStatus.NOT_FOUND:
+        if "error" not in result:
+            return Outcome.MISSING
+        raise AliasGoneError(reason_of(result))
+    return Outcome.REFUSED
+
+
+def reason_of(result: dict[str, Any]) -> str:
+    """The engine's reason for one item of a bulk answer."""
+    error = result.get("error", {})
+    inner = (error.get("caused_by") or {}).get("reason")
+    return f"{error.get('type')}: {error.get('reason')}" + (f" ({inner})" if inner else "")
 
 
 def index_lines(number: int, version: int, *document: bytes) -> bytes:
@@ -254,28 +83,273 @@ def index_lines(number: int, version: int, *document: bytes) -> bytes:
     return b"".join((action, *document, b"\n"))
 
 
-def post(client: OpenSearch, alias: str, data: bytes, count: int) -> list[dict[str, Any]]:
-    """Sends a bulk request of `count` changes through an alias that must exist; each one's result.
+def delete_line(number: int, version: int) -> bytes:
+    """The line that deletes an item unless it was changed later than `version`."""
+    return b'{"delete":{"_id":"%d","version":%d,"version_type":"external_gte"}}\n' % (number, version)
 
-    Raises the client's error, and CommandError where there is not one result for each change.
-    """
+
+# With external versions a delete makes a missing index, and `require_alias` does not hold for deletes. In front of
+# deletes, an update that changes nothing makes it hold for the whole request; no item has this id.
+REQUIRE_ALIAS = b'{"update":{"_id":"none"}}\n{"doc":{}}\n'
+
+
+class BulkSender:
+    """Sends changes until each has a final result; several threads may share one."""
+
+    def __init__(self, client: OpenSearch, retry: RetryPolicy, throttle: Throttle | None = None) -> None:
+        self._client = client
+        self._retry = retry
+        self.throttle = throttle or Throttle(concurrency=1)
+        self._lock = threading.Lock()
+        self.bytes = 0  # sent, those of retries too
+        self.retries = 0  # requests sent again, whole or in part
+
+    def send(
+        self,
+        index: str,
+        changes: Sequence[Change],
+        lines_of: Callable[[Change], bytes],
+        *,
+        guard: bytes = b"",
+        require_alias: bool = True,
+    ) -> Iterator[tuple[Change, dict[str, Any]]]:
+        """Each change with its result. `guard` is one action put in front of every request, without a result.
+
+        Raises RetriesExhaustedError, ChangeTooLargeError, the client's error, or CommandError for a full disk.
+        """
+        pending = [(change, lines_of(change)) for change in changes]
+        backoff = self._retry.backoff()
+        while pending:
+            batch = self._first_batch(pending)
+            results = self._attempt(index, batch, backoff, guard, require_alias)
+            again: list[tuple[Change, bytes]] = []
+            reason = ""
+            for entry, result in zip(batch, results, strict=True) if results else ():
+                if is_retryable(result["status"]):
+                    reason = _retry_reason(result)
+                    again.append(entry)
+                else:
+                    yield entry[0], result
+            if not results:
+                continue
+            pending = again + pending[len(batch) :]
+            if len(again) < len(batch):
+                backoff.reset()
+            if again:
+                self._count_retry()
+                backoff.wait(reason)
+
+    def _first_batch(self, pending: list[tuple[Change, bytes]]) -> list[tuple[Change, bytes]]:
+        """As many of the changes as one request may have now."""
+        max_bytes = self.throttle.request_bytes
+        size = 0
+        for count, (_, lines) in enumerate(pending):
+            if count and size + len(lines) > max_bytes:
+                return pending[:count]
+            size += len(lines)
+        return pending
+
+    def _attempt(
+        self, index: str, batch: list[tuple[Change, bytes]], backoff: Backoff, guard: bytes, require_alias: bool
+    ) -> list[dict[str, Any]]:
+        """Sends one request; no results where it is to be sent again, after a wait or in smaller pieces."""
+        data = b"".join([guard, *(lines for _, lines in batch)])
+        with self._lock:
+            self.bytes += len(data)
+        sent_at = time.monotonic()
+        try:
+            results = _post(self._client, index, data, len(batch) + bool(guard), require_alias=require_alias)
+        except OpenSearchException as error:
+            if is_too_large(error):
+                if len(batch) == 1:
+                    raise ChangeTooLargeError("one change", len(data), batch[0][0]) from error
+                self.throttle.too_large(len(data))
+                return []
+            if is_overload(error):
+                self.throttle.overloaded(sent_at, time.monotonic())
+            if not is_transient(error):
+                raise
+            self._count_retry()
+            backoff.wait(cause(error))
+            return []
+        results = results[bool(guard) :]
+        if any(result["status"] == HTTPStatus.TOO_MANY_REQUESTS for result in results):
+            self.throttle.overloaded(sent_at, time.monotonic())
+        else:
+            self.throttle.succeeded(time.monotonic())
+        return results
+
+    def _count_retry(self) -> None:
+        with self._lock:
+            self.retries += 1
+
+
+def _retry_reason(result: dict[str, Any]) -> str:
+    """Why an item is sent again; raises CommandError where waiting does not help."""
+    reason = reason_of(result)
+    if is_disk_full(reason):
+        raise CommandError(disk_full(reason))
+    return f"{result['status']} {reason}"
+
+
+def _post(client: OpenSearch, index: str, data: bytes, count: int, *, require_alias: bool) -> list[dict[str, Any]]:
+    """Sends one bulk request of `count` actions; each one's result, or CommandError where some are missing."""
     answer = client.transport.perform_request(
         "POST",
-        f"/{alias}/_bulk",
-        params={"filter_path": FILTER_PATH, "require_alias": "true"},
+        f"/{index}/_bulk",
+        params={"filter_path": FILTER_PATH, **({"require_alias": "true"} if require_alias else {})},
         body=data,
         headers={"content-type": "application/x-ndjson"},
     )
     results = answer.get("items") if isinstance(answer, dict) else None
     if not isinstance(results, list) or len(results) != count:
-        found = len(results) if isinstance(results, list) else "no list of"
-        message = f"the engine answered {count} items with {found} results"
+        shown = len(results) if isinstance(results, list) else "no list of"
+        message = f"the engine answered {count} items with {shown} results"
         raise CommandError(message)
     return [result for wrapped in results for result in wrapped.values()]
 
 
-def reason_of(result: dict[str, Any]) -> str:
-    """The engine's reason for one item of a bulk answer."""
-    error = result.get("error", {})
-    inner = (error.get("caused_by") or {}).get("reason")
-    return f"{error.get('type')}: {error.get('reason')}" + (f" ({inner})" if inner else "")
+class Entry(Struct, gc=False):  # thousands live at once, and none refers to another: the collector need not look
+    """One item of a load: its source and line there, its id, its two lines of the request, its content's hash."""
+
+    source: str
+    line: int
+    id: int
+    data: bytes
+    digest: int
+
+
+def _data_of(entry: Entry) -> bytes:
+    return entry.data
+
+
+class ChunkLog(Protocol):
+    """Follows which chunks are sent and acknowledged."""
+
+    def sent(self) -> int:
+        """Called in the order of the source; returns the chunk's number."""
+
+    def acknowledged(self, number: int, superseded: int) -> None:
+        """Called when every item of a chunk is in the index."""
+
+
+@dataclass
+class _Chunk:
+    """The items of one request."""
+
+    number: int
+    entries: list[Entry]
+    size: int  # bytes
+
+
+class BulkWriter:
+    """Writes a load's items with several threads, through an alias that must exist: no late request makes an index."""
+
+    def __init__(
+        self,
+        client: OpenSearch,
+        alias: str,
+        *,
+        retry: RetryPolicy,
+        on_refused: Callable[[Entry, str], None],  # with the engine's reason
+        log: ChunkLog,
+        concurrency: int = CONCURRENCY,
+        chunk_items: int = CHUNK_ITEMS,
+        max_bytes_in_flight: int = MAX_BYTES_IN_FLIGHT,
+    ) -> None:
+        self._sender = BulkSender(client, retry, Throttle(concurrency, max_bytes_in_flight))
+        self._alias = alias
+        self._on_refused = on_refused
+        self._retry = retry
+        self._log = log
+        self._chunk_items = chunk_items
+        self._pool = ThreadPoolExecutor(concurrency, "bulk")
+        self._running: set[Future[None]] = set()
+        self._changed = threading.Condition()
+        self._in_flight: dict[int, int] = {}  # a chunk's number: its bytes
+        self._entries: list[Entry] = []
+        self._size = self._largest = 0
+        self.acknowledged = 0  # the superseded ones too
+        self.superseded = 0
+        self.refused = 0
+
+    @property
+    def sender(self) -> BulkSender:
+        """Counts what was sent."""
+        return self._sender
+
+    def write(self, entry: Entry) -> None:
+        """Takes one item; blocks while enough is in flight; raises what a thread raised."""
+        self._entries.append(entry)
+        self._size += len(entry.data)
+        self._largest = max(self._largest, len(entry.data))
+        # so that a chunk is one request, not one and a little
+        full = self._size + self._largest > self._sender.throttle.request_bytes
+        if full or len(self._entries) >= self._chunk_items:
+            self._submit()
+
+    def finish(self) -> None:
+        """Sends the rest and waits for every answer; raises what a thread raised."""
+        self._submit()
+        done, _ = wait(self._running, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        self._pool.shutdown()
+
+    def stop(self) -> None:
+        """Ends all waiting and sends nothing more."""
+        self._retry.stopped.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _submit(self) -> None:
+        if not self._entries:
+            return
+        chunk = _Chunk(self._log.sent(), self._entries, self._size)
+        self._entries, self._size, self._largest = [], 0, 0
+        with self._changed:
+            # a thread takes its chunk out when it fails too, so this never waits for a dead one
+            self._changed.wait_for(lambda: self._has_room(chunk.size))
+            self._in_flight[chunk.number] = chunk.size
+        done = {future for future in self._running if future.done()}
+        self._running -= done
+        for future in done:
+            future.result()
+        self._running.add(self._pool.submit(self._send, chunk))
+
+    def _has_room(self, size: int) -> bool:
+        throttle, sizes = self._sender.throttle, self._in_flight.values()
+        fits = len(sizes) < throttle.concurrency and sum(sizes) + size <= throttle.max_bytes_in_flight
+        return not sizes or fits
+
+    def _send(self, chunk: _Chunk) -> None:
+        written = superseded = refused = 0
+        try:
+            for entry, result in self._sender.send(self._alias, chunk.entries, _data_of):
+                status = result["status"]
+                if status in (HTTPStatus.OK, HTTPStatus.CREATED):
+                    written += 1
+                elif status == HTTPStatus.CONFLICT:  # with external versions: a later change is there already
+                    superseded += 1
+                elif status == HTTPStatus.BAD_REQUEST:
+                    refused += 1
+                    self._on_refused(entry, reason_of(result))
+                else:
+                    message = f"the engine refused {_named(entry)}: {status} {reason_of(result)}"
+                    raise CommandError(message)
+            if not refused:
+                self._log.acknowledged(chunk.number, superseded)
+        except ChangeTooLargeError as error:
+            if not isinstance(error.change, Entry):
+                raise
+            raise ChangeTooLargeError(_named(error.change), error.size) from error
+        finally:
+            with self._changed:
+                self.acknowledged += written + superseded
+                self.superseded += superseded
+                self.refused += refused
+                del self._in_flight[chunk.number]
+                self._changed.notify_all()
+
+
+def _named(entry: Entry) -> str:
+    return f"item {entry.id} ({entry.source}, line {entry.line})"

@@ -1,4 +1,4 @@
-"""Drift: the definition and what an index has in, the fields and settings in which they differ out; pure."""
+"""Drift: the fields and settings in which an index differs from the definition. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,21 +31,25 @@ class Differences:
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
+    def of_a_load(self) -> dict[str, list[str]]:
+        """What a load with the definition would add to the index, remove from it and change."""
+        return {"added": list(self.removed), "removed": list(self.added), "changed": list(self.changed)}
+
     def sentence(self) -> str:
         """`added x; removed y; changed z`, each only where there are some."""
         parts = (("added", self.added), ("removed", self.removed), ("changed", self.changed))
-        return "; ".join(f"{name} {', '.join(held)}" for name, held in parts if held)
+        return "; ".join(f"{kind} {', '.join(names)}" for kind, names in parts if names)
 
 
 def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested settings as one level of names with dots; lists stay lists."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in nested.items():
         if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{name}.")
+            settings |= flat(value, f"{prefix}{name}.")
         else:
-            found[prefix + name] = value
-    return found
+            settings[prefix + name] = value
+    return settings
 
 
 def same(wanted: Any, live: Any) -> bool:
@@ -55,7 +59,7 @@ def same(wanted: Any, live: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -73,17 +77,17 @@ def field_differences(definition: Definition, live: dict[str, Any]) -> Differenc
     """Compares the definition's mapping with an index's."""
     mappings = definition.body["mappings"]
     wanted = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
-    found = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}
-    return _differences(wanted, found)
+    actual = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}
+    return _differences(wanted, actual)
 
 
 def analysis_differences(definition: Definition, live: dict[str, Any]) -> Differences:
     """Compares the definition's analysis with an index's flat settings."""
     wanted = flat(definition.body["settings"].get("analysis", {}), "analysis.")
-    found = {name: value for name, value in live.items() if name.startswith("analysis.")}
+    actual = {name: value for name, value in live.items() if name.startswith("analysis.")}
     return _differences(
         {name: {"": _plain(value)} for name, value in wanted.items()},
-        {name: {"": _plain(value)} for name, value in found.items()},
+        {name: {"": _plain(value)} for name, value in actual.items()},
     )
 
 
@@ -98,16 +102,18 @@ def _fields(properties: dict[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield from _fields(body.get(key, {}), f"{prefix}{name}.")
 
 
-def _differences(wanted: dict[str, dict[str, Any]], found: dict[str, dict[str, Any]]) -> Differences:
+def _differences(wanted: dict[str, dict[str, Any]], actual: dict[str, dict[str, Any]]) -> Differences:
     changed = []
-    for name in sorted(wanted.keys() & found.keys()):
-        parts = sorted(wanted[name].keys() | found[name].keys())
-        differing = [part for part in parts if wanted[name].get(part) != found[name].get(part)]
+    for name in sorted(wanted.keys() & actual.keys()):
+        parts = sorted(wanted[name].keys() | actual[name].keys())
+        differing = [part for part in parts if wanted[name].get(part) != actual[name].get(part)]
         if differing:
-            told = [f"{part} {found[name].get(part)} instead of {wanted[name].get(part)}".strip() for part in differing]
-            changed.append(f"{name} ({', '.join(told)})")
+            parts_shown = [
+                f"{part} {actual[name].get(part)} instead of {wanted[name].get(part)}".strip() for part in differing
+            ]
+            changed.append(f"{name} ({', '.join(parts_shown)})")
     return Differences(
-        added=tuple(sorted(found.keys() - wanted.keys())),
-        removed=tuple(sorted(wanted.keys() - found.keys())),
+        added=tuple(sorted(actual.keys() - wanted.keys())),
+        removed=tuple(sorted(wanted.keys() - actual.keys())),
         changed=tuple(changed),
     )

@@ -1,4 +1,4 @@
-"""Generations: an alias in, its indices with their state out, and the calls that make, check, swap and remove them.
+"""Generations: the indices behind one alias, and the calls that make, check, swap, remove and prune them.
 
 A generation that is being filled, or was left behind by a load that died, carries an alias of its own,
 `<index>-loading`. The load writes through it, so that no late request can make an index, and status can tell what is
@@ -13,8 +13,8 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.drift import at_creation, same, wanted_settings
-from indexer.engine.failures import CommandError
-from indexer.engine.retry import Patience
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
 from mappings.definition import Definition
 from mappings.names import Generation, generation_pattern, parse_generation
 
@@ -32,13 +32,13 @@ class IndexState:
     fingerprint: str | None  # of the definition that it was made with, from its mapping
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
     owner: str | None  # of the lock under which it is filled; None for what older versions filled
-    remembers: bool  # deletes are recorded beside it: see indexer/engine/tombstones.py
+    has_tombstones: bool  # see indexer/engine/tombstones.py
     settings: dict[str, str]  # flat, below `index`
 
     @property
     def unfinished(self) -> bool:
         """Whether it is being filled, or its load has died before it was to serve."""
-        return not self.serving and (self.loading or self.settings.get("refresh_interval") == "-1")
+        return not self.serving and is_unfinished(self.loading, self.settings)
 
     @property
     def index(self) -> str:
@@ -46,33 +46,51 @@ class IndexState:
         return self.generation.index
 
 
+def is_unfinished(loading: bool, settings: dict[str, Any]) -> bool:
+    """Whether an index is set up for filling: by its alias, or by settings that are put back before every swap."""
+    return loading or settings.get("refresh_interval") == LOADING_SETTINGS["refresh_interval"]
+
+
+def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
+    """The one rule for pruning: the finished generations that go, oldest first.
+
+    Of `states`, oldest first, the `keep` newest stay; the serving ones and those of `always` are counted first.
+    """
+    finished = [state for state in states if not state.unfinished]
+    kept = {state.index for state in finished if state.serving or state.index in always}
+    for state in reversed(finished):
+        if len(kept) < keep:
+            kept.add(state.index)
+    return [state.index for state in finished if state.index not in kept]
+
+
 def loading_alias(index: str) -> str:
     """The alias that a generation has until it is finished."""
     return f"{index}-loading"
 
 
-def deletes_index(index: str) -> str:
-    """The index beside a generation that is being filled, for what is deleted meanwhile."""
-    return f"{index}-deletes"
+def tombstones_index(index: str) -> str:
+    """The index beside a generation that is being filled, for what is deleted live meanwhile."""
+    return f"{index}-tombstones"
 
 
-def recorded_beside(name: str) -> str:
-    """The generation whose deletes an index of this name has; empty where it is no such index."""
+def generation_beside(name: str) -> str:
+    """The generation whose tombstones an index of this name has; empty where it is no such index."""
     generation = name.rpartition("-")[0]
-    return generation if deletes_index(generation) == name else ""
+    return generation if tombstones_index(generation) == name else ""
 
 
 class Generations:
-    """All generations behind one alias; every call waits out what may pass."""
+    """All generations behind one alias; every call retries transient failures."""
 
-    def __init__(self, client: OpenSearch, alias: str, definition: Definition, patience: Patience) -> None:
+    def __init__(self, client: OpenSearch, alias: str, definition: Definition, retry: RetryPolicy) -> None:
         self._client = client
         self.alias = alias
         self._definition = definition
-        self._patience = patience
+        self._retry = retry
 
-    def _found(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._patience.call(
+    def _indices(self) -> dict[str, Any]:
+        indices: dict[str, Any] = self._retry.call(
             lambda: self._client.indices.get(
                 index=f"{self.alias},{generation_pattern(self.alias)}",
                 params={
@@ -84,21 +102,21 @@ class Generations:
                 },
             )
         )
-        return found
+        return indices
 
     def all(self) -> list[IndexState]:
         """Every generation, oldest first; raises CommandError where an index has the alias's name."""
-        found = self._found()
-        if self.alias in found:
+        indices = self._indices()
+        if self.alias in indices:
             message = (
                 f"an index is named {self.alias}, which must be an alias: something wrote before the first load; "
                 "remove that index (DELETE) and load again"
             )
             raise CommandError(message)
-        states = [self._state(name, body, deletes_index(name) in found) for name, body in found.items()]
+        states = [self._state(name, body, tombstones_index(name) in indices) for name, body in indices.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
-    def _state(self, name: str, body: dict[str, Any], remembers: bool) -> IndexState | None:
+    def _state(self, name: str, body: dict[str, Any], has_tombstones: bool) -> IndexState | None:
         aliases = body.get("aliases", {})
         generation = parse_generation(self.alias, name)
         if generation is None:
@@ -113,15 +131,15 @@ class Generations:
             fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
             version=body.get("mappings", {}).get("_meta", {}).get("version"),
             owner=body.get("mappings", {}).get("_meta", {}).get("owner"),
-            remembers=remembers,
+            has_tombstones=has_tombstones,
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
         )
 
-    def stray_deletes(self) -> list[str]:
-        """The generations that are not being filled, or are gone, and yet have deletes recorded beside them."""
-        found = self._found()
-        filled = {name for name, body in found.items() if loading_alias(name) in body.get("aliases", {})}
-        names = (recorded_beside(name) for name in found)
+    def stray_tombstones(self) -> list[str]:
+        """The generations that are not being filled, or are gone, and yet have tombstones beside them."""
+        indices = self._indices()
+        filled = {name for name, body in indices.items() if loading_alias(name) in body.get("aliases", {})}
+        names = (generation_beside(name) for name in indices)
         return sorted(name for name in names if parse_generation(self.alias, name) and name not in filled)
 
     def create(self, index: str, owner: str) -> None:
@@ -133,13 +151,13 @@ class Generations:
         self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
 
     def begin(self, index: str, version: int, owner: str) -> None:
-        """Notes its load's start in the index, where live changes see which of them are older, and its lock's owner."""
+        """Writes its load's start into the index, where live changes see which of them are older, and its owner."""
         meta = {"_meta": {"fingerprint": self._definition.fingerprint, "version": version, "owner": owner}}
-        self._patience.call(lambda: self._client.indices.put_mapping(index=index, body=meta))
+        self._retry.call(lambda: self._client.indices.put_mapping(index=index, body=meta))
 
     def count(self, index: str) -> int:
         """How many items a search finds in it."""
-        answer: dict[str, Any] = self._patience.call(lambda: self._client.count(index=index))
+        answer: dict[str, Any] = self._retry.call(lambda: self._client.count(index=index))
         if answer["_shards"]["successful"] != answer["_shards"]["total"]:
             message = f"not every part of {index} answered: {answer['_shards']}"
             raise CommandError(message)
@@ -147,22 +165,22 @@ class Generations:
 
     def refresh(self, index: str) -> None:
         """Makes everything written so far visible to searches."""
-        self._patience.call(lambda: self._client.indices.refresh(index=index))
+        self._retry.call(lambda: self._client.indices.refresh(index=index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
         """Puts the settings of service back and reads everything back; raises CommandError where anything differs.
 
-        Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
+        Backoff `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
         wanted = wanted_settings(self._definition)
         changeable = {key: value for key, value in wanted.items() if not at_creation(key)}
-        self._patience.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
-        self._patience.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
+        self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
+        self._retry.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
         # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
         waiting = f"/_cluster/health/{index}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
-        health = self._patience.call(lambda: self._client.transport.perform_request("GET", waiting, {"ignore": 408}))
-        state = self.one(index)
+        health = self._retry.call(lambda: self._client.transport.perform_request("GET", waiting, {"ignore": 408}))
+        state = self.state(index)
         differing = [
             f"{key} is {state.settings.get(key)} instead of {value}"
             for key, value in wanted.items()
@@ -181,7 +199,7 @@ class Generations:
         serving = [state.index for state in self.all() if state.serving]
         return sum(self.count(index) for index in serving) if serving else None
 
-    def one(self, index: str) -> IndexState:
+    def state(self, index: str) -> IndexState:
         """The generation of this name; raises CommandError where there is none."""
         for state in self.all():
             if state.index == index:
@@ -197,7 +215,7 @@ class Generations:
         """
         before: list[str] = []
 
-        def once() -> None:
+        def point_alias() -> None:
             states = self.all()
             serving = [state.index for state in states if state.serving]
             loading = any(state.loading for state in states if state.index == index)
@@ -213,7 +231,7 @@ class Generations:
             fence()
             self._client.indices.update_aliases(body={"actions": actions})
 
-        self._patience.call(once)
+        self._retry.call(point_alias)
         serving = [state.index for state in self.all() if state.serving]
         if serving != [index]:
             message = f"the alias {self.alias} points to {', '.join(serving) or 'nothing'} after the swap to {index}"
@@ -226,11 +244,11 @@ class Generations:
             message = f"{index} is the serving one behind {self.alias} and is not removed"
             raise CommandError(message)
 
-        def once() -> None:
+        def delete() -> None:
             try:
-                names = f"{index},{deletes_index(index)}"
+                names = f"{index},{tombstones_index(index)}"
                 self._client.indices.delete(index=names, params={"ignore_unavailable": "true"})
             except NotFoundError:  # a lost answer, or somebody else was faster
                 return
 
-        self._patience.call(once)
+        self._retry.call(delete)

@@ -1,13 +1,13 @@
-"""Live changes: items or ids in; each put into or deleted from the index that serves and all that are being loaded.
+"""Live changes: items are put into, or deleted from, the index that serves and all that are being loaded.
 
-Every change has a time, and the later one wins whatever arrives first. The time is taken before the indices are looked
-up: an index that is made after that belongs to a load that began later, whose source wins.
+Every change has a version, its time, and the later one wins whatever arrives first. The time is taken before the
+indices are looked up: an index that is made after that belongs to a load that began later, whose source wins.
 """
 
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,11 @@ from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.failures import CommandError
+from indexer.engine.bulk import Outcome
 from indexer.engine.generations import Generations
-from indexer.engine.results import Outcome
-from indexer.engine.retry import Patience
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
 from indexer.live.indices import Change, LiveIndices
-from indexer.loading.report import ChangeReport
 from indexer.orders.claims import Claims
 from indexer.sources.mapping import Mapper
 from indexer.sources.records import Record
@@ -34,7 +33,7 @@ from mappings.item import LEAST_INTEGER, MOST_INTEGER
 from mappings.platforms import Platform
 
 BATCH_ITEMS = 1000
-_WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
+_ID = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +44,47 @@ class ChangeJob:
     platform: Platform
     mapper: Mapper | None = None  # for items in another shape
     rejects: Path | None = None  # None: `<alias>-<UTC time>.rejects.ndjson` in the working directory
-    give_up_after: float = 300.0  # seconds without progress
+    retry_timeout: float = 300.0  # seconds without progress
 
 
-class _Read(NamedTuple):
+@dataclass
+class ChangeReport:
+    """What became of live changes; `error` is None when everything that was asked for is done.
+
+    read = written + deleted + missing + superseded + rejected, as the serving index says. `missing` are deletes of
+    what was not there, `superseded` changes older than what is there, or followed by one of the same item in the same
+    request.
+    """
+
+    platform: int
+    alias: str
+    version: int | None = None  # the time of the last request's changes, microseconds since 1970
+    read: int = 0
+    written: int = 0
+    deleted: int = 0
+    missing: int = 0
+    superseded: int = 0
+    rejected: int = 0
+    bound: int = 0  # of the written ones
+    indices: list[str] = field(default_factory=list)
+    rejects: str | None = None
+    reasons: dict[str, int] = field(default_factory=dict)
+    error: str | None = None
+    started: float = field(default_factory=time.monotonic, repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Every number, for machines."""
+        values = asdict(self)
+        seconds = round(time.monotonic() - values.pop("started"), 3)
+        return {**values, "seconds": seconds}
+
+    def counts(self) -> str:
+        """`10 read: 9 written, 0 deleted, 0 missing, 0 superseded, 1 rejected`."""
+        names = ("written", "deleted", "missing", "superseded", "rejected")
+        return f"{self.read:,} read: {', '.join(f'{getattr(self, name):,} {name}' for name in names)}"
+
+
+class _ReadChange(NamedTuple):
     """A change and where it was read."""
 
     source: str
@@ -65,26 +101,25 @@ class Changes:
         self._job = job
         self._claims = claims
         self._report = report
-        patience = Patience(job.give_up_after)
-        generations = Generations(client, report.alias, definition, patience)
-        self._indices = LiveIndices(client, generations, definition, patience)
+        retry = RetryPolicy(job.retry_timeout)
+        generations = Generations(client, report.alias, definition, retry)
+        self._indices = LiveIndices(client, generations, definition, retry)
         self._time = 0
 
     def upsert(self) -> None:
         """Puts every item in; raises CommandError where one was refused, when all others are done."""
         total_size(self._job.sources)  # a file that cannot be read is found before anything is changed
-        self._run(self._records(self._job.sources), self._item)
+        self._run(self._records(self._job.sources), self._upsert_of)
 
     def delete(self) -> None:
         """Deletes every id; raises CommandError where a line has none, when all others are done."""
-        ids = [what for what in self._job.sources if _WHOLE.fullmatch(what)]
-        files = tuple(what for what in self._job.sources if not _WHOLE.fullmatch(what))
+        ids = [source for source in self._job.sources if _ID.fullmatch(source)]
+        files = tuple(source for source in self._job.sources if not _ID.fullmatch(source))
         total_size(files)
-        given = (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
-        self._run(self._chained(given, files), self._deleted)
+        self._run(self._deletes(ids, files), self._delete_of)
 
-    def _chained(self, given: Iterator[tuple[str, Record]], files: tuple[str, ...]) -> Iterator[tuple[str, Record]]:
-        yield from given
+    def _deletes(self, ids: list[str], files: tuple[str, ...]) -> Iterator[tuple[str, Record]]:
+        yield from (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
         for name in files:
             with Source(name) as source:
                 for record in source.lines():
@@ -96,25 +131,25 @@ class Changes:
                 for record in source.records():
                     yield source.name, record
 
-    def _run(self, records: Iterator[tuple[str, Record]], read: Any) -> None:
+    def _run(self, records: Iterator[tuple[str, Record]], change_of: Callable[[Any], Change]) -> None:
         self._indices.targets()  # what would stop the first batch is found before anything is read
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         report = self._report
         with RejectsFile(self._job.rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
-            batch: dict[int, _Read] = {}
+            batch: dict[int, _ReadChange] = {}
             try:
                 for source, record in records:
                     report.read += 1
                     try:
-                        change = read(record.content)
+                        change = change_of(record.content)
                     except ItemRefusedError as error:
                         report.rejected += 1
                         mapper = self._job.mapper
-                        refusals = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
-                        rejects.write(source, record.line, readable_id(record.content), refusals)
+                        faults = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
+                        rejects.write(source, record.line, readable_id(record.content), faults)
                         continue
                     report.superseded += change.id in batch
-                    batch[change.id] = _Read(source, record.line, change)
+                    batch[change.id] = _ReadChange(source, record.line, change)
                     if len(batch) == BATCH_ITEMS:
                         self._send(batch, rejects)
                         batch = {}
@@ -128,19 +163,19 @@ class Changes:
             message = f"{report.rejected:,} of {report.read:,} changes were refused, {report.rejects} says why"
             raise CommandError(message)
 
-    def _item(self, content: Any) -> Change:
+    def _upsert_of(self, content: Any) -> Change:
         item = checked_item(content)
         return Change(item.id, index_document(item, self._job.platform))
 
-    def _deleted(self, content: Any) -> Change:
+    def _delete_of(self, content: Any) -> Change:
         if isinstance(content, ItemRefusedError):
             raise content
         return Change(_id_of(content), None)
 
-    def _send(self, batch: dict[int, _Read], rejects: RejectsFile) -> None:
+    def _send(self, batch: dict[int, _ReadChange], rejects: RejectsFile) -> None:
         self._time = max(time.time_ns() // 1000, self._time + 1)  # a later batch is later on any clock
         self._report.version = self._time
-        changes = [one.change for one in batch.values()]
+        changes = [read.change for read in batch.values()]
         written = [change.id for change in changes if change.document is not None]
         bound = self._claims.bound_among(written) if self._claims is not None and written else set()
         for change in changes:
@@ -148,17 +183,17 @@ class Changes:
                 change.document["bound"] = change.id in bound
         names, results = self._indices.send(changes, self._time)
         if self._claims is not None and written:
-            # An order placed between the question and the write was told to the item that is replaced now.
-            self._claims.tell_known_again(written)
+            # An order placed between the look-up and the write was published to the document that is replaced now.
+            self._claims.publish_known_again(written)
         self._report.indices = names
-        for number, (outcome, why) in results.items():
-            self._count(batch[number], outcome, why, number in bound, rejects)
+        for number, (outcome, reason) in results.items():
+            self._count(batch[number], outcome, reason, number in bound, rejects)
 
-    def _count(self, read: _Read, outcome: Outcome, why: str, bound: bool, rejects: RejectsFile) -> None:
+    def _count(self, read: _ReadChange, outcome: Outcome, reason: str, bound: bool, rejects: RejectsFile) -> None:
         report = self._report
         if outcome is Outcome.REFUSED:
             report.rejected += 1
-            rejects.write(read.source, read.line, read.change.id, (Refusal(None, None, f"the engine: {why}"),))
+            rejects.write(read.source, read.line, read.change.id, (Refusal(None, None, f"the engine: {reason}"),))
         elif outcome is Outcome.SUPERSEDED:
             report.superseded += 1
         elif outcome is Outcome.MISSING:
@@ -174,11 +209,11 @@ def _id_of(text: bytes) -> int:
     """The id on a line: a whole number, or the `id` of a JSON object; raises ItemRefusedError."""
     line = text.strip()
     try:
-        found = orjson.loads(line)
+        value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         reason = "must be a whole number or a JSON object with an id"
         raise ItemRefusedError((Refusal(None, shortened(line), reason),)) from error
-    number = found.get("id") if isinstance(found, dict) else found
+    number = value.get("id") if isinstance(value, dict) else value
     if type(number) is not int or not LEAST_INTEGER <= number <= MOST_INTEGER:
         raise ItemRefusedError((Refusal("id", shortened(line), "must be a whole number of 64 bits"),))
     return number

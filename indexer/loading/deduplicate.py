@@ -1,4 +1,4 @@
-"""The seen ids: one id after the other in, whether it is the first of its kind out; exact, and small for any ids.
+"""An exact, compact set of the ids read so far.
 
 A set of marks of 32 bits says at once that an id is new. Only an id whose mark is known, a true duplicate or one of the
 few that share a mark, is looked up among the ids themselves: the last ones are in memory, the others in sorted runs in
@@ -14,10 +14,10 @@ from typing import IO, NamedTuple
 
 from pyroaring import BitMap
 
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 
 RUN_IDS = 262_144
-_STEP = 512  # ids between two that are kept in memory, and that are read at once: 4 KiB
+STEP = 512  # ids between two that are kept in memory, and that are read at once: 4 KiB
 _ID_BYTES = 8
 
 
@@ -30,10 +30,13 @@ class _Run(NamedTuple):
     firsts: "array[int]"
 
 
-class SeenIds:
-    """Ids of 64 bits with sign."""
+class IdSet:
+    """Ids of 64 bits with sign; a context, whose end removes the temporary file."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, run_ids: int = RUN_IDS, step: int = STEP) -> None:
+        """`run_ids` are held in memory before they are written to the file."""
+        self._run_ids = run_ids
+        self._step = step
         self._marks = BitMap()
         self._recent: set[int] = set()
         self._runs: list[_Run] = []
@@ -41,14 +44,14 @@ class SeenIds:
         self._file: IO[bytes] | None = None  # none is made for few ids
         self._size = 0
 
-    def __enter__(self) -> "SeenIds":
+    def __enter__(self) -> "IdSet":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._closed_at_the_end.close()
 
     def add(self, number: int) -> bool:
-        """Notes an id; True where it is seen for the first time. Raises CommandError where it cannot be kept."""
+        """Adds an id; True where it is new. Raises CommandError where it cannot be stored."""
         # Ids that differ in the lower half only, as those of one source mostly do, never share a mark.
         mark = (number ^ (number >> 32) * 0x9E3779B1) & 0xFFFFFFFF
         if mark in self._marks:
@@ -57,7 +60,7 @@ class SeenIds:
         else:
             self._marks.add(mark)
         self._recent.add(number)
-        if len(self._recent) >= RUN_IDS:
+        if len(self._recent) >= self._run_ids:
             self._write_run()
         return True
 
@@ -73,8 +76,8 @@ class SeenIds:
         step = bisect_right(run.firsts, number) - 1
         ids = array("q")
         try:
-            file.seek(run.start + step * _STEP * _ID_BYTES)
-            ids.frombytes(file.read(_ID_BYTES * min(_STEP, run.length - step * _STEP)))
+            file.seek(run.start + step * self._step * _ID_BYTES)
+            ids.frombytes(file.read(_ID_BYTES * min(self._step, run.length - step * self._step)))
         except OSError as error:
             raise _unusable(error) from error
         place = bisect_left(ids, number)
@@ -93,7 +96,7 @@ class SeenIds:
                 left = left[self._file.write(left) :]
         except OSError as error:
             raise _unusable(error) from error
-        self._runs.append(_Run(self._size, len(ids), ids[-1], ids[::_STEP]))
+        self._runs.append(_Run(self._size, len(ids), ids[-1], ids[:: self._step]))
         self._size += len(ids) * _ID_BYTES
         self._recent.clear()
 

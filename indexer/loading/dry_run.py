@@ -1,27 +1,21 @@
-"""A dry run: a load's sources and the present index in, what the load would do and why it would be refused out.
-
-Every item is validated as a load does it; nothing is written, to the engine or beside it.
-"""
+"""A dry run: reads the sources as a load does, says what a load would do, and writes nothing to the engine."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.cli.progress import LoadProgress
-from indexer.documents.checked_item import checked_item
-from indexer.documents.document import index_document
-from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
+from indexer.documents.refusal import Refusal
 from indexer.documents.rejects import MAX_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
 from indexer.engine.drift import field_differences
 from indexer.engine.generations import Generations
-from indexer.engine.retry import Patience
-from indexer.loading.deduplicate import SeenIds
-from indexer.loading.job import SHOW_EVERY, LoadJob
-from indexer.sources.records import Record
-from indexer.sources.source import Source
+from indexer.engine.retry import RetryPolicy
+from indexer.loading.items import DUPLICATE, ItemReader
+from indexer.loading.job import LoadJob, Progress
+from indexer.loading.rules import Counts, broken_rules
 from mappings.definition import Definition
 
 SHOWN_REJECTS = 10
@@ -69,105 +63,82 @@ class DryRunReport:
 
 
 class DryRun:
-    """One dry run of a job; `report` is true at every moment."""
+    """One dry run of a job; `report` is true at every moment, also after a failure."""
 
-    def __init__(self, job: LoadJob, client: OpenSearch, definition: Definition, report: DryRunReport) -> None:
+    def __init__(
+        self,
+        job: LoadJob,
+        client: OpenSearch,
+        definition: Definition,
+        report: DryRunReport,
+        show: Callable[[str], None],
+    ) -> None:
+        """`show` gets the first ten rejects, one a line."""
         self._job = job
         self._client = client
         self._definition = definition
         self._report = report
-        self._seen = SeenIds()
-        self._rejects: RejectsFile | None = None
+        self._show = show
+        self._rejects = None if job.rejects is None else RejectsFile(job.rejects)
         self._shown = 0
 
-    def run(self, progress: LoadProgress, show: Callable[[str], None]) -> None:
-        """Reads everything; raises CommandError, SourceError or the client's error where a load would end by it.
-
-        `show` gets the first ten rejects, one a line; a rejects file is written only where the job names one.
-        """
-        self._look_at_the_index()
-        done = 0
-        if self._job.rejects is not None:
-            self._rejects = RejectsFile(self._job.rejects)
-        with self._seen:
-            for name in self._job.files:
-                with Source(name, self._job.mapper, progress.say) as source:
-                    for record in source.records():
-                        self._take(source, record, show)
-                        if self._report.read % SHOW_EVERY == 0:
-                            progress.show(done + source.position, self._report.read)
-                    done += source.position
+    def run(self, progress: Progress) -> None:
+        """Reads everything; raises CommandError, SourceError or the client's error where a load would end by it."""
+        self._compare_definition()
+        with self._counted(ItemReader(self._job, progress, self._refuse, lambda read: None)) as reader:
+            for _ in reader.items():
+                pass
         if self._rejects is not None:
             self._rejects.close()
-        self._report.complete = True
-        self._report.refusals += self._refusals()
-
-    def _look_at_the_index(self) -> None:
         report = self._report
-        generations = Generations(self._client, report.alias, self._definition, Patience(self._job.give_up_after))
+        report.complete = True
+        report.refusals += broken_rules(
+            self._job,
+            Counts(
+                read=report.read,
+                accepted=report.accepted,
+                rejected=report.rejected,
+                serving=report.items or 0,
+                rejects=None if self._rejects is None or self._rejects.path is None else str(self._rejects.path),
+            ),
+        )
+
+    def _compare_definition(self) -> None:
+        """Reports what serves now, and how its definition differs from this version's."""
+        report = self._report
+        generations = Generations(self._client, report.alias, self._definition, RetryPolicy(self._job.retry_timeout))
         for state in generations.all():
             if state.serving:
                 report.serving = state.index
                 report.items = generations.count(state.index)
                 report.definition = "equal" if state.fingerprint == self._definition.fingerprint else "differs"
         if report.definition == "differs":
-            found = self._client.indices.get_mapping(index=report.serving)
-            differing = field_differences(self._definition, found[report.serving]["mappings"])
+            live = self._client.indices.get_mapping(index=report.serving)
             # seen from the index that serves: what only the definition has is what a load adds
-            report.changes = {
-                "added": list(differing.removed),
-                "removed": list(differing.added),
-                "changed": list(differing.changed),
-            }
+            report.changes = field_differences(self._definition, live[report.serving]["mappings"]).of_a_load()
 
-    def _take(self, source: Source, record: Record, show: Callable[[str], None]) -> None:
-        line, content = record
-        self._report.read += 1
+    @contextmanager
+    def _counted(self, reader: ItemReader) -> Iterator[ItemReader]:
+        """Reports the reader's counts, whatever becomes of it."""
         try:
-            item = checked_item(content)
-            index_document(item, self._job.platform)
-        except ItemRefusedError as error:
-            self._report.rejected += 1
-            self._count(error.refusals[0])
-            self._show(source.name, line, readable_id(content), source.with_source_names(error.refusals), show)
-            return
-        if not self._seen.add(item.id):
-            self._report.duplicates += 1
-            refusal = Refusal("id", str(item.id), "duplicate id, an earlier item has it")
-            self._show(source.name, line, item.id, (refusal,), show)
-            return
-        self._report.accepted += 1
+            yield reader
+        finally:
+            report = self._report
+            report.read, report.accepted = reader.read, reader.accepted
+            report.rejected, report.duplicates = reader.rejected, reader.duplicates
 
-    def _count(self, refusal: Refusal) -> None:
+    def _refuse(self, source: str, line: int, number: int | None, refusals: tuple[Refusal, ...]) -> None:
+        if self._rejects is not None:
+            self._rejects.write(source, line, number, refusals)
+        if refusals[0].reason != DUPLICATE:
+            self._count_reason(refusals[0])
+        self._shown += 1
+        if self._shown <= SHOWN_REJECTS:
+            row = reject_row(source, line, number, refusals)
+            parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
+            self._show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
+
+    def _count_reason(self, refusal: Refusal) -> None:
         kind = kind_of(refusal)
         reasons = self._report.reasons
         reasons[kind if kind in reasons or len(reasons) < MAX_REASONS else OTHER_REASONS] += 1
-
-    def _show(
-        self, name: str, line: int, number: int | None, refusals: tuple[Refusal, ...], show: Callable[[str], None]
-    ) -> None:
-        if self._rejects is not None:
-            self._rejects.write(name, line, number, refusals)
-        self._shown += 1
-        if self._shown <= SHOWN_REJECTS:
-            row = reject_row(name, line, number, refusals)
-            parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
-            show(f"{name}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
-
-    def _refusals(self) -> list[str]:
-        report, job = self._report, self._job
-        found = []
-        if report.rejected * 100 > job.max_rejects * report.read:
-            found.append(
-                f"{report.rejected:,} of {report.read:,} items are rejected, more than {job.max_rejects:g} % "
-                "(--max-rejects)"
-            )
-        if report.accepted == 0 and not job.allow_empty:
-            found.append("the source has no items, so the old ones would stay (--allow-empty)")
-        serving = report.items or 0
-        if report.accepted and report.accepted * 100 < job.min_share * serving:
-            found.append(
-                f"the new index would have {report.accepted:,} items where {serving:,} serve, less than "
-                f"{job.min_share:g} % (--min-share)"
-            )
-        return found

@@ -1,14 +1,25 @@
-"""A job: what a command was asked to load and how much trouble it tolerates in, one value for whoever does it out."""
+"""What a load is asked to do, and how it shows its progress."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from indexer.engine.bulk import CHUNK_ITEMS, CONCURRENCY
+from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT
 from indexer.locking.lock import EXPIRY
 from indexer.sources.http import is_url, redacted_url
 from indexer.sources.mapping import Mapper
 from mappings.platforms import Platform
 
-SHOW_EVERY = 256  # items between two looks at the clock
+
+class Progress(Protocol):
+    """Shows a person how far a load is."""
+
+    def show(self, position: int, items: int) -> None:
+        """So many bytes and items of all sources are read."""
+
+    def say(self, text: str) -> None:
+        """Shows one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +33,11 @@ class LoadJob:
     min_share: float = 50.0  # percent of the items that serve now
     allow_empty: bool = False
     keep: int = 2  # generations in all, the serving one included
-    senders: int = 4  # at most
-    give_up_after: float = 300.0  # seconds without progress
-    resume: bool = False  # go on with what a load that died has left
+    concurrency: int = CONCURRENCY  # bulk requests at once
+    chunk_items: int = CHUNK_ITEMS  # items a bulk request, at most
+    max_bytes_in_flight: int = MAX_BYTES_IN_FLIGHT
+    retry_timeout: float = 300.0  # seconds without progress
+    resume: bool = False  # go on with what an interrupted load has left
     size: int | None = None  # bytes of all files, None where one does not tell
     lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
     mapper: Mapper | None = None  # None: the sources have items in our shape

@@ -1,6 +1,6 @@
-"""What a load expects: each accepted item's id and hash in; the sums of all of them, but for some ids, out.
+"""The manifest of a load: the id and the checksum of every accepted item, and the sums of all of them.
 
-The hashes are kept in a temporary file of 16 bytes an item, so memory does not grow with the catalogue.
+The checksums are in a temporary file of 16 bytes an item, so memory does not grow with the catalogue.
 """
 
 import struct
@@ -12,7 +12,7 @@ from types import TracebackType
 from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from mappings.item import LEAST_INTEGER
 
 _RECORD = struct.Struct("<qQ")
@@ -24,7 +24,7 @@ def key_of(number: int) -> int:
     return number - LEAST_INTEGER
 
 
-class Expected:
+class Manifest:
     """The items that were accepted; `refuse` takes those back that the engine would not have."""
 
     def __init__(self) -> None:
@@ -34,11 +34,11 @@ class Expected:
         self._refused_keys = BitMap64()
         self._lock = threading.Lock()
 
-    def __enter__(self) -> "Expected":
+    def __enter__(self) -> "Manifest":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with suppress(OSError):  # what could not be written is of no use any more, and was told when it happened
+        with suppress(OSError):  # what could not be written was reported when it happened
             self._file.close()
 
     def add(self, number: int, digest: int) -> None:
@@ -50,7 +50,7 @@ class Expected:
             raise _unwritable(error) from error
 
     def refuse(self, number: int, digest: int) -> None:
-        """An item that was added and that the engine refused; called by the senders."""
+        """An item that was added and that the engine refused; called by the threads that send."""
         with self._lock:
             self._refused.add(digest)
             self._refused_keys.add(key_of(number))
@@ -65,16 +65,16 @@ class Expected:
         return accepted.without(self._among(without - self._refused_keys)) if without else accepted
 
     def _among(self, keys: BitMap64) -> Checksum:
-        found = Checksum()
+        sums = Checksum()
         try:
             self._file.seek(0)
             while data := self._file.read(_RECORD.size * _RECORDS_AT_ONCE):
                 for number, digest in _RECORD.iter_unpack(data):
                     if key_of(number) in keys:
-                        found.add(digest)
+                        sums.add(digest)
         except OSError as error:
             raise _unwritable(error) from error
-        return found
+        return sums
 
 
 def _unwritable(error: OSError) -> CommandError:

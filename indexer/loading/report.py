@@ -1,4 +1,4 @@
-"""The report: what a load counted and did in, one JSON object, one sentence and a table out."""
+"""The report of a load: what it counted and did, as JSON and as a table."""
 
 import time
 from collections.abc import Iterator
@@ -6,42 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-_MOST_REASONS_SHOWN = 10
-
-
-@dataclass
-class ChangeReport:
-    """What became of live changes; `error` is None when everything that was asked for is done.
-
-    read = written + deleted + missing + superseded + rejected, as the serving index says. `missing` are deletes of
-    what was not there, `superseded` changes older than what is there, or followed by one of the same item in the same
-    request.
-    """
-
-    platform: int
-    alias: str
-    version: int | None = None  # the time of the last request's changes, microseconds since 1970
-    read: int = 0
-    written: int = 0
-    deleted: int = 0
-    missing: int = 0
-    superseded: int = 0
-    rejected: int = 0
-    bound: int = 0  # of the written ones
-    indices: list[str] = field(default_factory=list)
-    rejects: str | None = None
-    reasons: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
-        return {**asdict(self), "seconds": round(self.seconds, 3)}
-
-    def counts(self) -> str:
-        """`10 read: 9 written, 0 deleted, 0 missing, 0 superseded, 1 rejected`."""
-        names = ("written", "deleted", "missing", "superseded", "rejected")
-        return f"{self.read:,} read: {', '.join(f'{getattr(self, name):,} {name}' for name in names)}"
+_MAX_REASONS_SHOWN = 10
 
 
 @dataclass
@@ -61,7 +26,7 @@ class LoadReport:
     superseded: int = 0
     rejected: int = 0
     duplicates: int = 0
-    resumed: int = 0  # of the indexed ones: acknowledged by the load that died, and not sent again
+    resumed: int = 0  # of the indexed ones: acknowledged by the interrupted load, and not sent again
     bound: int = 0
     swapped: bool = False
     previous: str | None = None
@@ -70,21 +35,23 @@ class LoadReport:
     reasons: dict[str, int] = field(default_factory=dict)  # of what is in the rejects file, by field and rule
     bytes: int = 0  # sent to the engine, retries included
     retries: int = 0
-    pace: dict[str, int] | None = None  # found by the end: `bytes` a request, `senders` at once; `pushedBack` times
+    throttle: dict[str, int] | None = None  # `bytes` a request and `concurrency` in the end; `throttled` times
     copies: dict[str, int] | None = None  # shards: `wanted` and `allocated` before the swap
     proof: dict[str, Any] | None = None
     phases: dict[str, float] = field(default_factory=dict)  # seconds
-    seconds: float = 0.0
     error: str | None = None
+    started: float = field(default_factory=time.monotonic, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """Every number, for machines."""
         phases = {name: round(seconds, 3) for name, seconds in self.phases.items()}
-        return {**asdict(self), "phases": phases, "rates": self.rates(), "seconds": round(self.seconds, 3)}
+        values = asdict(self)
+        seconds = round(time.monotonic() - values.pop("started"), 3)
+        return {**values, "phases": phases, "rates": self.rates(), "seconds": seconds}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Notes how long the block takes, whatever becomes of it."""
+        """Measures how long the block takes, whatever becomes of it."""
         began = time.monotonic()
         try:
             yield
@@ -105,7 +72,7 @@ class LoadReport:
         )
 
     def table(self) -> str:
-        """The same for people, a line for each kind of number."""
+        """Every number for people, a line for each kind."""
         rates = self.rates()
         rows = [
             ("items", f"{self.counts()}; {self.superseded:,} superseded by live changes"),
@@ -116,9 +83,9 @@ class LoadReport:
         ]
         if self.resumed:
             rows.append(("resumed", f"{self.resumed:,} items were acknowledged before and not sent again"))
-        if self.pace is not None:
-            text = f"{self.pace['bytes'] / 2**20:,.1f} MiB a request, {self.pace['senders']} at once by the end"
-            rows.insert(2, ("pace", f"{text}; pushed back {self.pace['pushedBack']:,} times"))
+        if self.throttle is not None:
+            text = f"{self.throttle['bytes'] / 2**20:,.1f} MiB a request, {self.throttle['concurrency']} at once"
+            rows.insert(2, ("requests", f"{text}; throttled {self.throttle['throttled']:,} times"))
         if self.copies is not None:
             rows.append(("shards", f"{self.copies['allocated']} of {self.copies['wanted']} allocated"))
         if self.proof is not None:
@@ -128,6 +95,6 @@ class LoadReport:
             ]
             live = f"{self.proof['changedLive']:,} changed, {self.proof['deletedLive']:,} deleted since the load began"
             rows.append(("live", live))
-        most = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:_MOST_REASONS_SHOWN]
-        rows += [("refused", f"{count:,} × {reason}") for reason, count in most]
+        reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:_MAX_REASONS_SHOWN]
+        rows += [("refused", f"{count:,} × {reason}") for reason, count in reasons]
         return "\n".join(f"  {name:<9} {text}" for name, text in rows)

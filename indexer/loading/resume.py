@@ -1,53 +1,263 @@
-"""Resuming: a job and what a load that died has left in; the index to go on with and from where, or why not, out."""
+"""Interrupted loads: how far a load is acknowledged, what it leaves behind when it dies, and how the next goes on.
 
-from dataclasses import dataclass
+The checkpoint is a document beside the tombstones, so it is there exactly as long as an index is being filled. It is
+written after the acknowledgement, never before, and compare and set, so that a loader that was taken for dead cannot
+move the checkpoint of another.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from types import TracebackType
+from typing import Any, NamedTuple
 
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import ConflictError, NotFoundError, OpenSearchException
 
-from indexer.engine.failures import CommandError
-from indexer.engine.generations import Generations
-from indexer.loading.checkpoint import Checkpoint, Checkpoints
+from indexer.documents.digest import Checksum
+from indexer.engine.generations import Generations, loading_alias, tombstones_index
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
+from indexer.errors import CommandError
 from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
+from indexer.locking.record import now_text
 from mappings.definition import Definition
 
-AGAIN = "load again, without --resume"
+WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a death, and no load for the engine
+REQUEST_SECONDS = 10.0
+LOAD_AGAIN = "load again, without --resume"
+_ID = "checkpoint"
+
+
+class Offset(NamedTuple):
+    """A place in what is read: so many records of all sources in order, and what of them was accepted."""
+
+    read: int
+    accepted: Checksum
+    superseded: int = 0  # of the accepted ones, as the engine said
+
+
+class CommittedOffset:
+    """Tracks the committed offset: everything before it has been acknowledged."""
+
+    def __init__(self, current: Callable[[], Offset], commit: Callable[[Offset], None], superseded: int = 0) -> None:
+        """`current` is called when a chunk is sent: all that is read by then is in this chunk or an earlier one.
+
+        `superseded` are those of what was acknowledged before.
+        """
+        self._current = current
+        self._commit = commit
+        self._lock = threading.Lock()
+        self._sent: list[Offset] = []  # from the first that is not committed
+        self._committed = 0
+        self._acknowledged: dict[int, int] = {}  # a chunk's number: how many of it were superseded
+        self._superseded = superseded
+
+    def sent(self) -> int:
+        """The number of the chunk that is sent now; called in the order of the source."""
+        with self._lock:
+            self._sent.append(self._current())
+            return self._committed + len(self._sent) - 1
+
+    def acknowledged(self, number: int, superseded: int) -> None:
+        """Every item of a chunk is in the index; a chunk of which an item was refused is never acknowledged."""
+        with self._lock:
+            self._acknowledged[number] = superseded
+            offset: Offset | None = None
+            while self._committed in self._acknowledged:
+                self._superseded += self._acknowledged.pop(self._committed)
+                self._committed += 1
+                offset = self._sent.pop(0)
+            if offset is not None:
+                self._commit(offset._replace(superseded=self._superseded))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """The committed offset of a load, and of what sources."""
+
+    owner: str  # of the lock under which it was written
+    sources: tuple[str, ...]  # as they are shown
+    size: int | None  # bytes of all of them, None where that was not known
+    read: int = 0  # records of all sources in order
+    items: int = 0  # of these, what was accepted and is acknowledged
+    parts: tuple[int, ...] = (0, 0, 0, 0)  # sums of their digests
+    superseded: int = 0
+    at: str = ""  # when, by the loader's clock
+
+    @property
+    def offset(self) -> Offset:
+        """The place to go on from."""
+        return Offset(self.read, Checksum(self.items, list(self.parts)), self.superseded)
+
+    def at_offset(self, offset: Offset) -> "Checkpoint":
+        """The same load further on."""
+        sums = offset.accepted
+        return replace(
+            self,
+            read=offset.read,
+            items=sums.items,
+            parts=tuple(sums.parts),
+            superseded=offset.superseded,
+            at=now_text(),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {name: getattr(self, name) for name in ("sources", "size", "read", "items", "at")}
+
+
+class Checkpoints:
+    """The checkpoint beside one index."""
+
+    def __init__(self, client: OpenSearch, index: str) -> None:
+        self._client = client
+        self._alias = loading_alias(tombstones_index(index))
+        self._sequence: tuple[int, int] | None = None
+
+    def read(self) -> Checkpoint | None:
+        """The last one written; None where there is none, or its index is gone."""
+        try:
+            document = self._client.get(index=self._alias, id=_ID, params={"request_timeout": REQUEST_SECONDS})
+        except NotFoundError:
+            return None
+        self._sequence = (document["_seq_no"], document["_primary_term"])
+        values = document["_source"]["checkpoint"]
+        return Checkpoint(**{**values, "sources": tuple(values["sources"]), "parts": tuple(values["parts"])})
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Replaces what was read or written last; raises CommandError where somebody else has written meanwhile."""
+        while True:
+            params: dict[str, Any] = {"op_type": "create"}
+            if self._sequence is not None:
+                params = {"if_seq_no": self._sequence[0], "if_primary_term": self._sequence[1]}
+            try:
+                answer = self._client.index(
+                    index=self._alias,
+                    id=_ID,
+                    body={"checkpoint": asdict(checkpoint)},
+                    params={**params, "require_alias": "true", "request_timeout": REQUEST_SECONDS},
+                )
+            except ConflictError as error:
+                current = self.read()  # of ours, if only the answer was lost
+                if current == checkpoint:
+                    return
+                if current is None or current.owner != checkpoint.owner:
+                    message = f"another load has gone on with what is behind {self._alias}"
+                    raise CommandError(message) from error
+            except NotFoundError as error:
+                message = f"{self._alias} is gone, with what was deleted meanwhile: {LOAD_AGAIN}"
+                raise CommandError(message) from error
+            else:
+                self._sequence = (answer["_seq_no"], answer["_primary_term"])
+                return
+
+
+class CheckpointWriter:
+    """A context in which offsets are written in the background, the last one at its good end at the latest."""
+
+    def __init__(self, checkpoints: Checkpoints, checkpoint: Checkpoint, retry: RetryPolicy) -> None:
+        self._checkpoints = checkpoints
+        self._checkpoint = checkpoint
+        self._retry = retry
+        self._offset: Offset | None = None
+        self._changed = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._write, name="checkpoint", daemon=True)
+
+    def __enter__(self) -> "CheckpointWriter":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._ended.set()
+        self._changed.set()
+        self._thread.join()
+        offset = self._offset
+        if error is None and offset is not None:
+            last = self._checkpoint.at_offset(offset)
+            self._retry.call(lambda: self._checkpoints.write(last))
+
+    def commit(self, offset: Offset) -> None:
+        """Everything before this offset is acknowledged."""
+        self._offset = offset
+        self._changed.set()
+
+    def _write(self) -> None:
+        while not self._ended.is_set():
+            self._changed.wait()
+            self._changed.clear()
+            offset = self._offset
+            if offset is None or self._ended.is_set():
+                continue
+            try:
+                self._checkpoints.write(self._checkpoint.at_offset(offset))
+            except OpenSearchException:  # the last write counts, or the next one
+                self._changed.set()
+            except CommandError:  # the lock is lost, which it says itself
+                return
+            self._ended.wait(WRITE_SECONDS)
 
 
 @dataclass(frozen=True)
-class Begun:
-    """A load that was begun: its index, its time (microseconds since 1970), and up to where it is acknowledged."""
+class LoadTarget:
+    """The index that a load fills, its version (microseconds since 1970), and the checkpoint to go on from."""
 
     index: str
     version: int
     checkpoint: Checkpoint
 
 
-def left_by_the_dead(
+def interrupted_load(
     job: LoadJob, client: OpenSearch, generations: Generations, definition: Definition, lock: Lock
-) -> Begun:
-    """What this job goes on with; raises CommandError where there is nothing, or it does not fit the job."""
-    unfinished = [state for state in generations.all() if state.loading and not state.serving]
+) -> LoadTarget:
+    """The load that this job goes on with; raises CommandError where there is none, or it does not fit the job."""
+    unfinished = [state for state in generations.all() if state.unfinished]
     if not unfinished:
-        before = lock.predecessor
-        gone = f" ({before.index} is gone)" if before is not None and before.index is not None else ""
-        message = f"behind {generations.alias} no load has left anything to go on with{gone}: {AGAIN}"
+        previous = lock.previous_owner
+        gone = f" ({previous.index} is gone)" if previous is not None and previous.index is not None else ""
+        message = f"behind {generations.alias} no interrupted load is left to resume{gone}: {LOAD_AGAIN}"
         raise CommandError(message)
     state = unfinished[-1]
     checkpoint = Checkpoints(client, state.index).read()
     if checkpoint is None or state.version is None:
-        message = f"{state.index} has no record of how far its load had come: {AGAIN}"
+        message = f"{state.index} has no checkpoint of its load: {LOAD_AGAIN}"
         raise CommandError(message)
     if state.fingerprint != definition.fingerprint:
         message = (
-            f"{state.index} was begun with another definition ({state.fingerprint}) than this version's "
-            f"({definition.fingerprint}): {AGAIN}"
+            f"{state.index} was made with another definition ({state.fingerprint}) than this version's "
+            f"({definition.fingerprint}): {LOAD_AGAIN}"
         )
         raise CommandError(message)
     if None not in (checkpoint.size, job.size) and checkpoint.size != job.size:
         message = (
-            f"the sources have {job.size:,} bytes where those of the load that died had {checkpoint.size:,} "
-            f"({', '.join(checkpoint.sources)}): name the same ones, or {AGAIN}"
+            f"the sources have {job.size:,} bytes where those of the interrupted load had {checkpoint.size:,} "
+            f"({', '.join(checkpoint.sources)}): name the same ones, or {LOAD_AGAIN}"
         )
         raise CommandError(message)
-    return Begun(state.index, state.version, checkpoint)
+    return LoadTarget(state.index, state.version, checkpoint)
+
+
+def remove_interrupted(
+    client: OpenSearch,
+    generations: Generations,
+    lock: Lock,
+    retry: RetryPolicy,
+    say: Callable[[str], None],
+    *,
+    resumed: str | None = None,
+) -> list[str]:
+    """Removes every generation that was filled under another lock than this one, but the resumed one.
+
+    What a version without locks is filling stays: its load may run.
+    """
+    removed = []
+    for state in generations.all():
+        if state.unfinished and state.index != resumed and state.owner not in (None, lock.owner.id):
+            say(f"{state.index} is removed: its load was interrupted")
+            generations.remove(state.index)
+            removed.append(state.index)
+    for index in generations.stray_tombstones():
+        Tombstones(client, index, retry).remove()
+    return removed

@@ -1,4 +1,4 @@
-"""Warm-up: an index that is to serve in, the searches that users begin with answered by it once, so that they are fast.
+"""Warm-up: the searches that users begin with, answered once by an index before it serves.
 
 The first searches after a swap would otherwise read sort columns and terms from the disk, for everybody at once.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.retry import Patience
+from indexer.engine.retry import RetryPolicy
 
 _OFFERED = {"term": {"bound": False}}  # every search has it
 _TIES = [{"id": "asc"}]
@@ -43,9 +43,9 @@ SEARCHES: tuple[dict[str, Any], ...] = (
 )
 
 
-def warm(client: OpenSearch, index: str, patience: Patience) -> None:
-    """Asks each search once; raises the client's error where the index cannot answer one, which must not serve then."""
+def warm(client: OpenSearch, index: str, retry: RetryPolicy) -> None:
+    """Runs each search once; raises the client's error where the index cannot answer one: it must not serve then."""
     params = {"allow_partial_search_results": "false"}
     for body in SEARCHES:
-        whole = {**body, "size": 20, "track_total_hits": True, "_source": ["item"]}
-        patience.call(partial(client.search, index=index, body=whole, params=params))
+        request = {**body, "size": 20, "track_total_hits": True, "_source": ["item"]}
+        retry.call(partial(client.search, index=index, body=request, params=params))

@@ -1,4 +1,4 @@
-"""The owner: nothing goes in, who this process is comes out; another's description in, whether it lives out."""
+"""The owner of a lock: which process it is, and whether it is alive."""
 
 import os
 import secrets
@@ -33,17 +33,17 @@ class Owner:
 def this_process() -> Owner:
     """A new owner that is this process."""
     pid = os.getpid()
-    found = _state_and_start(pid)
+    process = _state_and_start(pid)
     return Owner(
         id=secrets.token_hex(8),
         host=socket.gethostname(),
         pid=pid,
         machine=_machine(),
-        started=None if found is None else found[1],
+        started=None if process is None else process[1],
     )
 
 
-def lives(owner: Owner) -> bool | None:
+def is_process_alive(owner: Owner) -> bool | None:
     """Whether its process lives; None where that cannot be told from here, as of another machine or container."""
     if owner.machine is None or owner.machine != _machine():
         return None
@@ -53,10 +53,10 @@ def lives(owner: Owner) -> bool | None:
         return False
     except PermissionError:  # somebody else's, but there
         pass
-    found = _state_and_start(owner.pid)
-    if found is None:
+    process = _state_and_start(owner.pid)
+    if process is None:
         return None
-    state, started = found
+    state, started = process
     return state not in _DEAD_STATES and started == owner.started
 
 

@@ -1,11 +1,11 @@
-"""The lock's record: an alias in; who holds its lock, and writes that happen only where nothing moved, out.
+"""The lock's record: who holds the lock of an alias, in one small document in an index of its own.
 
-One small document an alias, in an index of its own beside all generations. It is read by id, so what was written last
-is seen at once, and written only where the engine's sequence number is still the one that was read (compare and set).
+It is read by id, so what was written last is seen at once, and written only where the engine's sequence number is still
+the one that was read (compare and set).
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,8 +22,8 @@ _BODY = {
 }
 
 
-class MovedError(Exception):
-    """The document is not any more what was read: somebody else wrote it, or a write whose answer was lost."""
+class RecordChangedError(Exception):
+    """The record is not any more what was read: somebody else wrote it, or a write of ours whose answer was lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,26 +34,26 @@ class LockRecord:
     command: str  # such as `load`
     index: str | None  # the generation that it fills
     since: str  # RFC 3339, UTC
-    beat: str
-    expiry: float  # seconds without a beat after which others may take it
-    place: tuple[int, int] | None = None  # the engine's sequence number and primary term; changes with each beat
+    heartbeat: str
+    expiry: float  # seconds without a heartbeat after which others may take it
+    sequence: tuple[int, int] | None = None  # the engine's sequence number and primary term; changes with each write
 
     def renewed(self) -> "LockRecord":
-        """The same with a beat of now."""
-        return replace(self, beat=now_text())
+        """The same with a heartbeat of now."""
+        return replace(self, heartbeat=now_text())
 
     def filling(self, index: str) -> "LockRecord":
         """The same, and the generation that it fills."""
         return replace(self, index=index)
 
     def age(self) -> float:
-        """Seconds since the last beat, where the owner's clock is this one."""
-        return (datetime.now(UTC) - datetime.fromisoformat(self.beat)).total_seconds()
+        """Seconds since the last heartbeat, where the owner's clock is this one."""
+        return (datetime.now(UTC) - datetime.fromisoformat(self.heartbeat)).total_seconds()
 
-    def holder(self) -> str:
+    def description(self) -> str:
         """`gear-indexer load (process 17 on build-1), since …, last heard of …`."""
         return (
-            f"gear-indexer {self.command} ({self.owner}), since {self.since}, last heard of {self.beat} "
+            f"gear-indexer {self.command} ({self.owner}), since {self.since}, last heard of {self.heartbeat} "
             f"(now {now_text()} here)"
         )
 
@@ -65,7 +65,7 @@ class LockRecord:
             "pid": self.owner.pid,
             "index": self.index,
             "since": self.since,
-            "beat": self.beat,
+            "heartbeat": self.heartbeat,
             "expiry": self.expiry,
         }
 
@@ -88,16 +88,16 @@ class LockRecords:
     def read(self) -> LockRecord | None:
         """The record as of now, None where nobody holds the lock."""
         try:
-            found = self._client.get(index=self._alias, id=self._id, params=self._params())
+            document = self._client.get(index=self._alias, id=self._id, params=self._params())
         except NotFoundError:
             return None
-        source = found["_source"]
+        source = document["_source"]
         return LockRecord(
-            **{**source, "owner": Owner(**source["owner"])}, place=(found["_seq_no"], found["_primary_term"])
+            **{**source, "owner": Owner(**source["owner"])}, sequence=(document["_seq_no"], document["_primary_term"])
         )
 
     def create(self, record: LockRecord) -> LockRecord:
-        """Writes the first record; raises MovedError where there is one."""
+        """Writes the first record; raises RecordChangedError where there is one."""
         try:
             return self._write(record, {"op_type": "create"})
         except NotFoundError:
@@ -105,35 +105,28 @@ class LockRecords:
             return self._write(record, {"op_type": "create"})
 
     def replace(self, read: LockRecord, record: LockRecord) -> LockRecord:
-        """Writes a record in the place of one that was read; raises MovedError where that is gone or another."""
+        """Replaces the record that was read; raises RecordChangedError where that is gone or changed."""
         try:
             return self._write(record, _at(read))
         except NotFoundError as error:  # the whole index was removed
-            raise MovedError from error
+            raise RecordChangedError from error
 
     def remove(self, read: LockRecord) -> None:
-        """Takes the record away; raises MovedError where it is another by now."""
-        with _moved(), self._gone():
+        """Takes the record away; raises RecordChangedError where it is another by now."""
+        with _conflicts(), suppress(NotFoundError):
             self._client.delete(index=self._index, id=self._id, params=self._params(_at(read)))
-
-    @contextmanager
-    def _gone(self) -> Iterator[None]:
-        try:
-            yield
-        except NotFoundError:
-            return
 
     def _write(self, record: LockRecord, params: dict[str, Any]) -> LockRecord:
         body = {
             "owner": record.owner.as_json(),
-            **{name: getattr(record, name) for name in ("command", "index", "since", "beat", "expiry")},
+            **{name: getattr(record, name) for name in ("command", "index", "since", "heartbeat", "expiry")},
         }
-        # Through an alias that must exist, so that no beat makes an index.
-        with _moved():
+        # Through an alias that must exist, so that no heartbeat makes an index.
+        with _conflicts():
             answer = self._client.index(
                 index=self._alias, id=self._id, body=body, params=self._params({**params, "require_alias": "true"})
             )
-        return replace(record, place=(answer["_seq_no"], answer["_primary_term"]))
+        return replace(record, sequence=(answer["_seq_no"], answer["_primary_term"]))
 
     def _create_index(self) -> None:
         try:
@@ -148,15 +141,15 @@ class LockRecords:
 
 
 @contextmanager
-def _moved() -> Iterator[None]:
+def _conflicts() -> Iterator[None]:
     try:
         yield
     except ConflictError as error:
-        raise MovedError from error
+        raise RecordChangedError from error
 
 
 def _at(read: LockRecord) -> dict[str, Any]:
-    if read.place is None:
+    if read.sequence is None:
         message = "a record that was never read or written cannot be replaced"
         raise ValueError(message)
-    return {"if_seq_no": read.place[0], "if_primary_term": read.place[1]}
+    return {"if_seq_no": read.sequence[0], "if_primary_term": read.sequence[1]}

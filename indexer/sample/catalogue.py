@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 import zstandard
 
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from indexer.sources.source import Source
 
 _NEEDED = ("name", "type", "weapon", "exterior", "paintIndex", "minFloat", "maxFloat", "image", "price")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from indexer.sources.csv import columns
 from mappings.item import Attachment
 

@@ -28,7 +28,7 @@ class Store:
         url: str,
         *,
         timeouts: Timeouts | None = None,
-        connections: int = 10,
+        connections: int | None = 10,
         transaction_seconds: float = TRANSACTION_SECONDS,
     ) -> None:
         address = database_address(url)

@@ -20,7 +20,7 @@ def test_a_loader_that_is_killed_leaves_the_old_answers(place: Place, wire: Wire
         process.wait(30)
     wire.rule = pass_all
     assert place.served() == [1, 2]
-    left = [name for name in place.indices() if name != old and not name.endswith("-deletes")]
+    left = [name for name in place.indices() if name != old and not name.endswith("-tombstones")]
     assert len(left) == 1
     state = place.json("status", "--platform", "730")
     assert {one["index"]: one["state"] for one in state["generations"]} == {old: "serving", left[0]: "unfinished"}
@@ -64,7 +64,7 @@ def test_a_swap_that_cannot_be_made_is_not_guessed_about(place: Place, wire: Wir
         return CUT if path.startswith("/_aliases") else None
 
     wire.rule = rule
-    report = place.load(items(3), "--give-up-after", "0.4", code=1)
+    report = place.load(items(3), "--retry-timeout", "0.4", code=1)
     assert "`gear-indexer status` tells" in report["error"]
     assert report["swapped"] is False
     assert place.served() == [1, 2]

@@ -2,12 +2,11 @@
 
 import itertools
 import threading
+from dataclasses import replace
 
 import orjson
 import pytest
 
-from indexer.engine import bulk
-from indexer.loading import load
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
@@ -16,10 +15,10 @@ BUSY = Fault("answer", 429, b'{"error": {"type": "rejected_execution_exception",
 FLOOD = b"index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded, index has read-only-allow-delete block]"
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def place(place: Place) -> Place:
     """Many requests for few items."""
-    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+    return replace(place, chunk_items=20)
 
 
 def _some_bulks(fault: Fault, numbers: set[int]) -> Rule:
@@ -87,17 +86,14 @@ def test_an_engine_that_stays_away_keeps_the_old_index(place: Place, wire: Wire)
         return CUT if is_bulk(path) else None
 
     wire.rule = rule
-    report = place.load(items(MANY), "--give-up-after", "0.5", code=1)
+    report = place.load(items(MANY), "--retry-timeout", "0.5", code=1)
     assert "gave up after 0.5 seconds" in report["error"]
     assert report["swapped"] is False
     assert place.indices() == [old]
     assert place.served() == [1, 2]
 
 
-def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(
-    place: Place, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load, "SHORT_PATIENCE", 0.4)
+def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(place: Place, wire: Wire) -> None:
     old = place.load(items(2))["index"]
     before = wire.bulks
 
@@ -105,7 +101,7 @@ def test_an_engine_that_is_gone_altogether_leaves_what_prune_removes(
         return CUT if wire.bulks >= before + 3 else None
 
     wire.rule = rule
-    result = place.run("load", "-", "--platform", "730", "--give-up-after", "0.4", stdin=lines(items(MANY)))
+    result = place.run("load", "-", "--platform", "730", "--retry-timeout", "0.4", stdin=lines(items(MANY)))
     assert result.exit_code == 1
     assert "could not be removed" in result.stderr
     assert "`gear-indexer prune` removes it" in result.stderr

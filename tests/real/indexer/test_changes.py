@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import orjson
 import pytest
 
-from indexer.engine import bulk
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk
@@ -128,7 +128,7 @@ def test_a_change_whose_answer_is_lost_is_done_and_counted_once(place: Place, wi
 def test_changes_during_a_load_are_in_the_new_index(
     place: Place, wire: Wire, opensearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 2)
+    place = replace(place, chunk_items=2)
     place.load(items(20))
 
     def act() -> None:
@@ -150,7 +150,7 @@ def test_changes_during_a_load_are_in_the_new_index(
     assert report["superseded"] > 0
     proof = report["proof"]
     assert (proof["changedLive"], proof["deletedLive"], proof["agrees"]) == (3, 2, True)
-    assert not [name for name in place.indices() if name.endswith("-deletes")]
+    assert not [name for name in place.indices() if name.endswith("-tombstones")]
 
 
 @pytest.mark.parametrize("moment", ["_aliases", "point_in_time", "_cluster/health"])
@@ -231,8 +231,8 @@ _TELLING = """
 from pathlib import Path
 from indexer.cli.main import main
 from indexer.loading.load import Load
-begin = Load._begin
-Load._begin = lambda *arguments: (begin(*arguments), Path("begun").touch())[0]
+create = Load._create
+Load._create = lambda *arguments: (create(*arguments), Path("created").touch())[0]
 main()
 """
 
@@ -251,7 +251,7 @@ def test_a_delete_during_a_load_is_not_undone_by_a_restart_of_the_engine(
             arguments, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
         ) as loader:
             assert loader.stdin is not None
-            while not (tmp_path / "begun").exists():
+            while not (tmp_path / "created").exists():
                 sleep(0.05)
             assert len(delete(place, "5")["indices"]) == 2
             node.kill()

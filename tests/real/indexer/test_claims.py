@@ -1,11 +1,12 @@
 """Orders and rebuilds: what is sold stays hidden in a new or an older generation, and no change meanwhile is missed."""
 
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from indexer.orders import claims
+from indexer.engine.retry import RetryPolicy
+from indexer.orders.claims import Claims
+from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import Fault, Wire
@@ -17,16 +18,23 @@ def _bound(place: Place, index: str) -> list[int]:
     return [int(hit["_id"]) for hit in hits["hits"]["hits"]]
 
 
-def test_sold_items_are_hidden_in_a_new_index_from_the_start(
-    place: Place, shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claims, "PAGE", 2)
+def test_sold_items_are_hidden_in_a_new_index_from_the_start(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3, 5, 99)
     report = place.load(items(6))
     assert report["bound"] == 4  # 99 is not in the catalogue
     assert _bound(place, report["index"]) == [1, 2, 3, 5]
     document = place.client.get(index=place.alias, id="1")["_source"]
     assert document["item"]["name"] == "Item 1"
+
+
+def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
+    shop.sell(1, 2, 3, 5, 99)
+    with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
+        claims = Claims(730, database, RetryPolicy(1), page_items=2)
+        assert claims.bound() == {1, 2, 3, 5, 99}
+        assert claims.bound_among([1, 4, 5, 6, 99]) == {1, 5, 99}
+        assert claims.publish_known_again([1, 2, 3, 4]) == 3
+        assert claims.publish_again([], datetime.now(UTC)) == 5
 
 
 def test_what_is_bound_or_changed_meanwhile_is_told_again(place: Place, shop: Shop) -> None:
@@ -75,7 +83,7 @@ def test_a_database_that_does_not_answer_stops_the_swap_unless_it_is_left_out(pl
     old = place.load(items(2))["index"]
     database = Path("orders.db")
     database.write_bytes(b"this is no database" * 100)
-    report = place.load(items(5), "--give-up-after", "0.3", code=1)
+    report = place.load(items(5), "--retry-timeout", "0.3", code=1)
     assert "GEAR_DATABASE_URL" in report["error"]
     assert "--without-orders" in report["error"]
     assert place.indices() == [old]
@@ -95,7 +103,7 @@ def test_a_database_that_goes_away_after_the_swap_is_told(place: Place, shop: Sh
         return None
 
     wire.rule = rule
-    report = place.load(items(3), "--give-up-after", "0.5", code=1)
+    report = place.load(items(3), "--retry-timeout", "0.5", code=1)
     assert report["swapped"] is True
     assert "the swap is done, but" in report["error"]
     assert _bound(place, report["index"]) == [1]

@@ -41,7 +41,7 @@ def test_a_lock_of_a_dead_process_is_found_and_given_back(loaded: Place) -> None
 
 
 def test_a_lock_that_was_not_heard_of_for_long_is_watched_before_it_is_taken(loaded: Place) -> None:
-    long_ago = replace(record(expiry=0.5), beat="2020-01-01T00:00:00Z")
+    long_ago = replace(record(expiry=0.5), heartbeat="2020-01-01T00:00:00Z")
     records(loaded).create(long_ago)
     (found,) = findings(loaded)
     assert "seems to have died" in found["message"]
@@ -72,15 +72,15 @@ def test_what_a_dead_load_left_is_known_by_its_lock_at_once(loaded: Place) -> No
 def test_a_record_of_deletes_that_nobody_needs_is_removed(loaded: Place) -> None:
     whole = snapshot(loaded)
     serving = loaded.json("status", "--platform", "730")["serving"]
-    beside = f"{serving}-deletes"
+    beside = f"{serving}-tombstones"
     loaded.client.indices.create(index=beside, body={"settings": {"number_of_replicas": 0}})
     (found,) = findings(loaded)
-    assert (found["code"], found["subject"], found["severity"]) == ("stray-deletes", beside, "warning")
-    repaired(loaded, "stray-deletes", wanted=whole)
+    assert (found["code"], found["subject"], found["severity"]) == ("stray-tombstones", beside, "warning")
+    repaired(loaded, "stray-tombstones", wanted=whole)
 
 
 def test_a_record_of_deletes_that_a_load_just_begins_with_is_left_alone(loaded: Place) -> None:
     index = f"{loaded.alias}-20200101000000000-{read_definition().fingerprint}"
-    loaded.client.indices.create(index=f"{index}-deletes", body={"settings": {"number_of_replicas": 0}})
+    loaded.client.indices.create(index=f"{index}-tombstones", body={"settings": {"number_of_replicas": 0}})
     records(loaded).create(record().filling(index))
     assert findings(loaded, "--fix") == []

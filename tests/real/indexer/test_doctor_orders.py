@@ -2,7 +2,8 @@
 
 import pytest
 
-from indexer.orders import agreement, claims
+from indexer.orders.agreement import Agreement
+from indexer.orders.database import OrdersDatabase
 from tests.support.indexer.examined import codes, documents, findings, repaired, snapshot
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.shop import Shop
@@ -13,17 +14,23 @@ def shop(place: Place) -> Shop:
     return Shop(place.environment["GEAR_DATABASE_URL"]).open()
 
 
-@pytest.fixture(autouse=True)
-def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than one page of everything."""
-    monkeypatch.setattr(agreement, "PAGE", 3)
-    monkeypatch.setattr(claims, "PAGE", 3)
-
-
 def _mark(place: Place, *numbers: int, bound: bool) -> None:
     for number in numbers:
         place.client.update(index=place.alias, id=str(number), body={"doc": {"bound": bound}})
     place.client.indices.refresh(index=place.alias)
+
+
+def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
+    shop.sell(*range(1, 8))
+    index = place.load(items(20))["index"]
+    shop.told()
+    shop.age()
+    _mark(place, 1, 2, 4, 7, bound=False)
+    _mark(place, *range(11, 20), bound=True)
+    with OrdersDatabase(place.environment["GEAR_DATABASE_URL"]) as database:
+        disagreement = Agreement(place.client, database, 730, index, 10_000, page_items=3).compare()
+    assert (disagreement.offered.items, disagreement.offered.first) == (4, [1, 2, 4, 7])
+    assert (disagreement.hidden.items, disagreement.hidden.first) == (9, [11, 12, 13, 14, 15])
 
 
 def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> None:

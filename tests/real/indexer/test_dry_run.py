@@ -47,7 +47,7 @@ def test_rejects_are_counted_by_reason_and_the_first_ten_are_shown(place: Place)
     assert report["reasons"]["price: has more than 2 decimals"] == 20
     assert report["reasons"]["attachments.*.name: Field required"] == 2
     assert sum(report["reasons"].values()) == 23
-    assert "23 of 33 items are rejected, more than 1 % (--max-rejects)" in report["error"]
+    assert "23 of 33 items were refused, more than 1 % (--max-rejects)" in report["error"]
     assert report["wouldSwap"] is False
     shown = [line for line in result.stderr.splitlines() if line.startswith("-, line ")]
     assert len(shown) == 10
@@ -100,6 +100,16 @@ def test_a_definition_that_differs_is_shown_field_by_field(place: Place) -> None
     }
     text = place.run("load", "-", *DRY, stdin=lines(items(1))).stdout
     assert "the definition differs: added seed; removed wear; changed price (type double instead of long)" in text
+
+
+def test_a_load_is_refused_in_the_words_of_its_dry_run(place: Place) -> None:
+    place.load(items(20))
+    source = lines([*items(5), *({"id": number} for number in range(100, 105))])
+    options = ("load", "-", "--platform", "730", "--quiet", "--rejects", "mine.ndjson")
+    dry = place.json(*options, "--dry-run", stdin=source, code=1)
+    load = place.json(*options, stdin=source, code=1)
+    assert len(dry["refusals"]) == 2
+    assert load["error"] == "; ".join(dry["refusals"])
 
 
 @pytest.mark.parametrize("name", ["absent.ndjson", "absent-*.ndjson"])

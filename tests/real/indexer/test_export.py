@@ -1,6 +1,7 @@
 """An export on a real engine: everything that is served, loadable again as it was, or an exit code that is not 0."""
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents.checked_item import LoadedItem
-from indexer.engine.failures import CommandError
-from indexer.maintenance.export import Export, moment
+from indexer.errors import CommandError
+from indexer.maintenance.export import Export, timestamp
+from mappings.connection import SearchSettings, connect
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import Fault, Wire
 
@@ -113,25 +115,26 @@ def test_a_part_of_the_index_that_does_not_answer_is_an_error(place: Place, wire
     wire.rule = lambda method, path, body: (
         Fault("answer", 200, orjson.dumps(part)) if path.startswith("/_search?") else None
     )
-    result = place.run("export", "--platform", "730")
-    assert result.exit_code == 1
-    assert "not every part" in result.stderr
+    with closing(connect(SearchSettings(), retries=0)) as client:
+        export = Export(client, place.alias, retry_timeout=0.3)
+        with pytest.raises(CommandError, match="not every part"):
+            b"".join(export.pieces())
 
 
-def test_a_moment_that_the_engine_has_forgotten_is_an_error(place: Place) -> None:
+def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
     place.load(items(5))
     export = Export(place.client, place.alias, page_items=2)
     pieces = export.pieces()
     next(pieces)
-    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.pit]})
-    with pytest.raises(CommandError, match=r"has lost the moment .* after 2 items"):
+    place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.point.id]})
+    with pytest.raises(CommandError, match=r"lost the point in time .* after 2 items"):
         b"".join(pieces)
 
 
 @given(st.integers(0, 9214646399 * 10**9))
 @settings(max_examples=200, database=None)
-def test_moments_come_back_to_the_nanosecond(nanoseconds: int) -> None:
-    item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": moment(nanoseconds)})
+def test_timestamps_come_back_to_the_nanosecond(nanoseconds: int) -> None:
+    item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": timestamp(nanoseconds)})
     assert item.listed_at == nanoseconds
 
 

@@ -78,10 +78,10 @@ def test_refused_items_are_listed_with_line_field_and_reason(place: Place) -> No
 def test_what_only_the_engine_refuses_is_a_reject_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """No valid item is known that the engine refuses, so a document is broken on its way."""
 
-    def with_a_stranger(item: CheckedItem, platform: Platform) -> dict[str, Any]:
+    def with_an_unknown_field(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         return {**index_document(item, platform), **({"x": 1} if item.id == 2 else {})}
 
-    monkeypatch.setattr("indexer.loading.fill.index_document", with_a_stranger)
+    monkeypatch.setattr("indexer.loading.items.index_document", with_an_unknown_field)
     report = place.load(items(3), "--max-rejects", "40", "--rejects", "mine.ndjson")
     assert (report["indexed"], report["rejected"], report["rejects"]) == (2, 1, "mine.ndjson")
     row = orjson.loads(Path("mine.ndjson").read_bytes())

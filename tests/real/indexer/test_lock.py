@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from indexer.engine import bulk
 from indexer.loading.report import LoadReport
 from indexer.locking.lock import Lock, LockHeldError, LockLostError
 from indexer.locking.owner import this_process
@@ -30,10 +29,10 @@ from tests.support.wire import TcpProxy
 MANY = 400
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def place(place: Place) -> Place:
     """Many requests for few items."""
-    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+    return replace(place, chunk_items=20)
 
 
 def _is_lock(path: str) -> bool:
@@ -80,7 +79,7 @@ def test_a_lock_on_another_machine_is_watched_and_a_beat_is_enough(place: Place)
 
 @pytest.mark.parametrize("clock", ["2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
 def test_a_lock_without_a_beat_is_taken_over_whatever_its_clock_says(place: Place, clock: str) -> None:
-    records(place).create(replace(record(expiry=0.6), since=clock, beat=clock))
+    records(place).create(replace(record(expiry=0.6), since=clock, heartbeat=clock))
     result = place.run("load", "-", "--platform", "730", stdin=lines(items(1)))
     assert result.exit_code == 0, result.output
     assert f"held by gear-indexer load (process 7 on elsewhere), since {clock}" in result.stderr
@@ -94,8 +93,8 @@ def test_a_lock_of_a_process_that_is_dead_here_is_taken_over_at_once(place: Plac
         record(owner=before),
     )
     with lock(place, expiry=60) as held:
-        assert held.predecessor is not None
-        assert held.predecessor.owner == before, "this process, which does not hold it any more"
+        assert held.previous_owner is not None
+        assert held.previous_owner.owner == before, "this process, which does not hold it any more"
 
 
 def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url: str) -> None:
@@ -114,7 +113,7 @@ def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url
 
         def load() -> None:
             try:
-                load_with(place, source, 0.6, wire.url)
+                load_with(place, source, wire.url, lock_expiry=0.6, chunk_items=20)
             except LockLostError as error:
                 failures.append(error)
 
@@ -124,11 +123,11 @@ def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url
         assert reached.wait(30)
         held = taken_from_the_living(place)
         try:
-            assert held.predecessor is not None
+            assert held.previous_owner is not None
             wire.rule = pass_all
             proxy.restore()
             thread.join(60)
-            left = [name for name in place.indices() if name != index and not name.endswith("-deletes")]
+            left = [name for name in place.indices() if name != index and not name.endswith("-tombstones")]
         finally:
             held.__exit__(None, None, None)
     assert len(failures) == 1

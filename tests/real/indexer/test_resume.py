@@ -3,16 +3,15 @@
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from indexer.documents.digest import Checksum
-from indexer.engine import bulk
-from indexer.engine.failures import CommandError
-from indexer.loading.checkpoint import Checkpoint, Checkpoints
-from indexer.loading.committed_offset import Mark
+from indexer.errors import CommandError
+from indexer.loading.resume import Checkpoint, Checkpoints, Offset
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.loaders import loader_held
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
@@ -22,10 +21,10 @@ MANY = 200
 LOAD = ("load", "many.ndjson", "--platform", "730", "--quiet")
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def place(place: Place) -> Place:
     """Many requests for few items."""
-    monkeypatch.setattr(bulk, "CHUNK_ITEMS", 20)
+    return replace(place, chunk_items=20)
 
 
 def _source(place: Place) -> Path:
@@ -92,11 +91,11 @@ def test_a_killed_load_is_gone_on_with_from_what_was_acknowledged(place: Place, 
 def test_a_load_killed_after_its_swap_is_done_and_tidied_up_by_the_next(place: Place, wire: Wire) -> None:
     _source(place)
     wire.rule = pass_all
-    _killed(place, wire, lambda method, path: method == "DELETE" and path.endswith("-deletes"))
+    _killed(place, wire, lambda method, path: method == "DELETE" and path.endswith("-tombstones"))
     assert place.served() == list(range(1000, 1000 + MANY))
-    assert any(name.endswith("-deletes") for name in place.indices())
+    assert any(name.endswith("-tombstones") for name in place.indices())
     error = place.json(*LOAD, "--resume", code=1)["error"]
-    assert "no load has left anything to go on with" in error
+    assert "no interrupted load is left to resume" in error
     report = place.load(items(1), "--min-share", "0")
     assert place.indices() == [report["previous"], report["index"]]
 
@@ -122,11 +121,11 @@ def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: W
     left = _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
     path.write_bytes(whole + b"\n")
     error = place.json(*LOAD, "--resume", code=1)["error"]
-    assert f"have {len(whole) + 1:,} bytes where those of the load that died had {len(whole):,}" in error
+    assert f"have {len(whole) + 1:,} bytes where those of the interrupted load had {len(whole):,}" in error
     path.write_bytes(whole.replace(b"Item 1001", b"Item 9999"))
     bulks = wire.bulks
     error = place.json(*LOAD, "--resume", code=1)["error"]
-    assert "the sources are not those of the load that died" in error
+    assert "the sources are not those of the interrupted load" in error
     assert "without --resume" in error
     assert wire.bulks == bulks, "nothing was sent"
     path.write_bytes(whole)
@@ -136,10 +135,10 @@ def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: W
 
 def test_there_must_be_something_to_go_on_with(place: Place) -> None:
     _source(place)
-    assert "no load has left anything" in place.json(*LOAD, "--resume", code=1)["error"]
+    assert "no interrupted load is left" in place.json(*LOAD, "--resume", code=1)["error"]
     unfinished = f"{place.alias}-20200101000000000-00000000"
     place.client.indices.create(index=unfinished, body={"aliases": {f"{unfinished}-loading": {}}})
-    assert "no record of how far its load had come" in place.json(*LOAD, "--resume", code=1)["error"]
+    assert "has no checkpoint of its load" in place.json(*LOAD, "--resume", code=1)["error"]
     assert place.indices() == [unfinished]
     result = place.run("load", "-", "--platform", "730", "--resume", stdin="")
     assert result.exit_code == 2
@@ -149,7 +148,7 @@ def test_there_must_be_something_to_go_on_with(place: Place) -> None:
 def test_an_engine_that_stays_away_leaves_what_can_be_gone_on_with(place: Place, wire: Wire) -> None:
     _source(place)
     wire.rule = lambda method, path, body: CUT if is_bulk(path) and wire.bulks >= 4 else None
-    report = place.json(*LOAD, "--give-up-after", "1", code=1)
+    report = place.json(*LOAD, "--retry-timeout", "1", code=1)
     assert "gave up after 1 seconds" in report["error"]
     assert "--resume goes on with it" in report["error"]
     wire.rule = pass_all
@@ -178,14 +177,14 @@ def test_a_load_goes_on_after_loader_and_engine_were_killed(place: Place, monkey
 
 def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place) -> None:
     index = f"{place.alias}-x"
-    place.client.indices.create(index=f"{index}-deletes", body={"aliases": {f"{index}-deletes-loading": {}}})
+    place.client.indices.create(index=f"{index}-tombstones", body={"aliases": {f"{index}-tombstones-loading": {}}})
     first, second = Checkpoints(place.client, index), Checkpoints(place.client, index)
-    begun = Checkpoint(owner="first", sources=("a",), size=None)
-    first.write(begun)
-    assert second.read() == begun
+    checkpoint = Checkpoint(owner="first", sources=("a",), size=None)
+    first.write(checkpoint)
+    assert second.read() == checkpoint
     second.write(Checkpoint(owner="second", sources=("a",), size=None))
     with pytest.raises(CommandError, match="another load has gone on"):
-        first.write(begun.reached(Mark(10, Checksum(10))))
+        first.write(checkpoint.at_offset(Offset(10, Checksum(10))))
     found = second.read()
     assert found is not None
     assert (found.owner, found.read) == ("second", 0)

@@ -93,7 +93,7 @@ class Workers:
         self._futures.append(self._pool.submit(repeated))
 
     def join(self) -> None:
-        """Waits for all of them."""
+        """Backoff for all of them."""
         self._pool.shutdown()
         for future in self._futures:
             future.result()

@@ -24,9 +24,12 @@ class Place:
     alias: str
     folder: Path
     environment: dict[str, str]
+    chunk_items: int | None = None  # a bulk request of a load
 
     def run(self, *arguments: str, stdin: str | bytes | None = None) -> Result:
         """Runs a command in this process."""
+        if arguments[0] == "load" and self.chunk_items is not None:
+            arguments = (*arguments, "--chunk-items", str(self.chunk_items))
         return CliRunner().invoke(main, list(arguments), input=stdin)
 
     def json(self, *arguments: str, stdin: str | bytes | None = None, code: int = 0) -> dict[str, Any]:

@@ -1,19 +1,19 @@
-"""Holders of the lock: a place in; others that hold its lock, living or dead, and loads that can be raced with, out."""
+"""Others that hold the lock, living or dead, and loads that can be raced with."""
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
-from indexer.cli.interruption import Interruption
 from indexer.cli.progress import LoadProgress
-from indexer.engine.retry import Patience
+from indexer.engine.retry import RetryPolicy
 from indexer.loading.job import LoadJob
 from indexer.loading.load import Load
 from indexer.loading.report import LoadReport
 from indexer.locking.lock import Lock, LockHeldError
 from indexer.locking.owner import Owner
-from indexer.locking.record import LockRecord, LockRecords, MovedError, now_text
+from indexer.locking.record import LockRecord, LockRecords, RecordChangedError, now_text
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
@@ -30,7 +30,7 @@ def records(place: Place) -> LockRecords:
 def record(expiry: float = 60, owner: Owner = ELSEWHERE) -> LockRecord:
     """A load on another machine that beats now."""
     now = now_text()
-    return LockRecord(owner=owner, command="load", index=None, since=now, beat=now, expiry=expiry)
+    return LockRecord(owner=owner, command="load", index=None, since=now, heartbeat=now, expiry=expiry)
 
 
 def take_over(place: Place) -> None:
@@ -38,7 +38,7 @@ def take_over(place: Place) -> None:
     while True:
         found = records(place).read()
         assert found is not None
-        with suppress(MovedError):
+        with suppress(RecordChangedError):
             records(place).replace(found, record())
             return
 
@@ -68,22 +68,18 @@ def beating(place: Place, seconds: float, expiry: float) -> Iterator[None]:
 
 def lock(place: Place, expiry: float, say: Callable[[str], None] = lambda text: None) -> Lock:
     """This process's own, for a short while."""
-    return Lock(place.client, place.alias, "load", Patience(10), say, expiry=expiry)
+    return Lock(place.client, place.alias, "load", RetryPolicy(10), say, expiry=expiry)
 
 
-def load_with(place: Place, source: Path, expiry: float, url: str) -> LoadReport:
-    """A load whose lock has a short expiry; raises what the load raises."""
+def load_with(place: Place, source: Path, url: str, **options: Any) -> LoadReport:
+    """A load with such options of its job; raises what the load raises."""
     settings = SearchSettings(opensearch_url=url)
     platform = read_platforms(settings.platform_files).by_reference("730")
     assert platform is not None
-    job = LoadJob(files=(str(source),), platform=platform, lock_expiry=expiry, give_up_after=60)
+    job = LoadJob(files=(str(source),), platform=platform, retry_timeout=60, **options)
     report = LoadReport(platform.id, place.alias)
-    client = connect(settings, retries=0)
-    try:
-        load = Load(job, client, read_definition(), None, report)
-        load.run(LoadProgress(None, quiet=True), Interruption())
-    finally:
-        client.close()
+    with closing(connect(settings, retries=0)) as client:
+        Load(job, client, read_definition(), None, report, LoadProgress(None, quiet=True)).run(nullcontext)
     return report
 
 

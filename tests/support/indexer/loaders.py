@@ -35,8 +35,8 @@ def loader_held(place: Place, wire: Wire, when: Callable[[str, str], bool], *arg
         return None
 
     wire.rule = rule
-    program = "from indexer.engine import bulk; bulk.CHUNK_ITEMS = 20; from indexer.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "load", *arguments, "--platform", "730", "--quiet", "--json"]
+    command = [sys.executable, "-m", "indexer.cli.main", "load", *arguments, "--platform", "730", "--quiet", "--json"]
+    command += ["--chunk-items", "20"]
     environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, cwd=place.folder) as process:
         try:

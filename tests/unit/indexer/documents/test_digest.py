@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pyroaring import BitMap64
 
 from indexer.documents.digest import PARTS, Checksum, encode_document, parts_of
-from indexer.engine.failures import CommandError
-from indexer.loading.manifest import Expected, key_of
+from indexer.errors import CommandError
+from indexer.loading.manifest import Manifest, key_of
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 
 HASHES = st.integers(0, 2**64 - 1)
@@ -69,7 +69,7 @@ def test_the_content_counts_and_when_it_was_written_or_sold_does_not() -> None:
 def test_expected_without_some_ids_are_the_sums_of_the_others(found: dict[int, int], data: st.DataObject) -> None:
     ids = st.sets(st.sampled_from(sorted(found)) | IDS) if found else st.sets(IDS)
     refused, left_out = data.draw(ids), data.draw(ids)
-    with Expected() as expected:
+    with Manifest() as expected:
         for number, digest in found.items():
             expected.add(number, digest)
             if number in refused:
@@ -82,7 +82,7 @@ def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BufferedRandom(FileIO("/dev/full", "r+")))
 
     def fill() -> None:
-        with Expected() as expected:
+        with Manifest() as expected:
             for number in range(10_000):
                 expected.add(number, number)
 

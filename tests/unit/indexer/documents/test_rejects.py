@@ -7,7 +7,7 @@ import pytest
 
 from indexer.documents.refusal import Refusal
 from indexer.documents.rejects import MAX_REASONS, OTHER_REASONS, RejectsFile
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 
 PRICE = Refusal("price", "-1", "must not be negative")
 NAME = Refusal("name", None, "Field required")

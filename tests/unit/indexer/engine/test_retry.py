@@ -13,8 +13,7 @@ from opensearchpy.exceptions import (
     TransportError,
 )
 
-from indexer.engine.failures import may_pass
-from indexer.engine.retry import GivenUpError, Patience, StoppedError
+from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError, is_transient
 from mappings.connection import SearchSettings
 from mappings.engine_errors import address_of, explained
 
@@ -34,41 +33,41 @@ def test_a_call_is_made_again_until_it_succeeds() -> None:
             raise answer
         return answer
 
-    assert Patience(30).call(action) == "done"
+    assert RetryPolicy(30).call(action) == "done"
 
 
-def test_patience_ends_and_says_why() -> None:
+def test_retries_end_and_say_why() -> None:
     def action() -> None:
         raise GONE
 
-    with pytest.raises(GivenUpError, match=r"0\.3 seconds.*refused"):
-        Patience(0.3).call(action)
+    with pytest.raises(RetriesExhaustedError, match=r"0\.3 seconds.*refused"):
+        RetryPolicy(0.3).call(action)
 
 
-def test_what_cannot_pass_is_raised_at_once() -> None:
+def test_what_is_not_transient_is_raised_at_once() -> None:
     def action() -> None:
         raise NotFoundError(404, "index_not_found_exception", {})
 
     with pytest.raises(NotFoundError):
-        Patience(30).call(action)
+        RetryPolicy(30).call(action)
 
 
 def test_stopped_work_waits_no_more() -> None:
     stopped = threading.Event()
     stopped.set()
-    waits = Patience(30, stopped).waits()
+    backoff = RetryPolicy(30, stopped).backoff()
     with pytest.raises(StoppedError):
-        waits.wait("busy")
+        backoff.wait("busy")
 
 
-def test_progress_renews_patience() -> None:
-    waits = Patience(0.2).waits()
+def test_progress_starts_the_deadline_anew() -> None:
+    backoff = RetryPolicy(0.2).backoff()
     for _ in range(3):
-        waits.wait("busy")
-        waits.progress()
-    waits.wait("busy")
-    with pytest.raises(GivenUpError):
-        deque(iter(lambda: waits.wait("busy"), True), maxlen=0)
+        backoff.wait("busy")
+        backoff.reset()
+    backoff.wait("busy")
+    with pytest.raises(RetriesExhaustedError):
+        deque(iter(lambda: backoff.wait("busy"), True), maxlen=0)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_progress_renews_patience() -> None:
     ],
 )
 def test_only_faults_that_pass_are_waited_out(error: TransportError, passes: bool) -> None:
-    assert may_pass(error) is passes
+    assert is_transient(error) is passes
 
 
 @pytest.mark.parametrize(

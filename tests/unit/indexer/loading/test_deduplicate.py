@@ -4,30 +4,26 @@ import tempfile
 from io import FileIO
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.engine.failures import CommandError
-from indexer.loading import deduplicate
-from indexer.loading.deduplicate import SeenIds
+from indexer.errors import CommandError
+from indexer.loading.deduplicate import IdSet
 from mappings.item import LEAST_INTEGER, MOST_INTEGER
 
 
-@pytest.fixture(autouse=True)
-def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_id_set() -> IdSet:
     """Runs of eight ids, two a step."""
-    monkeypatch.setattr(deduplicate, "RUN_IDS", 8)
-    monkeypatch.setattr(deduplicate, "_STEP", 2)
+    return IdSet(run_ids=8, step=2)
 
 
 IDS = st.integers(LEAST_INTEGER, MOST_INTEGER) | st.integers(0, 30) | st.sampled_from((LEAST_INTEGER, MOST_INTEGER))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(IDS, max_size=80))
 def test_an_id_is_new_exactly_once(numbers: list[int]) -> None:
     known: set[int] = set()
-    with SeenIds() as ids:
+    with small_id_set() as ids:
         for number in numbers:
             assert ids.add(number) == (number not in known)
             known.add(number)
@@ -36,7 +32,7 @@ def test_an_id_is_new_exactly_once(numbers: list[int]) -> None:
 def test_ids_that_share_a_mark_are_told_apart() -> None:
     """Every one of these has the mark 0: only the ids themselves tell."""
     same = [(high << 32) | (high * 0x9E3779B1 & 0xFFFFFFFF) for high in range(60)]
-    with SeenIds() as ids:
+    with small_id_set() as ids:
         assert all(ids.add(number) for number in same)
         assert not any(ids.add(number) for number in same)
         assert all(ids.add(number + 1) for number in same)
@@ -44,14 +40,14 @@ def test_ids_that_share_a_mark_are_told_apart() -> None:
 
 def test_ids_in_any_order_over_many_runs() -> None:
     numbers = [number * 7919 % 1000 * 10**15 - 5 * 10**17 for number in range(1000)]
-    with SeenIds() as ids:
+    with small_id_set() as ids:
         assert all(ids.add(number) for number in numbers)
         assert not any(ids.add(number) for number in reversed(numbers))
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: FileIO("/dev/full", "r+"))
-    with SeenIds() as ids:
+    with small_id_set() as ids:
         for number in range(7):
             assert ids.add(number)
         with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"):

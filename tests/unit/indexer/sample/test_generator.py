@@ -13,7 +13,7 @@ import zstandard
 
 from indexer.documents.checked_item import item_from_json
 from indexer.documents.document import index_document
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from indexer.sample.catalogue import read_catalogue, written
 from indexer.sample.generator import FIRST_ID, Sampler
 from mappings.platforms import Platform, read_platforms

@@ -9,7 +9,7 @@ import pytest
 
 from indexer.documents.checked_item import CheckedItem, item_from_values
 from indexer.documents.refusal import ItemRefusedError
-from indexer.engine.failures import CommandError
+from indexer.errors import CommandError
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
 from indexer.sources.records import Record, SourceError

@@ -1,0 +1,99 @@
+"""Scans: everything that a query matches in an index, page by page, as of one point in time.
+
+The one scan of this package. A partial answer is an error, which is retried; the point in time is always closed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, TypeVar
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, OpenSearchException, TransportError
+
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+
+PAGE_ITEMS = 1000
+KEEP_ALIVE = "5m"  # between two requests
+ATTEMPTS = 3
+
+Result = TypeVar("Result")
+Json = dict[str, Any]
+
+
+class PointInTimeLostError(CommandError):
+    """The engine does not have the point in time any more, as after a restart."""
+
+
+class PointInTime:
+    """A context in which an index is read as it was at its beginning; refresh the index first to see every change."""
+
+    def __init__(self, client: OpenSearch, index: str, retry: RetryPolicy) -> None:
+        self._client = client
+        self._index = index
+        self._retry = retry
+        self.id = ""
+
+    def __enter__(self) -> "PointInTime":
+        params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false"}
+        created: Json = self._retry.call(lambda: self._client.create_pit(index=self._index, params=params))
+        self.id = created["pit_id"]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        # After an error, one attempt: what happened before matters more, and the engine closes it in the end.
+        retry = self._retry if error is None else RetryPolicy(0)
+        with suppress(OpenSearchException, CommandError):
+            retry.call(lambda: self._client.delete_pit(body={"pit_id": [self.id]}))
+
+    def search(self, body: Json) -> Json:
+        """Runs one search on all shards; raises PointInTimeLostError, RetriesExhaustedError or the client's error."""
+        request = {**body, "pit": {"id": self.id, "keep_alive": KEEP_ALIVE}}
+        try:
+            return self._retry.call(lambda: self._complete(request))
+        except NotFoundError as error:
+            message = f"the engine lost its point in time of {self._index}, is it restarting? Try again"
+            raise PointInTimeLostError(message) from error
+
+    def _complete(self, request: Json) -> Json:
+        answer: Json = self._client.search(body=request, params={"allow_partial_search_results": "false"})
+        shards = answer["_shards"]
+        if shards["failed"] or shards["successful"] != shards["total"] or answer.get("timed_out"):
+            message = f"not every part of {self._index} answered: {shards}"
+            raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", {"error": {"reason": message}})
+        return answer
+
+    def count(self, query: Json) -> int:
+        """How many documents the query matches."""
+        answer = self.search({"query": query, "size": 0, "track_total_hits": True})
+        return int(answer["hits"]["total"]["value"])
+
+    def pages(self, query: Json, *, source: Sequence[str] = (), page_items: int = PAGE_ITEMS) -> Iterator[list[Json]]:
+        """The hits in pages, by ascending id of the item, with these fields of `_source`."""
+        body: Json = {
+            "query": query,
+            "sort": ["id"],  # unique, so no item falls between two pages
+            "size": page_items,
+            "_source": list(source) or False,
+            "track_total_hits": False,
+        }
+        while hits := self.search(body)["hits"]["hits"]:
+            yield hits
+            if len(hits) < page_items:
+                return
+            body = {**body, "search_after": hits[-1]["sort"]}
+
+    def ids(self, query: Json, *, page_items: int = PAGE_ITEMS) -> Iterator[int]:
+        """The ids of the items, ascending."""
+        for page in self.pages(query, page_items=page_items):
+            yield from (int(hit["_id"]) for hit in page)
+
+
+def retry_when_lost(action: Callable[[], Result]) -> Result:
+    """Runs an action that reads a point in time, from its beginning again where the engine has lost that."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(PointInTimeLostError):
+            return action()
+    return action()

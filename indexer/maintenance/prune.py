@@ -1,0 +1,36 @@
+"""Prune: old generations and what interrupted loads have left are removed."""
+
+from collections.abc import Callable
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from indexer.engine.generations import Generations, expired
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.tombstones import Tombstones
+from indexer.locking.lock import Lock
+from mappings.definition import Definition
+
+RETRY_SECONDS = 30.0
+
+
+def prune(
+    client: OpenSearch, alias: str, definition: Definition, keep: int, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Removes all but the `keep` newest finished generations, the serving one always among them.
+
+    Unfinished generations go too: no load runs beside this, but for one of a version without locks.
+    """
+    retry = RetryPolicy(RETRY_SECONDS)
+    generations = Generations(client, alias, definition, retry)
+    with Lock(client, alias, "prune", retry, say) as lock:
+        states = generations.all()
+        old = expired(states, keep, set())
+        removed = [state.index for state in states if state.unfinished or state.index in old]
+        for index in removed:
+            lock.renew()
+            generations.remove(index)
+        for index in generations.stray_tombstones():
+            Tombstones(client, index, retry).remove()
+    kept = sorted(state.index for state in states if state.index not in removed)
+    return {"alias": alias, "kept": kept, "removed": removed}

@@ -1,0 +1,183 @@
+"""Rollback: an earlier generation serves again, once what changes by it was shown."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from indexer.engine.drift import Differences, field_differences
+from indexer.engine.generations import Generations, IndexState
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+from indexer.locking.lock import Lock
+from indexer.orders.claims import Claims, carry
+from mappings.definition import Definition
+from mappings.platforms import Platform
+
+RETRY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What a rollback would change; None is what is not known, or not so because nothing serves."""
+
+    serving: str | None
+    target: str
+    loaded_at: tuple[str | None, str]  # when the load began, RFC 3339; of the one that serves, and of the target
+    items: tuple[int | None, int]
+    changed_live: int | None  # written live to the one that serves since its load began
+    fields: Differences  # in which the target's mapping differs from this version's definition
+
+    def as_json(self) -> dict[str, Any]:
+        """Every number, for machines."""
+        return {
+            "serving": {"index": self.serving, "items": self.items[0], "loadedAt": self.loaded_at[0]},
+            "target": {"index": self.target, "items": self.items[1], "loadedAt": self.loaded_at[1]},
+            "changedLive": self.changed_live,
+            "definition": self.fields.sentence() or "equal",
+        }
+
+    def sentences(self) -> list[str]:
+        """The same for people."""
+        sentences = [f"to serve: {self.target}, {self.items[1]:,} items, loaded {self.loaded_at[1]}"]
+        if self.serving is not None:
+            sentences.append(f"in the place of: {self.serving}, {self.items[0]:,} items, loaded {self.loaded_at[0]}")
+        if self.changed_live:
+            sentences.append(
+                f"{self.changed_live:,} items were changed live since the load: these changes are not in it"
+            )
+        if self.fields:
+            sentences.append(f"its fields differ from this version's: {self.fields.sentence()}")
+        return sentences
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """One platform's alias, and which of its generations may serve."""
+
+    client: OpenSearch
+    platform: Platform
+    alias: str
+    definition: Definition
+
+    def preview(self, to: str | None) -> Preview:
+        """What a rollback would change; raises CommandError where it would be refused."""
+        generations = self._generations()
+        serving, target = self._select(generations.all(), to)
+        live = self.client.indices.get_mapping(index=target.index)[target.index]["mappings"]
+        changed_live = None
+        if serving is not None and serving.version is not None:
+            query = {"query": {"range": {"version": {"gt": serving.version}}}}
+            changed_live = int(self.client.count(index=serving.index, body=query)["count"])
+        return Preview(
+            serving=None if serving is None else serving.index,
+            target=target.index,
+            loaded_at=(None if serving is None else _loaded_at(serving), _loaded_at(target)),
+            items=(None if serving is None else generations.count(serving.index), generations.count(target.index)),
+            changed_live=changed_live,
+            fields=field_differences(self.definition, live),
+        )
+
+    def run(
+        self,
+        to: str | None,
+        claims: Claims | None,
+        say: Callable[[str], None],
+        *,
+        command: str = "rollback",
+        preview: Preview | None = None,
+    ) -> dict[str, Any]:
+        """Has an earlier generation serve again, with the orders of now marked in it first.
+
+        `preview` is what somebody agreed to: raises CommandError where something else serves by now.
+        """
+        self._select(self._generations().all(), to)  # what cannot be done is said without waiting for anybody
+        with Lock(self.client, self.alias, command, RetryPolicy(RETRY_SECONDS), say) as lock:
+            return self._run_locked(to, claims, say, lock, preview)
+
+    def _run_locked(
+        self, to: str | None, claims: Claims | None, say: Callable[[str], None], lock: Lock, preview: Preview | None
+    ) -> dict[str, Any]:
+        generations = self._generations()
+        serving, target = self._select(generations.all(), to)
+        now = None if serving is None else serving.index
+        if preview is not None and (preview.serving, preview.target) != (now, target.index):
+            message = f"{now or 'nothing'} serves by now, in the place of {preview.serving or 'nothing'}: look again"
+            raise CommandError(message)
+        if target.fingerprint != self.definition.fingerprint:
+            say(f"{target.index} has another definition than this version's: searches may not find everything")
+        if claims is not None:
+            claims.check_file(self.client, generations.alias)
+        started = datetime.now(UTC)
+        bound = set() if claims is None else claims.bound()
+        marked = 0 if claims is None else carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
+        before = generations.swap(target.index, lock.renew)
+        if claims is not None:
+            claims.publish_again(bound, started)
+        return {
+            "platform": self.platform.id,
+            "alias": self.alias,
+            "index": target.index,
+            "previous": before[0] if before else None,
+            "items": generations.count(target.index),
+            "bound": marked,
+            "swapped": True,
+        }
+
+    def _generations(self) -> Generations:
+        return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
+
+    def _select(self, states: list[IndexState], to: str | None) -> tuple[IndexState | None, IndexState]:
+        """What serves, and what is to serve in its place."""
+        target = self._target(states, to)
+        if target.fingerprint != self.definition.fingerprint and to is None:
+            message = (
+                f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
+                f"searches may run on it, name it: --to {target.index}"
+            )
+            raise CommandError(message)
+        serving = [state for state in states if state.serving and state != target]
+        return serving[-1] if serving else None, target
+
+    def _target(self, states: list[IndexState], to: str | None) -> IndexState:
+        serving = [state for state in states if state.serving]
+        if to is not None:
+            named = [state for state in states if state.index == to]
+            if not named:
+                message = f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is"
+                raise CommandError(message)
+            if named[0].loading:
+                message = f"{to} was never filled to its end and cannot serve"
+                raise CommandError(message)
+            if serving == named:
+                message = f"{to} is the one that serves already"
+                raise CommandError(message)
+            return named[0]
+        if not serving:
+            message = f"nothing serves behind {self.alias}: name a generation with --to, or load"
+            raise CommandError(message)
+        earlier = [state for state in states if not state.unfinished and state.generation < serving[-1].generation]
+        if not earlier:
+            raise CommandError(_nothing_earlier(states, serving[-1]))
+        return earlier[-1]
+
+
+def _loaded_at(state: IndexState) -> str:
+    """When its load began."""
+    started = state.generation.created_at
+    if state.version is not None:
+        started = datetime.fromtimestamp(state.version / 1e6, UTC)
+    return started.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _nothing_earlier(states: list[IndexState], serving: IndexState) -> str:
+    """The sentence for a rollback from the oldest generation; `states` are all of them, oldest first."""
+    message = f"there is no finished generation before {serving.index}"
+    later = [
+        state.index for state in reversed(states) if not state.unfinished and state.generation > serving.generation
+    ]
+    if not later:
+        return f"{message}; load the earlier catalogue again"
+    return f"{message}; to go forward again name the later one: {' or '.join(f'--to {index}' for index in later)}"

@@ -1,0 +1,70 @@
+"""Status: what serves behind an alias, who is at work, and which other generations there are."""
+
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from indexer.engine.generations import Generations, IndexState
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+from indexer.loading.resume import Checkpoints
+from indexer.locking.lock import is_alive
+from indexer.locking.record import LockRecords
+from mappings.definition import Definition
+
+RETRY_SECONDS = 30.0
+_SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
+
+
+def status(client: OpenSearch, platform: int, alias: str, definition: Definition) -> dict[str, Any]:
+    """What `status --json` prints for a platform; `definition` is `missing`, `differs` or `equal`."""
+    retry = RetryPolicy(RETRY_SECONDS)
+    generations = Generations(client, alias, definition, retry)
+    states = generations.all()
+    serving = [state for state in states if state.serving]
+    if len(serving) > 1:
+        names = ", ".join(state.index for state in serving)
+        message = f"the alias {alias} points to several indices ({names}); `gear-indexer rollback` sets it right"
+        raise CommandError(message)
+    record = retry.call(LockRecords(client, alias, RETRY_SECONDS).read)
+    alive = None if record is None else is_alive(record.owner)
+    running = None if record is None or alive is False else record.owner.id
+    answer: dict[str, Any] = {
+        "platform": platform,
+        "alias": alias,
+        "serving": None,
+        "items": None,
+        "definition": "missing",
+        "fingerprint": definition.fingerprint,
+        "settings": None,
+        "lock": None if record is None else {**record.as_json(), "alive": alive},
+        "generations": [_generation(client, generations, state, definition, running) for state in reversed(states)],
+    }
+    for state in serving:
+        answer["serving"] = state.index
+        answer["items"] = generations.count(state.index)
+        answer["definition"] = _compared(state, definition)
+        answer["settings"] = {key: state.settings.get(key) for key in _SHOWN_SETTINGS}
+    return answer
+
+
+def _compared(state: IndexState, definition: Definition) -> str:
+    return "equal" if state.fingerprint == definition.fingerprint else "differs"
+
+
+def _generation(
+    client: OpenSearch, generations: Generations, state: IndexState, definition: Definition, running: str | None
+) -> dict[str, Any]:
+    """`running` is the owner of a lock that may be alive: what it fills is `loading`."""
+    unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
+    checkpoint = Checkpoints(client, state.index).read() if state.loading else None
+    stats = client.indices.stats(index=state.index, metric="store")
+    return {
+        "index": state.index,
+        "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "state": "serving" if state.serving else unfinished if state.unfinished else "kept",
+        "items": generations.count(state.index),
+        "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],
+        "definition": _compared(state, definition),
+        "checkpoint": None if checkpoint is None else checkpoint.as_json(),
+    }

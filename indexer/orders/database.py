@@ -1,0 +1,54 @@
+"""The orders' database as a command uses it: one session, with one event loop and one store, from first use to end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from store.connection.address import database_address
+from store.connection.engine import Store
+
+Result = TypeVar("Result")
+
+
+def in_pages(items: Iterable[int], size: int) -> Iterator[list[int]]:
+    """The items in lists of at most `size`."""
+    rest = iter(items)
+    while page := list(islice(rest, size)):
+        yield page
+
+
+class OrdersDatabase:
+    """A context; nothing is opened before the first use, and each transaction has a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._runner = asyncio.Runner()
+        self._store: Store | None = None
+
+    def __enter__(self) -> "OrdersDatabase":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if self._store is not None:
+                self._runner.run(self._store.close())
+        finally:
+            self._runner.close()
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is a file that does not exist: then there are no orders, and opening it would make one."""
+        address = database_address(self._url)
+        return address.get_backend_name() == "sqlite" and not Path(address.database or "").exists()
+
+    def run(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
+        """The result of some work on the store; raises what the work raises, StoreError above all."""
+        return self._runner.run(self._with_store(work))
+
+    async def _with_store(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
+        if self._store is None:
+            self._store = Store(self._url, connections=None)
+        return await work(self._store)

@@ -1,0 +1,47 @@
+"""The rules before a swap: which counts are refused, and in what words."""
+
+import pytest
+
+from indexer.loading.job import LoadJob
+from indexer.loading.rules import Counts, broken_rules
+from mappings.platforms import read_platforms
+
+
+def _job(**limits: object) -> LoadJob:
+    platform = read_platforms().by_reference("730")
+    assert platform is not None
+    return LoadJob(files=("-",), platform=platform, **limits)  # type: ignore[arg-type]  # any of its limits
+
+
+def _counts(**counts: object) -> Counts:
+    values = {"read": 100, "accepted": 100, "rejected": 0, "serving": 0, "rejects": None, **counts}
+    return Counts(**values)  # type: ignore[arg-type]  # any of its counts
+
+
+@pytest.mark.parametrize(
+    ("limits", "counts", "options"),
+    [
+        ({}, {}, []),
+        ({}, {"rejected": 1, "accepted": 99}, []),
+        ({}, {"rejected": 2, "accepted": 98}, ["--max-rejects"]),
+        ({"max_rejects": 2}, {"rejected": 2, "accepted": 98}, []),
+        ({}, {"read": 0, "accepted": 0}, ["--allow-empty"]),
+        ({"allow_empty": True}, {"read": 0, "accepted": 0, "serving": 50}, []),
+        ({}, {"serving": 200}, []),
+        ({}, {"serving": 201}, ["--min-share"]),
+        ({"min_share": 0}, {"serving": 9999}, []),
+        ({}, {"rejected": 100, "accepted": 0}, ["--max-rejects", "--allow-empty"]),
+        ({}, {"rejected": 50, "accepted": 50, "serving": 1000}, ["--max-rejects", "--min-share"]),
+    ],
+)
+def test_every_rule_names_the_option_that_lifts_it(
+    limits: dict[str, object], counts: dict[str, object], options: list[str]
+) -> None:
+    sentences = broken_rules(_job(**limits), _counts(**counts))
+    assert len(sentences) == len(options)
+    assert all(option in sentence for option, sentence in zip(options, sentences, strict=True))
+
+
+def test_the_file_of_rejects_is_named() -> None:
+    [sentence] = broken_rules(_job(), _counts(rejected=9, rejects="mine.ndjson"))
+    assert sentence == "9 of 100 items were refused, more than 1 % (--max-rejects); mine.ndjson says why"
