@@ -21,8 +21,6 @@ WRITTEN = [file for file in DOCUMENTS if file.name not in PAGES]
 SETTINGS = {str(field.validation_alias or f"GEAR_{name.upper()}") for name, field in Settings.model_fields.items()} | {
     f"GEAR_NODE_{name.upper()}" for name in NodeSettings.model_fields
 }
-# Named already; the options of loads get these names.
-PENDING = {"--retry-timeout", "--concurrency"}
 # Names that begin like settings: of the tests, and of Compose.
 OTHER_VARIABLES = re.compile(r"GEAR_(TEST_\w+|POSTGRES_PASSWORD|OPENSEARCH_HEAP|SAMPLE_COUNT|IMAGE)")
 TESTS = {
@@ -91,8 +89,6 @@ def test_commands_and_their_options_exist(file: Path) -> None:
     named = re.findall(r"`make ([a-z][a-z-]+)`", text) + re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)
     assert set(named) <= TARGETS
     for line in command_lines(text):
-        if any(line.startswith(name) for name in PENDING):
-            continue
         words = shlex.split(line.split("|")[0].replace("…", ""), comments=True)
         name = max((name for name in COMMANDS if words[: len(name.split())] == name.split()), key=len)
         rest = words[len(name.split()) :]
@@ -107,7 +103,7 @@ def test_commands_and_their_options_exist(file: Path) -> None:
 def test_options_named_alone_exist(name: str) -> None:
     options = {flag for command in COMMANDS.values() for option in command.params for flag in (*option.opts, "--help")}
     spans = code_spans(text_of(ROOT / name))
-    assert {span.split()[0] for span in spans if span.startswith("--")} <= options | PENDING
+    assert {span.split()[0] for span in spans if span.startswith("--")} <= options
 
 
 def test_the_settings_on_the_operations_page_are_those_of_the_code() -> None:
@@ -118,7 +114,7 @@ def test_the_settings_on_the_operations_page_are_those_of_the_code() -> None:
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.name)
 def test_settings_exist(file: Path) -> None:
     named = {name for span in code_spans(text_of(file)) for name in re.findall(r"\bGEAR_[A-Z_]+[A-Z]\b", span)}
-    assert {name for name in named - SETTINGS - PENDING if not OTHER_VARIABLES.fullmatch(name)} == set()
+    assert {name for name in named - SETTINGS if not OTHER_VARIABLES.fullmatch(name)} == set()
 
 
 def test_every_error_code_is_documented() -> None:
