@@ -1,1 +1,1 @@
-"""The contract between who writes the index and who reads it: shape, names, address."""
+"""The contract between the writer and the reader of the index: its shape, its names, its address."""

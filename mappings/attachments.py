@@ -1,4 +1,4 @@
-"""The tokens of attachments: an item's attachments in, the keywords of its field `attachments` out, and what to ask.
+"""Encodes attachments as tokens, the keywords of the field `attachments`, and the ranges that search them. Pure.
 
 Writer and reader both take their tokens from here. All tokens of a name begin with the folded name and a separator:
 
@@ -26,23 +26,23 @@ _DOUBLE = struct.Struct(">d")
 
 def attachment_tokens(attachments: Iterable[tuple[str, float | None]]) -> list[str]:
     """The tokens of an item's attachments, given by name and wear."""
-    given = [(name_key(name), None if wear is None else wear_key(wear)) for name, wear in attachments]
+    keyed = [(name_key(name), None if wear is None else wear_key(wear)) for name, wear in attachments]
     tokens = []
-    if len({key for key, _ in given}) == len(given):  # nearly every item; the same tokens, much faster
-        for key, wear in given:
+    if len({key for key, _ in keyed}) == len(keyed):  # nearly every item, much faster
+        for key, wear in keyed:
             first = f"{key}{SEPARATOR}1"
             tokens.append(first)
             if wear is not None:
                 tokens.append(f"{first}:{wear}")
         return tokens
     wears: dict[str, list[str | None]] = {}
-    for key, wear in given:
+    for key, wear in keyed:
         wears.setdefault(key, []).append(wear)
-    for key, held in wears.items():
-        worn = sorted([wear for wear in held if wear is not None])
-        tokens += [f"{key}{SEPARATOR}{count}" for count in range(1, len(held) + 1)]
-        tokens += [f"{key}{SEPARATOR}{count}:{wear}" for count, wear in enumerate(worn, start=1)]
-        tokens += [f"{key}{SEPARATOR}+:{wear}" for wear in worn[1:]]
+    for key, all_wears in wears.items():
+        known_wears = sorted([wear for wear in all_wears if wear is not None])
+        tokens += [f"{key}{SEPARATOR}{count}" for count in range(1, len(all_wears) + 1)]
+        tokens += [f"{key}{SEPARATOR}{count}:{wear}" for count, wear in enumerate(known_wears, start=1)]
+        tokens += [f"{key}{SEPARATOR}+:{wear}" for wear in known_wears[1:]]
     return tokens
 
 
@@ -65,7 +65,7 @@ def other_range(name: str, low: float, high: float) -> tuple[str, str]:
 
 @lru_cache(maxsize=16_384)
 def name_key(name: str) -> str:
-    """What is compared of a name: its folded form, or the name itself where folding leaves nothing of it."""
+    """The form in which names are compared: folded, or the name itself where folding leaves nothing."""
     return fold(name) or SEPARATOR + name.encode().hex()
 
 

@@ -1,4 +1,4 @@
-"""The connection: the settings of the search engine in, an OpenSearch client out. The only place that builds one."""
+"""Builds the clients of the search engine from its settings. No other module does."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def _is_address(text: str) -> bool:
 
 
 class _FastJson(JSONSerializer):
-    """Bodies by orjson: several times faster than the library's own, and strict about numbers."""
+    """JSON by orjson: several times faster than the library's own, and strict about numbers."""
 
     def dumps(self, data: Any) -> Any:
         return data if isinstance(data, str | bytes) else orjson.dumps(data)
@@ -68,26 +68,26 @@ class _FastJson(JSONSerializer):
             raise SerializationError(s, error) from error
 
 
-class _Undecoded(_FastJson):
-    """Bodies by orjson; answers as the bytes that they are."""
+class _RawResponses(_FastJson):
+    """Requests by orjson; responses stay bytes."""
 
     def loads(self, s: Any) -> Any:
         return s
 
 
-class _Bytes(aiohttp.ClientResponse):
-    """An answer that stays the bytes that came, unless it is an error: one ★ and it would be written anew twice."""
+class _BytesResponse(aiohttp.ClientResponse):
+    """A response whose text stays bytes unless it is an error: decoding and encoding it again costs two copies."""
 
     async def text(self, encoding: str | None = None, errors: str = "strict") -> Any:
         return await self.read() if self.ok else await super().text("utf-8", "replace")
 
 
 class _BytesConnection(AIOHttpConnection):
-    """The library's connection with such answers."""
+    """The library's connection with such responses."""
 
     async def _create_aiohttp_session(self) -> Any:
         await super()._create_aiohttp_session()
-        self.session._response_class = _Bytes
+        self.session._response_class = _BytesResponse
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
@@ -129,11 +129,11 @@ def connect(settings: SearchSettings, *, timeout: float = 60, retries: int = 3, 
 def connect_async(
     settings: SearchSettings, *, timeout: float = 2.5, retries: int = 1, connections: int = 32, decoded: bool = True
 ) -> AsyncOpenSearch:
-    """A client for the API: one pool of kept-alive connections, `timeout` seconds a call.
+    """A client for the API: one pool of keep-alive connections, `timeout` seconds a call.
 
-    With `decoded=False` its answers are the bytes of JSON, for who reads only parts of them.
+    With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them.
     """
     options = _options(settings, timeout, retries)
     if not decoded:
-        options |= {"serializer": _Undecoded(), "connection_class": _BytesConnection}
+        options |= {"serializer": _RawResponses(), "connection_class": _BytesConnection}
     return AsyncOpenSearch(**options, pool_maxsize=connections)

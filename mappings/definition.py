@@ -1,4 +1,4 @@
-"""The index definition: `gear.json` in, the body that creates an index and its fingerprint out."""
+"""Reads the index definition, `gear.json`, and computes its fingerprint."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ class Definition:
         return {**self.body, "mappings": mappings}
 
     def with_shards(self, count: int) -> "Definition":
-        """The same definition for an index of so many primary shards; the fingerprint does not tell them apart."""
+        """The same definition with `count` primary shards, which the fingerprint leaves out."""
         settings = self.body["settings"]
         index = {**settings["index"], "number_of_shards": count}
         return replace(self, body={**self.body, "settings": {**settings, "index": index}})

@@ -1,4 +1,4 @@
-"""Errors of the engine: what its client raised in, one sentence for a person that names the setting out."""
+"""Describes errors of the engine's client in one sentence that names the setting to look at."""
 
 import os
 import re
@@ -11,27 +11,27 @@ from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from mappings.connection import SearchSettings
 
-# What urllib3 puts before its messages; the address is named by ours.
+# What urllib3 puts before its messages; ours name the address.
 _POOL = re.compile(r"^HTTPS?Connection(Pool)?\(.*?\): ")
 
 READ_ONLY_BLOCK = "read-only-allow-delete"
 
 
-def address_of(settings: SearchSettings) -> str:
-    """The engine's address without names and passwords."""
-    shown = []
+def redacted_address(settings: SearchSettings) -> str:
+    """The engine's address without logins."""
+    addresses = []
     for address in settings.opensearch_url.split(","):
         parts = urlsplit(address.strip())
-        shown.append(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}")
-    return ",".join(shown)
+        addresses.append(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}")
+    return ",".join(addresses)
 
 
 def is_disk_full(reason: str) -> bool:
-    """Whether an index takes no writes because a disk of the engine has reached its flood stage."""
+    """Whether an index takes no writes because one of the engine's disks has reached the flood stage."""
     return READ_ONLY_BLOCK in reason
 
 
-def disk_full(reason: str) -> str:
+def disk_full_message(reason: str) -> str:
     """The sentence for an engine whose disk is too full to write."""
     return (
         "the engine's disk is too full and its indices are read-only (flood stage): make room, "
@@ -39,7 +39,7 @@ def disk_full(reason: str) -> str:
     )
 
 
-def explained(error: OpenSearchException, address: str) -> str:
+def describe_error(error: OpenSearchException, address: str) -> str:
     """One sentence for an error of the client."""
     if isinstance(error, exceptions.ConnectionTimeout):
         return f"OpenSearch at {address} (GEAR_OPENSEARCH_URL) did not answer in time"
@@ -51,7 +51,7 @@ def explained(error: OpenSearchException, address: str) -> str:
             f"{cause(error)}"
         )
     if is_disk_full(cause(error)):
-        return disk_full(cause(error))
+        return disk_full_message(cause(error))
     return f"OpenSearch at {address} answered with an error: {cause(error)}"
 
 
@@ -66,18 +66,18 @@ def cause(error: OpenSearchException) -> str:
 
 def _reason(error: TransportError) -> str:
     info = error.info
-    found = info.get("error") if isinstance(info, dict) else info
-    reason = found.get("reason") if isinstance(found, dict) else found
+    detail = info.get("error") if isinstance(info, dict) else info
+    reason = detail.get("reason") if isinstance(detail, dict) else detail
     return str(reason)[:500]
 
 
 def _unreached(error: object) -> str:
-    """Why there is no connection, in the same words for the blocking client and for the other."""
+    """Why there is no connection, in the same words for the blocking and the async client."""
     if not isinstance(error, aiohttp.ClientConnectorError):
         return _POOL.sub("", str(error))
-    found = error.os_error
+    os_error = error.os_error
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"Failed to resolve '{error.host}' ({found})"
-    if isinstance(found, ssl.SSLError) or not found.errno:
-        return str(found)
-    return f"Failed to establish a new connection: [Errno {found.errno}] {os.strerror(found.errno)}"
+        return f"Failed to resolve '{error.host}' ({os_error})"
+    if isinstance(os_error, ssl.SSLError) or not os_error.errno:
+        return str(os_error)
+    return f"Failed to establish a new connection: [Errno {os_error.errno}] {os.strerror(os_error.errno)}"

@@ -1,4 +1,4 @@
-"""The one table of what can be asked: the API's filter and sort names to index fields and their kinds.
+"""The one table of filters, sorts and suggestions: from the API's names to index fields and their kinds.
 
 Adding a filter, a facet or a sort is one row here (and its field in `gear.json`) with one golden file.
 """
@@ -11,20 +11,20 @@ class Kind(StrEnum):
     """How a filter's values are compared."""
 
     FOLDED = "folded"  # any of these strings, after folding
-    WHOLE = "whole"  # any of these integers
-    MONEY = "money"  # a range in the currency's main unit, minor units in the index; asked of `ascending` below it
+    INTEGER = "integer"  # any of these integers
+    MONEY = "money"  # a range in the currency's main unit, minor units in the index, in its sub-field `ascending`
     RANGE = "range"  # a range of numbers
-    ATTACHED = "attached"  # conditions that attachments must meet
+    ATTACHMENTS = "attachments"  # conditions that attachments must meet
 
 
 @dataclass(frozen=True)
 class Filter:
-    """One filter: its name in `filters`, its index field, its kind, how many values it takes, whether it is a facet."""
+    """One filter: its name in `filters`, its index field and kind, and whether it is a facet."""
 
     name: str
     field: str
     kind: Kind
-    most: int = 100
+    max_values: int = 100
     facet: bool = False
 
 
@@ -39,7 +39,7 @@ class Sort:
 
 @dataclass(frozen=True)
 class Suggested:
-    """One kind of suggestion and the index field that holds its texts; `several`: an item may have more than one."""
+    """One kind of suggestion and the index field of its texts; `several`: an item may have more than one."""
 
     kind: str
     field: str
@@ -58,11 +58,11 @@ FILTERS: tuple[Filter, ...] = (
     Filter("tournament", "tournament", Kind.FOLDED, facet=True),
     Filter("color", "color", Kind.FOLDED, facet=True),
     Filter("float", "float", Kind.RANGE, facet=True),
-    Filter("seed", "seed", Kind.WHOLE, 1000),
-    Filter("paintIndex", "paintIndex", Kind.WHOLE),
-    Filter("pattern", "pattern", Kind.WHOLE),
-    Filter("ids", "id", Kind.WHOLE, 1000),
-    Filter("attachments", "attachments", Kind.ATTACHED, 20),
+    Filter("seed", "seed", Kind.INTEGER, 1000),
+    Filter("paintIndex", "paintIndex", Kind.INTEGER),
+    Filter("pattern", "pattern", Kind.INTEGER),
+    Filter("ids", "id", Kind.INTEGER, 1000),
+    Filter("attachments", "attachments", Kind.ATTACHMENTS, 20),
 )
 
 FACETS: tuple[Filter, ...] = tuple(row for row in FILTERS if row.facet)

@@ -1,6 +1,6 @@
-"""The gear item: the shape in which it is loaded and answered, with the limits of each field.
+"""The gear item: the shape in which it is loaded and shown in answers, with the limits of each field. Pure.
 
-Every key is present in an answer; what does not apply or is not known is null, `attachments` is then empty.
+An answer has every key; a value that does not apply or is unknown is null, `attachments` is then empty.
 """
 
 from typing import Annotated, Any
@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-LEAST_INTEGER = -(2**63)
-MOST_INTEGER = 2**63 - 1
-MOST_ATTACHMENTS = 100
+MIN_INTEGER = -(2**63)
+MAX_INTEGER = 2**63 - 1
+MAX_ATTACHMENTS = 100
 
-Integer = Annotated[int, Field(strict=True, ge=LEAST_INTEGER, le=MOST_INTEGER)]
+Integer = Annotated[int, Field(strict=True, ge=MIN_INTEGER, le=MAX_INTEGER)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 # A NUL ends a string for many readers, and PostgreSQL, which keeps the name of an ordered item, cannot store it.
@@ -21,11 +21,11 @@ Word = Annotated[Text, Field(min_length=1, max_length=256)]
 Address = Annotated[Text, Field(min_length=1, max_length=2048)]
 
 
-def _absent_as_empty(value: Any) -> Any:
+def _null_as_object(value: Any) -> Any:
     return {} if value is None else value
 
 
-def _absent_as_none_of_it(value: Any) -> Any:
+def _null_as_list(value: Any) -> Any:
     return [] if value is None else value
 
 
@@ -82,8 +82,8 @@ class GearItem(_Shape):
     image: Address | None = None
     inspect_link: Address | None = None
     description: Annotated[Text, Field(max_length=10_000)] | None = None
-    details: Annotated[Details, BeforeValidator(_absent_as_empty)] = Field(default_factory=Details)
-    paint: Annotated[Paint, BeforeValidator(_absent_as_empty)] = Field(default_factory=Paint)
-    attachments: Annotated[
-        list[Attachment], Field(max_length=MOST_ATTACHMENTS), BeforeValidator(_absent_as_none_of_it)
-    ] = Field(default_factory=list)
+    details: Annotated[Details, BeforeValidator(_null_as_object)] = Field(default_factory=Details)
+    paint: Annotated[Paint, BeforeValidator(_null_as_object)] = Field(default_factory=Paint)
+    attachments: Annotated[list[Attachment], Field(max_length=MAX_ATTACHMENTS), BeforeValidator(_null_as_list)] = Field(
+        default_factory=list
+    )

@@ -1,6 +1,6 @@
-"""Names: a prefix and a platform in, the alias that readers know and the names of its generations out.
+"""Names the alias that readers know, and its generations. Pure.
 
-A generation is one whole index of a platform's catalogue: `<alias>-<UTC timestamp>-<fingerprint>`, the timestamp
+A generation is one complete index of a platform's catalogue: `<alias>-<UTC timestamp>-<fingerprint>`, the timestamp
 with milliseconds as 17 digits, so that names sort by age and two loads in one second do not collide.
 """
 
@@ -13,7 +13,7 @@ _GENERATION = re.compile(r"(?P<alias>.+)-(?P<stamp>\d{17})-(?P<fingerprint>[0-9a
 
 @dataclass(frozen=True, order=True)
 class Generation:
-    """One index of a platform: when its load began and with which definition it was made."""
+    """One index of a platform: when its load began, and the fingerprint of its definition."""
 
     created_at: datetime
     fingerprint: str
@@ -27,27 +27,27 @@ def alias_of(prefix: str, platform: int) -> str:
 
 def generation_name(alias: str, created_at: datetime, fingerprint: str) -> str:
     """The name of the index that a load begun at `created_at` fills."""
-    moment = created_at.astimezone(UTC)
-    return f"{alias}-{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}-{fingerprint}"
+    utc = created_at.astimezone(UTC)
+    return f"{alias}-{utc:%Y%m%d%H%M%S}{utc.microsecond // 1000:03d}-{fingerprint}"
 
 
 def generation_pattern(alias: str) -> str:
-    """The wildcard that catches every generation; `parse_generation` sorts out what else it catches."""
+    """A wildcard that matches every generation, and names that `parse_generation` rejects."""
     return f"{alias}-*"
 
 
 def locks_alias(alias: str) -> str:
-    """Behind which the locks of all platforms are, such as `gear-locks`."""
+    """The alias of the locks of all platforms, such as `gear-locks`."""
     return f"{alias.rpartition('-')[0]}-locks"
 
 
 def locks_index(alias: str) -> str:
-    """The index itself; no platform's alias or generation can have its name."""
+    """The index of the locks; no platform's alias or generation can have its name."""
     return f"{locks_alias(alias)}-v1"
 
 
 def parse_generation(alias: str, index: str) -> Generation | None:
-    """What an index name says, or None where it is not a generation of this alias."""
+    """Parses the name of an index; None where it is no generation of this alias."""
     match = _GENERATION.fullmatch(index)
     if match is None or match["alias"] != alias:
         return None

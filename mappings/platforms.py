@@ -1,4 +1,4 @@
-"""Platforms: the files in `platforms/` in, checked platforms, found by id or slug, out. One file is one game."""
+"""Reads and checks the platform files, one a game; platforms are looked up by id or slug."""
 
 import re
 import tomllib
@@ -39,8 +39,8 @@ class PlatformIdRule(_Part):
 
     name: str
     pattern: Pattern
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
 
 class TradeLinkRule(_Part):
@@ -134,17 +134,16 @@ class Platform(_Part):
     @cached_property
     def language(self) -> Vocabulary:
         """The vocabulary with the exteriors and their codes."""
-        held = self.vocabulary.fields
-        exteriors = dict(held.get("exterior", {}))
+        fields = self.vocabulary.fields
+        exteriors = dict(fields.get("exterior", {}))
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
-        mine = self.vocabulary
         return Vocabulary(
-            fields={**held, "exterior": exteriors},
-            words=mine.words,
-            term=mine.term,
-            narrowing=mine.narrowing,
-            fillers=mine.fillers,
+            fields={**fields, "exterior": exteriors},
+            words=self.vocabulary.words,
+            term=self.vocabulary.term,
+            narrowing=self.vocabulary.narrowing,
+            fillers=self.vocabulary.fillers,
         )
 
 
@@ -152,7 +151,7 @@ class Platforms:
     """All platforms, ordered by id."""
 
     def __init__(self, platforms: Sequence[Platform]) -> None:
-        self._by_id = {platform.id: platform for platform in sorted(platforms, key=lambda one: one.id)}
+        self._by_id = {platform.id: platform for platform in sorted(platforms, key=lambda platform: platform.id)}
         self._by_slug = {platform.slug: platform for platform in platforms}
         if len(self._by_id) != len(platforms) or len(self._by_slug) != len(platforms):
             message = "two platform files have the same id or the same slug"
@@ -179,7 +178,7 @@ class Platforms:
         decimal = reference.isascii() and reference.isdigit() and len(reference) <= len(str(2**31))
         return self._by_id.get(int(reference)) if decimal and str(int(reference)) == reference else None
 
-    def known(self) -> str:
+    def describe(self) -> str:
         """The known platforms for a message: `730 (cs2)`, separated by commas."""
         return ", ".join(f"{platform.id} ({platform.slug})" for platform in self)
 

@@ -1,4 +1,7 @@
-"""A platform's vocabulary: the tables of its file in; what a spelling means, found by its letters, out."""
+"""A platform's vocabulary: what each spelling means, looked up by its letters. Pure.
+
+`letters_of` differs from `folding.fold`: it drops the accents of every script, but writes no letter as another.
+"""
 
 import re
 import unicodedata
@@ -20,7 +23,7 @@ def words_of(text: str) -> list[str]:
         return _WORD.findall(text)
     composed = unicodedata.normalize("NFC", text)
     return _WORD.findall(
-        "".join(one for one in composed if unicodedata.category(one) != "Mn").translate(_DROPPED_MARKS)
+        "".join(letter for letter in composed if unicodedata.category(letter) != "Mn").translate(_DROPPED_MARKS)
     )
 
 
@@ -29,13 +32,13 @@ def letters_of(words: Iterable[str]) -> str:
     joined = "".join(words)
     if joined.isascii():
         return joined.lower()
-    apart = unicodedata.normalize("NFKD", joined)
-    return "".join(one for one in apart if unicodedata.category(one) != "Mn").casefold()
+    decomposed = unicodedata.normalize("NFKD", joined)
+    return "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn").casefold()
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a spelling stands for: an item with one of the values in every field, and with all of the words."""
+    """What a spelling stands for: items with one of the values in every field, and with all of the words."""
 
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
     words: str = ""
@@ -48,10 +51,10 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Entry:
-    """All that one spelling may mean, into how many words it may be split when it is typed, and how it is listed."""
+    """All that one spelling may mean, the most words it may be typed as, and the splits that the file lists."""
 
     meanings: tuple[Meaning, ...]
-    most_words: int
+    max_words: int
     listed: frozenset[tuple[str, ...]] = frozenset()
 
 
@@ -124,16 +127,16 @@ class Vocabulary(BaseModel):
                     *(Meaning(((field, tuple(some)),)) for field, some in values.get(letters, {}).items()),
                     *others[letters],
                 ),
-                max(len(words) for words in held),
-                frozenset(held),
+                max(len(words) for words in splits),
+                frozenset(splits),
             )
-            for letters, held in listed.items()
+            for letters, splits in listed.items()
         }
 
     @cached_property
     def longest(self) -> int:
         """The most words that a spelling has."""
-        return max((entry.most_words for entry in self.entries.values()), default=0)
+        return max((entry.max_words for entry in self.entries.values()), default=0)
 
     def cut(self, letters: Sequence[str]) -> Iterator[tuple[int, int, Entry | None]]:
         """Words, each by its letters, as their longest spellings: where each begins, its words, and what it means."""
@@ -145,15 +148,15 @@ class Vocabulary(BaseModel):
 
     def _longest(self, letters: Sequence[str], at: int) -> tuple[int, Entry | None]:
         for length in range(min(self.longest, len(letters) - at), 0, -1):
-            held = tuple(letters[at : at + length])
-            entry = self.entries.get("".join(held))
-            if entry is not None and length <= entry.most_words and self._is_spelt_so(entry, held):
+            window = tuple(letters[at : at + length])
+            entry = self.entries.get("".join(window))
+            if entry is not None and length <= entry.max_words and self._is_spelt_so(entry, window):
                 return length, entry
         return 1, None
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
-        return len(letters) == 1 or letters in entry.listed or not any(one in self.entries for one in letters)
+        return len(letters) == 1 or letters in entry.listed or not any(word in self.entries for word in letters)
 
     def parts(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
@@ -169,7 +172,7 @@ class Vocabulary(BaseModel):
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""
         fields = [[field for field, _ in meaning.filters] for meaning in meanings]
-        return bool(fields) and all(any(field in self.narrowing for field in held) for held in fields)
+        return bool(fields) and all(any(name in self.narrowing for name in names) for names in fields)
 
     def _spelt(self) -> Iterable[tuple[str, tuple[str, str, Meaning | None]]]:
         for field, values in self.fields.items():

@@ -48,14 +48,14 @@ def checked(build: Callable[[], Result]) -> Result:
     from pydantic import ValidationError
 
     from mappings.platforms import PlatformFileError
-    from mappings.setting_faults import setting_faults
+    from mappings.setting_errors import describe_setting_errors
 
     try:
         return build()
     except PlatformFileError as error:
         raise click.ClickException(str(error)) from None
     except ValidationError as error:
-        raise click.ClickException(setting_faults(error)) from None
+        raise click.ClickException(describe_setting_errors(error)) from None
 
 
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:

@@ -62,7 +62,7 @@ def _explanation(number: int, body: str, reference: str | None) -> "Explanation"
     from api.cli.context import checked
     from api.errors import ApiError
     from mappings.connection import SearchSettings
-    from mappings.engine_errors import address_of, explained
+    from mappings.engine_errors import describe_error, redacted_address
     from mappings.platforms import read_platforms
 
     settings = checked(SearchSettings)
@@ -71,10 +71,10 @@ def _explanation(number: int, body: str, reference: str | None) -> "Explanation"
     try:
         return asyncio.run(_explain(settings, platforms, number, text, reference))
     except OpenSearchException as error:
-        raise click.ClickException(explained(error, address_of(settings))) from error
+        raise click.ClickException(describe_error(error, redacted_address(settings))) from error
     except ApiError as error:
         if isinstance(error.__cause__, OpenSearchException):
-            raise click.ClickException(explained(error.__cause__, address_of(settings))) from error
+            raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
         raise click.ClickException(_error_text(error)) from error
 
 
@@ -106,11 +106,11 @@ async def _explain(
 
 def _platform(platforms: "Platforms", reference: str | None, of_body: int | None) -> "Platform":
     if reference is None and of_body is None and len(platforms) > 1:
-        message = f"say with --platform whose item it is: {platforms.known()}"
+        message = f"say with --platform whose item it is: {platforms.describe()}"
         raise click.UsageError(message)
     named = str(of_body) if reference is None and of_body is not None else reference
     platform = next(iter(platforms)) if named is None else platforms.by_reference(named)
     if platform is None:
-        message = f"{named} is no known platform; known are {platforms.known()}"
+        message = f"{named} is no known platform; known are {platforms.describe()}"
         raise click.UsageError(message)
     return platform

@@ -8,15 +8,15 @@ from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
-from mappings.money import MOST_PRICE
+from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.money import MAX_PRICE
 
 
 def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         message = "must be an integer"
         raise ValueError(message)
-    if not LEAST_INTEGER <= value <= MOST_INTEGER:
+    if not MIN_INTEGER <= value <= MAX_INTEGER:
         message = "must be a 64-bit integer"
         raise ValueError(message)
     if value != int(value):
@@ -35,13 +35,13 @@ def _number(value: Any) -> Decimal:
 Int64 = Annotated[
     int,
     BeforeValidator(_integer),
-    WithJsonSchema({"type": "integer", "minimum": LEAST_INTEGER, "maximum": MOST_INTEGER}),
+    WithJsonSchema({"type": "integer", "minimum": MIN_INTEGER, "maximum": MAX_INTEGER}),
 ]
 Price = Annotated[
     Decimal,
     BeforeValidator(_number),
-    Field(ge=0, le=MOST_PRICE),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": float(MOST_PRICE)}),
+    Field(ge=0, le=MAX_PRICE),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": float(MAX_PRICE)}),
 ]
 Share = Annotated[
     Decimal,
@@ -72,4 +72,4 @@ def parse_item_id(text: str) -> int | None:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
         return None
     number = int(text)
-    return number if str(number) == text and LEAST_INTEGER <= number <= MOST_INTEGER else None
+    return number if str(number) == text and MIN_INTEGER <= number <= MAX_INTEGER else None

@@ -202,7 +202,7 @@ async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder
     """Checks every rule; returns the order to place and the scenario of a sandbox order."""
     token, body, platform, item = request.token, request.body, request.platform, request.item
     if platform is None:
-        message = f"unknown platform; known are {services.platforms.known()}"
+        message = f"unknown platform; known are {services.platforms.describe()}"
         raise invalid("platform", message, "unknown_platform")
     _check_fields(services, body, platform)
     scenario = None

@@ -19,14 +19,14 @@ from api.search.schemas.search import (
 from api.search.schemas.values import MAX_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, SORTS, Filter, Kind
-from mappings.money import MOST_PRICE
+from mappings.money import MAX_PRICE
 
 _KINDS = {
     Kind.FOLDED: "values",
-    Kind.WHOLE: "integers",
+    Kind.INTEGER: "integers",
     Kind.MONEY: "range",
     Kind.RANGE: "range",
-    Kind.ATTACHED: "attachments",
+    Kind.ATTACHMENTS: "attachments",
 }
 
 
@@ -64,11 +64,11 @@ def limits(settings: Settings) -> dict[str, Any]:
 
 def _bounds(row: Filter) -> dict[str, int]:
     if row.kind is Kind.MONEY:
-        return {"minimum": 0, "maximum": int(MOST_PRICE)}
+        return {"minimum": 0, "maximum": int(MAX_PRICE)}
     if row.kind is Kind.RANGE:
         return {"minimum": 0, "maximum": 1}
-    if row.kind is Kind.ATTACHED:
-        return {"maxValues": row.most, "maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
-    if row.kind is Kind.WHOLE:
-        return {"maxValues": row.most}
-    return {"maxValues": row.most, "maxCharacters": MAX_VALUE_CHARACTERS}
+    if row.kind is Kind.ATTACHMENTS:
+        return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
+    if row.kind is Kind.INTEGER:
+        return {"maxValues": row.max_values}
+    return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS}

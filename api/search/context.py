@@ -91,7 +91,7 @@ def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platfor
         return tuple(platforms)
     platform = platforms.by_id(body.platform)
     if platform is None:
-        message = f"unknown platform {body.platform}; known are {platforms.known()}"
+        message = f"unknown platform {body.platform}; known are {platforms.describe()}"
         raise ApiError("unknown_platform", message, [Detail("platform", message)])
     return (platform,)
 

@@ -28,7 +28,7 @@ from api.search.query.request import (
     page_request,
     with_filter,
 )
-from mappings.money import MOST_MINOR, NO_PRICE
+from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import Platform
 from mappings.vocabulary import words_of
 
@@ -37,7 +37,7 @@ RETRY_SECONDS = 10.0
 # Items above the first bound: the engine goes through so many in less time than another request takes.
 INITIAL_WINDOW = 2_000
 WIDENING_FACTOR = 25  # for the next bound, if too few were found above the last one
-_BUCKETS = MOST_MINOR.bit_length()
+_BUCKETS = MAX_MINOR.bit_length()
 
 # Filters that hardly any item passes, and the number of words that hardly any name has: pruning would find nothing.
 _SELECTIVE_FILTERS = frozenset({"ids", "seed", "pattern"})

@@ -150,9 +150,9 @@ async def get_item(
 def _platform(reference: str | None, platforms: Platforms) -> Platform:
     if reference is None:
         if len(platforms) > 1:
-            raise invalid("platform", f"name one: {platforms.known()}")
+            raise invalid("platform", f"name one: {platforms.describe()}")
         return next(iter(platforms))
     platform = platforms.by_reference(reference)
     if platform is None:
-        raise invalid("platform", f"unknown platform; known are {platforms.known()}", "unknown_platform")
+        raise invalid("platform", f"unknown platform; known are {platforms.describe()}", "unknown_platform")
     return platform

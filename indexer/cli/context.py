@@ -18,9 +18,9 @@ from indexer.orders.claims import Claims
 from indexer.orders.database import OrdersDatabase
 from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
-from mappings.engine_errors import address_of, explained
+from mappings.engine_errors import describe_error, redacted_address
 from mappings.platforms import Platform, PlatformFileError, Platforms
-from mappings.setting_faults import setting_faults
+from mappings.setting_errors import describe_setting_errors
 from store.connection.settings import StoreSettings
 
 INTERRUPTED = 130  # what a shell reports for a command ended by Ctrl-C
@@ -37,9 +37,9 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
     except (CommandError, SourceError, PlatformFileError) as error:
         answer["error"] = str(error)
     except ValidationError as error:
-        answer["error"] = setting_faults(error)
+        answer["error"] = describe_setting_errors(error)
     except OpenSearchException as error:
-        answer["error"] = explained(error, address_of(SearchSettings()))
+        answer["error"] = describe_error(error, redacted_address(SearchSettings()))
     except KeyboardInterrupt:
         answer["error"] = "interrupted"
         code = INTERRUPTED
@@ -55,7 +55,7 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
 def platform_of(platforms: Platforms, reference: str) -> Platform:
     platform = platforms.by_reference(reference)
     if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.known()}"
+        message = f"{reference} is no known platform; known are {platforms.describe()}"
         raise CommandError(message)
     return platform
 

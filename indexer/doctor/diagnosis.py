@@ -12,7 +12,7 @@ from indexer.doctor.orders import Orders
 from indexer.orders.database import OrdersDatabase
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.engine_errors import address_of
+from mappings.engine_errors import redacted_address
 from mappings.platforms import Platform
 from store.connection.settings import StoreSettings
 
@@ -30,7 +30,7 @@ def diagnosed(
     ):
         doctor = Doctor(
             client=client,
-            address=address_of(settings),
+            address=redacted_address(settings),
             prefix_alias=settings.alias,
             definition=read_definition(),
             platforms=platforms,

@@ -24,7 +24,7 @@ from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from indexer.orders.claims import Claims
 from mappings.definition import Definition
-from mappings.engine_errors import explained
+from mappings.engine_errors import describe_error
 from mappings.platforms import Platform
 from store.connection.errors import StoreError, StoreUnavailable
 
@@ -76,7 +76,7 @@ class Doctor:
         try:
             repairs.make(finding.repair, say)
         except OpenSearchException as error:
-            return explained(error, self.address)
+            return describe_error(error, self.address)
         except (CommandError, StoreError) as error:
             return str(error)
         say(f"repaired {finding.code} of {finding.subject}")
@@ -107,7 +107,7 @@ class Doctor:
         try:
             found += look()
         except OpenSearchException as error:
-            found.append(_not_checked(platform, part, explained(error, self.address), refused=_refused(error)))
+            found.append(_not_checked(platform, part, describe_error(error, self.address), refused=_refused(error)))
         except CommandError as error:
             found.append(_not_checked(platform, part, str(error), refused=False))
         except StoreUnavailable as error:
@@ -132,9 +132,9 @@ class Doctor:
         try:
             return engine_facts(self.client)
         except EngineUnreachable as error:
-            found.append(_unreachable(explained(error, self.address)))
+            found.append(_unreachable(describe_error(error, self.address)))
         except OpenSearchException as error:
-            found.append(_not_checked(None, "cluster", explained(error, self.address), refused=_refused(error)))
+            found.append(_not_checked(None, "cluster", describe_error(error, self.address), refused=_refused(error)))
         return None
 
     def _platform(self, platform: Platform, engine: EngineFacts | None, seen: list[PlatformFacts]) -> list[Finding]:

@@ -14,9 +14,9 @@ from pydantic_core import ErrorDetails
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import nanoseconds
-from mappings.item import LEAST_INTEGER, MOST_ATTACHMENTS, MOST_INTEGER, GearItem
+from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MIN_INTEGER, GearItem
 
-Integer = Annotated[int, Meta(ge=LEAST_INTEGER, le=MOST_INTEGER)]
+Integer = Annotated[int, Meta(ge=MIN_INTEGER, le=MAX_INTEGER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Word = Annotated[str, Meta(min_length=1, max_length=256)]
 Address = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -80,7 +80,7 @@ class _WrittenItem(_Shape, kw_only=True):
     description: Annotated[str, Meta(max_length=10_000)] | None = None
     details: CheckedDetails | None = None
     paint: CheckedPaint | None = None
-    attachments: Annotated[list[CheckedAttachment], Meta(max_length=MOST_ATTACHMENTS)] | None = None
+    attachments: Annotated[list[CheckedAttachment], Meta(max_length=MAX_ATTACHMENTS)] | None = None
     listed_at: str | UnsetType | None = UNSET
 
 

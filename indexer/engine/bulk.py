@@ -20,7 +20,7 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.engine.retry import Backoff, RetryPolicy, is_overload, is_retryable, is_too_large, is_transient
 from indexer.engine.throttle import MAX_BYTES_IN_FLIGHT, Throttle
 from indexer.errors import CommandError
-from mappings.engine_errors import cause, disk_full, is_disk_full
+from mappings.engine_errors import cause, disk_full_message, is_disk_full
 
 CHUNK_ITEMS = 10_000
 CONCURRENCY = 2
@@ -188,7 +188,7 @@ def _retry_reason(result: dict[str, Any]) -> str:
     """Why an item is sent again; raises CommandError where waiting does not help."""
     reason = reason_of(result)
     if is_disk_full(reason):
-        raise CommandError(disk_full(reason))
+        raise CommandError(disk_full_message(reason))
     return f"{result['status']} {reason}"
 
 

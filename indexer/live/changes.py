@@ -29,7 +29,7 @@ from indexer.sources.mapping import Mapper
 from indexer.sources.records import Record
 from indexer.sources.source import Source, total_size
 from mappings.definition import Definition
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 BATCH_ITEMS = 1000
@@ -214,6 +214,6 @@ def _id_of(text: bytes) -> int:
         reason = "must be a whole number or a JSON object with an id"
         raise ItemRefusedError((Refusal(None, shortened(line), reason),)) from error
     number = value.get("id") if isinstance(value, dict) else value
-    if type(number) is not int or not LEAST_INTEGER <= number <= MOST_INTEGER:
+    if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
         raise ItemRefusedError((Refusal("id", shortened(line), "must be a whole number of 64 bits"),))
     return number

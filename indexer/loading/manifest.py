@@ -13,7 +13,7 @@ from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
 from indexer.errors import CommandError
-from mappings.item import LEAST_INTEGER
+from mappings.item import MIN_INTEGER
 
 _RECORD = struct.Struct("<qQ")
 _RECORDS_AT_ONCE = 16_384
@@ -21,7 +21,7 @@ _RECORDS_AT_ONCE = 16_384
 
 def key_of(number: int) -> int:
     """An item's id as a set of 64-bit numbers takes it: these have no negative ones."""
-    return number - LEAST_INTEGER
+    return number - MIN_INTEGER
 
 
 class Manifest:

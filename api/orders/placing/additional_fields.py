@@ -26,9 +26,9 @@ def broken_rules(rules: OrderRules, platform_id: str | None, trade_link: str | N
 
 
 def _id_problem(rule: PlatformIdRule, text: str) -> str | None:
-    if re.fullmatch(rule.pattern, text, re.ASCII) and text.isdigit() and rule.least <= int(text) <= rule.most:
+    if re.fullmatch(rule.pattern, text, re.ASCII) and text.isdigit() and rule.minimum <= int(text) <= rule.maximum:
         return None
-    return f"must be {rule.name}: a number from {rule.least} to {rule.most}"
+    return f"must be {rule.name}: a number from {rule.minimum} to {rule.maximum}"
 
 
 def _link_problem(rules: OrderRules, rule: TradeLinkRule, link: str, platform_id: str | None) -> str | None:
@@ -55,7 +55,7 @@ def _link_problem(rules: OrderRules, rule: TradeLinkRule, link: str, platform_id
 
 def _account_problem(rules: OrderRules, rule: TradeLinkRule, account: str, platform_id: str | None) -> str | None:
     owner = int(account) + rule.account_base
-    if rules.platform_id is not None and not rules.platform_id.least <= owner <= rules.platform_id.most:
+    if rules.platform_id is not None and not rules.platform_id.minimum <= owner <= rules.platform_id.maximum:
         return f"has a {rule.account_parameter!r} that is no account's number"
     if platform_id is not None and str(owner) != platform_id:
         return f"belongs to another account than platformId: its {rule.account_parameter!r} is that of {owner}"

@@ -39,7 +39,7 @@ def conditions(query: SearchQuery) -> list[Condition]:
     filters = [(row, query.filters[row.name]) for row in FILTERS if row.name in query.filters]
     for row, clause in filters:
         asked = getattr(query.body.filters, row.name)
-        if row.kind is Kind.ATTACHED:
+        if row.kind is Kind.ATTACHMENTS:
             parts += _attachments(asked)
         else:
             parts.append(Condition(f"filters.{row.name}", _json(asked), clause))

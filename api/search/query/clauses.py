@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from mappings.money import NO_PRICE, at_least, at_most
+from mappings.money import NO_PRICE, ceil_minor, floor_minor
 
 Clause = dict[str, Any]
 
@@ -25,6 +25,6 @@ def constant_score(clause: Clause, score: int) -> Clause:
 
 def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
     """Prices between inclusive bounds; None: no bound. An item without a price never matches."""
-    bounds = {} if low is None else {"gte": at_least(low, minor_digits)}
-    bounds["lte"] = NO_PRICE - 1 if high is None else min(at_most(high, minor_digits), NO_PRICE - 1)
+    bounds = {} if low is None else {"gte": ceil_minor(low, minor_digits)}
+    bounds["lte"] = NO_PRICE - 1 if high is None else min(floor_minor(high, minor_digits), NO_PRICE - 1)
     return {"range": {"price.ascending": bounds}}

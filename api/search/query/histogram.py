@@ -10,7 +10,7 @@ from itertools import pairwise
 from api.engine.answers import Json
 from api.search.query.clauses import Clause
 from mappings.fields import Filter, Kind
-from mappings.money import MOST_PRICE, from_minor, to_minor
+from mappings.money import MAX_PRICE, from_minor, to_minor
 
 FLOAT_STEPS = 100
 _EXTREMES = "_extremes"
@@ -50,7 +50,7 @@ def _edges(row: Filter, minor_digits: int) -> list[float]:
     """All edges as the index stores the values: minor units of prices, floats as they are."""
     if row.kind is not Kind.MONEY:
         return [step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1)]
-    highest = to_minor(MOST_PRICE, minor_digits)
+    highest = to_minor(MAX_PRICE, minor_digits)
     digits = len(str(highest)) - 1
     ladder = (step * 10**power for power in range(digits) for step in (1, 2, 5))
     return [0, *ladder, highest]

@@ -161,9 +161,9 @@ def _filter_clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause
         return None
     if row.kind is Kind.FOLDED:
         return values_clause(row.field, condition)
-    if row.kind is Kind.WHOLE:
+    if row.kind is Kind.INTEGER:
         return {"terms": {row.field: _unique([str(value) for value in condition])}}
-    if row.kind is Kind.ATTACHED:
+    if row.kind is Kind.ATTACHMENTS:
         return attachment_clause(condition)
     if condition.min is None and condition.max is None:
         return None

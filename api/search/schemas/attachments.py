@@ -8,12 +8,12 @@ from pydantic.alias_generators import to_camel
 from api.http.fields import Int64, NullDefault, Share
 from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
 from mappings.fields import FILTERS, Kind
-from mappings.item import MOST_INTEGER
+from mappings.item import MAX_INTEGER
 
-MAX_CONDITIONS = next(row.most for row in FILTERS if row.kind is Kind.ATTACHED)
+MAX_CONDITIONS = next(row.max_values for row in FILTERS if row.kind is Kind.ATTACHMENTS)
 
-Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_INTEGER})]
-Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_INTEGER})]
+Copies = Annotated[Int64, Field(ge=1), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_INTEGER})]
+Number = Annotated[Int64, Field(ge=0), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_INTEGER})]
 
 
 class CountRange(Range):

@@ -60,11 +60,11 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (PriceRange | None, None)
     if row.kind is Kind.RANGE:
         return (FloatRange | None, None)
-    if row.kind is Kind.ATTACHED:
+    if row.kind is Kind.ATTACHMENTS:
         return (AttachmentFilter | None, None)
     values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Int64], ANY_OF)
     return (
-        Annotated[values, Field(max_length=row.most), NullDefault([])],
+        Annotated[values, Field(max_length=row.max_values), NullDefault([])],
         Field(default_factory=list, description=_DESCRIPTIONS.get(row.name, means)),
     )
 

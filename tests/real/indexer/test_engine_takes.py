@@ -18,14 +18,14 @@ from indexer.documents.refusal import ItemRefusedError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.fields import DETAILS
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform, read_platforms
 
 ODD = "\u0001\t\n\r\x7f\x85\xa0\u200b\u202e\u2028\ufeff\ufffd\uffff\U0001f600\U0010fffe★™ \u0301ßİǅ\ufdfa龍"
 TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from(ODD), min_size=1, max_size=40) | st.sampled_from(
     ["★", "™ ", "a" * 256, "\ufdfa" * 256, "龍" * 256, " ".join(string.ascii_letters), "\u0301" * 9, "-" * 256]
 )
-INTEGERS = st.integers(LEAST_INTEGER, MOST_INTEGER)
+INTEGERS = st.integers(MIN_INTEGER, MAX_INTEGER)
 SHARES = st.floats(0, 1) | st.sampled_from([5e-324, -0.0, 1])
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from opensearchpy import OpenSearch
 
+from mappings.ascii_folding import ASCII_FOLDING
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.folding import fold
-from mappings.letters import FOLDED_LETTERS
 
 # Capitals that the engine's table lacks while it has their small letters: ours writes both in ASCII.
 LACKING = "\u01a6\u212b\u2183\u2c7e\u2c7f\ua78d\ua7aa\ua7ab\ua7ac\ua7ad\ua7ae\ua7b0\ua7b1\ua7b2\ua7c5\ua7c6"
@@ -33,7 +33,7 @@ def letters() -> list[str]:
     """All letters that a table may turn into others: those assigned for so long that every Unicode knows them."""
     old = (chr(code) for code in range(1, 0x10000) if not 0x3400 <= code <= 0x9FFF and not 0xAC00 <= code <= 0xD7FF)
     known = [one for one in old if unicodedata.ucd_3_2_0.category(one) not in ("Cn", "Cs", "Co")]
-    ours = [letter for held in FOLDED_LETTERS.values() for letter in held]
+    ours = [letter for held in ASCII_FOLDING.values() for letter in held]
     return sorted({*known, *ours, *(letter.upper() for letter in ours if len(letter.upper()) == 1)} - set(LACKING))
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.search.price_desc import PriceHistogram, PriceHistograms
-from mappings.money import MOST_MINOR
+from mappings.money import MAX_MINOR
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
@@ -22,7 +22,7 @@ EVERYTHING = {"platform": 730, "sort": "price_desc", "limit": 3}
 
 def histograms() -> st.SearchStrategy[PriceHistogram]:
     """Prices that are right for no index."""
-    buckets = MOST_MINOR.bit_length()
+    buckets = MAX_MINOR.bit_length()
     counts = st.lists(st.integers(0, 500), min_size=buckets, max_size=buckets)
     return counts.map(lambda each: PriceHistogram(tuple(each)))
 

@@ -144,9 +144,9 @@ def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     for row in FILTERS:
         if row.kind is Kind.FOLDED:
             chosen[row.name] = _values(known[row.name])
-        elif row.kind is Kind.ATTACHED:
+        elif row.kind is Kind.ATTACHMENTS:
             chosen[row.name] = _attachments()
-        elif row.kind is Kind.WHOLE:
+        elif row.kind is Kind.INTEGER:
             chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], 99]), max_size=3)
         else:
             chosen[row.name] = _ranges(_CENTS | _BETWEEN_CENTS if row.kind is Kind.MONEY else _SHARES)

@@ -54,9 +54,9 @@ def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None
     if row.kind is Kind.FOLDED:
         assert held["type"] == "keyword"
         assert held["fields"]["folded"]["normalizer"] == "folded"
-    elif row.kind is Kind.WHOLE:
+    elif row.kind is Kind.INTEGER:
         assert held["type"] in ("keyword", "long")
-    elif row.kind is Kind.ATTACHED:
+    elif row.kind is Kind.ATTACHMENTS:
         assert held == {"type": "keyword", "doc_values": False, "meta": {"encoding": ENCODING}}
     elif row.kind is Kind.MONEY:
         assert held["type"] == "long"  # minor units; scaled or binary numbers would not compare exactly

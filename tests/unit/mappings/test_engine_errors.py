@@ -10,7 +10,7 @@ from aiohttp import ClientConnectorDNSError, ClientConnectorError, ClientConnect
 from aiohttp.client_reqrep import ConnectionKey
 from opensearchpy.exceptions import ConnectionError as EngineUnreachable
 
-from mappings.engine_errors import explained
+from mappings.engine_errors import describe_error
 
 KEY = ConnectionKey("h", 9200, is_ssl=False, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None)
 UNKNOWN = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -30,5 +30,5 @@ REFUSED = OSError(errno.ECONNREFUSED, "Connect call failed ('127.0.0.1', 9200)")
     ],
 )
 def test_the_clients_without_waiting_say_it_as_the_waiting_ones_do(error: ClientConnectorError, reason: str) -> None:
-    told = explained(EngineUnreachable("N/A", str(error), error), "http://h:9200")
+    told = describe_error(EngineUnreachable("N/A", str(error), error), "http://h:9200")
     assert told == f"OpenSearch cannot be reached at http://h:9200 (GEAR_OPENSEARCH_URL): {reason}"

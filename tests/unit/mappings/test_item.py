@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mappings.item import LEAST_INTEGER, MOST_ATTACHMENTS, MOST_INTEGER, GearItem
+from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MIN_INTEGER, GearItem
 
 LEAST: dict[str, Any] = {"id": 1, "name": "x"}
 
@@ -34,8 +34,8 @@ def test_every_key_is_there_and_what_is_not_known_is_null() -> None:
 @pytest.mark.parametrize(
     "field",
     [
-        {"id": LEAST_INTEGER},
-        {"id": MOST_INTEGER},
+        {"id": MIN_INTEGER},
+        {"id": MAX_INTEGER},
         {"name": "x" * 512},
         {"name": "★ ™ ♥ 龍王"},
         {"price": 0},
@@ -48,8 +48,8 @@ def test_every_key_is_there_and_what_is_not_known_is_null() -> None:
         {"details": {"type": "x" * 256}},
         {"paint": {"float": 0}},
         {"paint": {"float": 1}},
-        {"paint": {"seed": MOST_INTEGER, "index": LEAST_INTEGER, "pattern": 0}},
-        {"attachments": [{"name": "x", "id": 1, "wear": 0.5, "type": "sticker", "image": "y"}] * MOST_ATTACHMENTS},
+        {"paint": {"seed": MAX_INTEGER, "index": MIN_INTEGER, "pattern": 0}},
+        {"attachments": [{"name": "x", "id": 1, "wear": 0.5, "type": "sticker", "image": "y"}] * MAX_ATTACHMENTS},
     ],
 )
 def test_what_is_just_inside_the_limits_is_kept(field: dict[str, Any]) -> None:
@@ -68,8 +68,8 @@ def test_what_is_just_inside_the_limits_is_kept(field: dict[str, Any]) -> None:
         ({"id": "1"}, "id"),
         ({"id": True}, "id"),
         ({"id": 1.0}, "id"),
-        ({"id": LEAST_INTEGER - 1}, "id"),
-        ({"id": MOST_INTEGER + 1}, "id"),
+        ({"id": MIN_INTEGER - 1}, "id"),
+        ({"id": MAX_INTEGER + 1}, "id"),
         ({"name": ""}, "name"),
         ({"name": None}, "name"),
         ({"name": 5}, "name"),
@@ -92,10 +92,10 @@ def test_what_is_just_inside_the_limits_is_kept(field: dict[str, Any]) -> None:
         ({"paint": {"float": 1.0000001}}, "paint.float"),
         ({"paint": {"float": "0.5"}}, "paint.float"),
         ({"paint": {"seed": 1.5}}, "paint.seed"),
-        ({"paint": {"pattern": MOST_INTEGER + 1}}, "paint.pattern"),
+        ({"paint": {"pattern": MAX_INTEGER + 1}}, "paint.pattern"),
         ({"attachments": [{}]}, "attachments.0.name"),
         ({"attachments": [{"name": "x", "wear": 2}]}, "attachments.0.wear"),
-        ({"attachments": [{"name": "x"}] * (MOST_ATTACHMENTS + 1)}, "attachments"),
+        ({"attachments": [{"name": "x"}] * (MAX_ATTACHMENTS + 1)}, "attachments"),
         ({"attachments": {}}, "attachments"),
         ({"colour": "red"}, "colour"),
     ],

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mappings.money import MOST_PRICE, at_least, at_most, from_minor, to_minor
+from mappings.money import MAX_PRICE, ceil_minor, floor_minor, from_minor, to_minor
 
-AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-MOST_PRICE, max_value=MOST_PRICE)
+AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-MAX_PRICE, max_value=MAX_PRICE)
 DIGITS = st.integers(0, 2)
 
 
 @given(AMOUNTS, DIGITS)
 def test_bounds_are_the_ceiling_and_the_floor_of_the_exact_minor_units(amount: Decimal, digits: int) -> None:
     exact = Fraction(amount) * 10**digits
-    assert at_least(amount, digits) == ceil(exact)
-    assert at_most(amount, digits) == floor(exact)
+    assert ceil_minor(amount, digits) == ceil(exact)
+    assert floor_minor(amount, digits) == floor(exact)
 
 
 @given(st.integers(0, 10**14), AMOUNTS, DIGITS)
@@ -26,8 +26,8 @@ def test_a_price_lies_within_bounds_in_minor_units_exactly_when_it_does_in_the_m
     minor: int, bound: Decimal, digits: int
 ) -> None:
     price = Fraction(minor, 10**digits)
-    assert (minor >= at_least(bound, digits)) == (price >= Fraction(bound))
-    assert (minor <= at_most(bound, digits)) == (price <= Fraction(bound))
+    assert (minor >= ceil_minor(bound, digits)) == (price >= Fraction(bound))
+    assert (minor <= floor_minor(bound, digits)) == (price <= Fraction(bound))
 
 
 @given(st.integers(-(10**14), 10**14), DIGITS)
@@ -60,4 +60,4 @@ def test_amounts_with_more_decimals_than_the_currency_has_are_refused(amount: De
     ],
 )
 def test_amounts_that_binary_numbers_get_wrong(text: str, low: int, high: int) -> None:
-    assert (at_least(Decimal(text), 2), at_most(Decimal(text), 2)) == (low, high)
+    assert (ceil_minor(Decimal(text), 2), floor_minor(Decimal(text), 2)) == (low, high)

@@ -16,7 +16,7 @@ def platform(number: int, slug: str, currency: str = "USD", digits: int = 2) -> 
 
 def test_the_platform_that_ships_is_counter_strike() -> None:
     platforms = read_platforms()
-    assert platforms.known() == "730 (cs2)"
+    assert platforms.describe() == "730 (cs2)"
     assert [band.name for band in next(iter(platforms)).exterior] == [
         "Factory New",
         "Minimal Wear",
@@ -39,7 +39,7 @@ def test_adding_a_game_is_adding_a_file(tmp_path: Path) -> None:
     platforms = read_platforms(tmp_path)
     assert [one.id for one in platforms] == [10, 570]
     assert len(platforms) == 2
-    assert platforms.known() == "10 (cs1), 570 (dota2)"
+    assert platforms.describe() == "10 (cs1), 570 (dota2)"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_b
         Meaning(words="four"),
         Meaning((("type", ("Key",)),), "key"),
     )
-    assert (entry.most_words, vocabulary.entries["m4a1s"].most_words, vocabulary.longest) == (2, 2, 2)
+    assert (entry.max_words, vocabulary.entries["m4a1s"].max_words, vocabulary.longest) == (2, 2, 2)
     assert Vocabulary().entries == {}
 
 

@@ -22,7 +22,7 @@ from api.search.price_desc import (
 )
 from api.search.query.request import SearchQuery, page_request
 from api.search.schemas.search import SearchBody
-from mappings.money import MOST_MINOR, NO_PRICE
+from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import read_platforms
 from tests.support.search.engines import NoEngine
 
@@ -32,14 +32,14 @@ ALL = NO_PRICE - 1
 
 def histogram_of(cents: list[int]) -> PriceHistogram:
     buckets = [price.bit_length() - 1 for price in cents]
-    return PriceHistogram(tuple(buckets.count(bucket) for bucket in range(MOST_MINOR.bit_length())))
+    return PriceHistogram(tuple(buckets.count(bucket) for bucket in range(MAX_MINOR.bit_length())))
 
 
 @given(
-    cents=st.lists(st.integers(1, MOST_MINOR), max_size=200),
+    cents=st.lists(st.integers(1, MAX_MINOR), max_size=200),
     items=st.integers(1, 300),
     more=st.integers(0, 300),
-    ceiling=st.integers(-5, 2 * MOST_MINOR) | st.just(ALL),
+    ceiling=st.integers(-5, 2 * MAX_MINOR) | st.just(ALL),
 )
 def test_more_items_take_a_lower_bound_and_never_one_above_the_ceiling(
     cents: list[int], items: int, more: int, ceiling: int

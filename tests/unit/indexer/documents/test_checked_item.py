@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from indexer.documents.checked_item import LoadedItem, fast_decoded, item_from_json, item_from_values
 from indexer.documents.refusal import ItemRefusedError
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 
 # Texts of JSON values, written in every way that a decoder may read in its own.
 ODD_NUMBERS = (
@@ -29,7 +29,7 @@ ODD_NUMBERS = (
     "NaN",
     "true",
 )
-WHOLE = st.integers(LEAST_INTEGER, MOST_INTEGER).map(str) | st.sampled_from(("0", "-0", str(MOST_INTEGER)))
+WHOLE = st.integers(MIN_INTEGER, MAX_INTEGER).map(str) | st.sampled_from(("0", "-0", str(MAX_INTEGER)))
 SHARES = st.floats(0, 1).map(repr) | st.sampled_from(("0", "1", "-0", "-0.0", "1.0", "1e-400", "5E-324", "0.1e1"))
 PRICES = st.floats(0, 10**12).map(repr) | st.sampled_from(("19.99", "1e12", "1000000000000", "0", "100e-2"))
 LENGTHS = st.sampled_from((0, 1, 255, 256, 257, 512, 513, 2048, 2049, 10_000, 10_001))

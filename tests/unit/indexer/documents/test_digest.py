@@ -13,10 +13,10 @@ from pyroaring import BitMap64
 from indexer.documents.digest import PARTS, Checksum, encode_document, parts_of
 from indexer.errors import CommandError
 from indexer.loading.manifest import Manifest, key_of
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 
 HASHES = st.integers(0, 2**64 - 1)
-IDS = st.integers(LEAST_INTEGER, MOST_INTEGER)
+IDS = st.integers(MIN_INTEGER, MAX_INTEGER)
 
 
 def _document(**other: Any) -> dict[str, Any]:

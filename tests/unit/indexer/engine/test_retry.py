@@ -15,7 +15,7 @@ from opensearchpy.exceptions import (
 
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError, is_transient
 from mappings.connection import SearchSettings
-from mappings.engine_errors import address_of, explained
+from mappings.engine_errors import describe_error, redacted_address
 
 BUSY = TransportError(429, "rejected_execution_exception", {"error": {"reason": "queue is full"}})
 GONE = ConnectionError("N/A", "refused", OSError("HTTPConnection(host='h', port=1): refused"))
@@ -102,9 +102,9 @@ def test_only_faults_that_pass_are_waited_out(error: TransportError, passes: boo
     ],
 )
 def test_errors_become_one_sentence(error: TransportError, sentence: str) -> None:
-    assert sentence in explained(error, "http://h:1")
+    assert sentence in describe_error(error, "http://h:1")
 
 
 def test_an_address_is_shown_without_its_password() -> None:
     settings = SearchSettings(opensearch_url="https://me:secret@one:9200/path/, http://two")
-    assert address_of(settings) == "https://one:9200/path,http://two"
+    assert redacted_address(settings) == "https://one:9200/path,http://two"

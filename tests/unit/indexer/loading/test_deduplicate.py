@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from indexer.errors import CommandError
 from indexer.loading.deduplicate import IdSet
-from mappings.item import LEAST_INTEGER, MOST_INTEGER
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 
 
 def small_id_set() -> IdSet:
@@ -17,7 +17,7 @@ def small_id_set() -> IdSet:
     return IdSet(run_ids=8, step=2)
 
 
-IDS = st.integers(LEAST_INTEGER, MOST_INTEGER) | st.integers(0, 30) | st.sampled_from((LEAST_INTEGER, MOST_INTEGER))
+IDS = st.integers(MIN_INTEGER, MAX_INTEGER) | st.integers(0, 30) | st.sampled_from((MIN_INTEGER, MAX_INTEGER))
 
 
 @given(st.lists(IDS, max_size=80))

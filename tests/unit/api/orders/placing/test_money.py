@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.orders.placing.money import Amounts, amounts_of, json_number
-from mappings.money import MOST_PRICE
+from mappings.money import MAX_PRICE
 
-PRICES = st.integers(0, int(MOST_PRICE) * 100)
+PRICES = st.integers(0, int(MAX_PRICE) * 100)
 RATES = st.decimals(0, 1, allow_nan=False, places=6)
 
 
@@ -41,7 +41,7 @@ def test_half_a_minor_unit_is_rounded_up(price: int, rate: Decimal) -> None:
     assert amounts_of(price, rate, "included") == Amounts(price, fee, price)
 
 
-@given(st.integers(0, 2 * int(MOST_PRICE) * 100))
+@given(st.integers(0, 2 * int(MAX_PRICE) * 100))
 def test_json_shows_every_amount_exactly(minor: int) -> None:
     written = orjson.dumps(json_number(minor, 2)).decode()
     assert json.loads(written, parse_float=Decimal) * 100 == minor

@@ -1,10 +1,10 @@
-"""Letters: the table by which folding writes foreign letters in ASCII; the ASCII on the left, its letters on the right.
+"""The table by which folding writes letters in ASCII: the ASCII on the left, its letters on the right.
 
 It is what Lucene's `ASCIIFoldingFilter`, the engine's filter `asciifolding`, does to letters in lower case; a test asks
 a real engine about every one of them.
 """
 
-FOLDED_LETTERS: dict[str, str] = {
+ASCII_FOLDING: dict[str, str] = {
     "a": "àáâãäåāăąǎǟǡǻȁȃȧɐəɚᴀᶏᶕḁẚạảấầẩẫậắằẳẵặₐₔⓐⱥａ",
     "b": "ƀƃɓʙᴃᵬᶀḃḅḇⓑｂ",
     "c": "çćĉċčƈȼɕʗᴄḉↄⓒꜿｃ",

@@ -1,0 +1,13 @@
+"""Describes invalid settings in one sentence that names each as the environment does."""
+
+from pydantic import ValidationError
+
+
+def describe_setting_errors(error: ValidationError) -> str:
+    """What is wrong with each setting."""
+    return "; ".join(_describe(detail["loc"], detail["msg"]) for detail in error.errors())
+
+
+def _describe(location: tuple[int | str, ...], message: str) -> str:
+    setting = f"GEAR_{'_'.join(map(str, location)).upper()}"
+    return f"{setting}: {message.removeprefix('Value error, ').removeprefix(f'{setting} ')}"
