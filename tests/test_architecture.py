@@ -109,7 +109,7 @@ WEB_AND_DATABASES: Final = {
 # modules that are functions of their arguments, besides those whose docstring says so
 PURE: Final = (
     *("api.errors", "api.search.schemas.", "api.search.parsing.", "api.search.query.", "api.search.facets"),
-    *("api.search.groups", "api.search.engine.results", "indexer.documents."),
+    *("api.search.groups", "indexer.documents."),
 )
 
 # Words of our own where the field has one. None of them is in the name of a file, class, function, parameter, field,

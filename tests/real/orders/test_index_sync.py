@@ -160,7 +160,7 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
         await shop.placed()
         await until_all_is_published(shop)
         services = shop.app.app.state.services
-        idle = IndexSync(services.store, services.engine.mark)
+        idle = IndexSync(services.store, services.engine.update_availability)
         async with shop.store.transaction() as connection:
             # as if this worker had been stopped for a minute between its lease and its answer
             await index_outbox.enqueue(connection, 730, [KNIFE], NOW)
