@@ -61,6 +61,13 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -m "not docker" -n $(TEST_WORKERS) --dist loadfile
 
+.PHONY: check
+check: environment ## format, lint, types and the tests without servers: a minute, for the inner loop
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check -q .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest tests/unit tests/test_architecture.py -n 2 --dist worksteal
+
 .PHONY: bench
 # With the million made and loaded it is over in a quarter of an hour, on a slow day of two cores too.
 bench: environment ## searches of this service and its peers side by side; SIZE=1000000 BENCH="--workload hot"

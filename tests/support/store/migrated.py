@@ -1,19 +1,22 @@
 """Migrated databases without the migrations' time: they run once a process, on a file that is copied then."""
 
 import asyncio
+import atexit
 import shutil
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 from store import migrate
 from store.connection.address import database_address
 
 
 @cache
-def _folder() -> "TemporaryDirectory[str]":
+def _folder() -> Path:
     """Where this process has its migrated SQLite file; removed with the process."""
-    return TemporaryDirectory(prefix="gear-migrated-")
+    folder = Path(mkdtemp(prefix="gear-migrated-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 async def migrated(url: str) -> str:
@@ -24,7 +27,7 @@ async def migrated(url: str) -> str:
         if await migrate.current(url) != migrate.head():
             await migrate.upgrade(url)
         return url
-    template = Path(_folder().name) / "gear.db"
+    template = _folder() / "gear.db"
     if not await asyncio.to_thread(template.exists):
         await migrate.upgrade(f"sqlite:///{template}")
     await asyncio.to_thread(file.parent.mkdir, parents=True, exist_ok=True)
