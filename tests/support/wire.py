@@ -24,6 +24,8 @@ class TcpProxy:
         self._connections: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self.port = 0
+        self.bytes_held = 0
+        """Bytes that arrived since `hang` and are not forwarded."""
 
     @classmethod
     def before(cls, url: str) -> Self:
@@ -75,6 +77,7 @@ class TcpProxy:
 
     async def _hang(self) -> None:
         self._flowing.clear()
+        self.bytes_held = 0
         await self._listen()
 
     async def _listen(self) -> None:
@@ -122,6 +125,8 @@ class TcpProxy:
         """Carry bytes one way until either side ends."""
         with contextlib.suppress(OSError):
             while data := await source.read(1 << 16):
+                if not self._flowing.is_set():
+                    self.bytes_held += len(data)
                 await self._flowing.wait()
                 sink.write(data)
                 await sink.drain()

@@ -1,4 +1,4 @@
-"""Twins: the same call again while the first one still asks the engine, on the same or on another worker."""
+"""Duplicate requests: the same call again while the first one still waits for the engine, on either worker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from api.settings import Settings
 from mappings.connection import connect_async
 from tests.support.api.envelope import error_of
 from tests.support.orders.calls import count, is_replay_of, send
-from tests.support.orders.shop import KNIFE, Shop, opened
+from tests.support.orders.shop import KNIFE, Shop, eventually, opened
 from tests.support.wire import TcpProxy
 
 
@@ -39,14 +39,23 @@ async def without(settings: Settings, item: int) -> AsyncIterator[AsyncOpenSearc
         await client.close()
 
 
+async def until_it_waits_for_the_engine(wire: TcpProxy) -> None:
+    """Waits until a request to the engine has reached the wire that hangs."""
+
+    async def waits() -> bool:
+        return wire.bytes_held > 0
+
+    await eventually(waits, "nothing was asked of the engine")
+
+
 @pytest.mark.parametrize("key", ["k", None])
-async def test_fifty_twins_that_all_ask_a_slow_engine_get_one_order(settings: Settings, key: str | None) -> None:
+async def test_fifty_duplicates_at_a_slow_engine_get_one_order(settings: Settings, key: str | None) -> None:
     with TcpProxy.before(settings.opensearch_url) as wire:
         async with two_workers(settings, wire) as (far, near):
             token = far.app.token
             wire.hang()
             calls = [asyncio.create_task(send(far.app.client, key, token)) for _ in range(25)]
-            await asyncio.sleep(0)
+            await until_it_waits_for_the_engine(wire)
             calls += [asyncio.create_task(send(near.app.client, key, token)) for _ in range(25)]
             await asyncio.wait(calls[25:])  # the first ones still ask
             assert not any(call.done() for call in calls[:25])
@@ -57,14 +66,14 @@ async def test_fifty_twins_that_all_ask_a_slow_engine_get_one_order(settings: Se
             assert await count(far) == 1
 
 
-async def test_a_call_that_was_refused_has_no_twin_that_comes_through_later(settings: Settings) -> None:
+async def test_a_refused_call_has_no_duplicate_that_comes_through_later(settings: Settings) -> None:
     """The client that is told `no` is told the truth, though its first call still waits for the engine."""
     with TcpProxy.before(settings.opensearch_url) as wire:
         async with two_workers(settings, wire) as (far, near):
             token = far.app.token
             wire.hang()
             first = asyncio.create_task(send(far.app.client, "k", token, item=str(KNIFE)))
-            await asyncio.sleep(0.3)  # it is under way; nothing shows it from outside
+            await until_it_waits_for_the_engine(wire)
             async with without(settings, KNIFE):
                 assert error_of(await send(near.app.client, "k", token, item=str(KNIFE)))["code"] == "item_not_found"
             wire.restore()
@@ -82,7 +91,7 @@ async def test_a_refusal_that_says_later_ends_nothing(settings: Settings) -> Non
         async with two_workers(settings, wire) as (far, _), opened(hasty) as cut_off:
             wire.hang()
             first = asyncio.create_task(send(far.app.client, "k", far.app.token))
-            await asyncio.sleep(0.3)  # it is under way; nothing shows it from outside
+            await until_it_waits_for_the_engine(wire)
             refused = await send(cut_off.app.client, "k", far.app.token)
             assert error_of(refused)["code"] == "search_unavailable"
             wire.restore()
