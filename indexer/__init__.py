@@ -1,1 +1,1 @@
-"""Writes the index: catalogue files in, a checked new index behind the alias out."""
+"""Writes the index: loads catalogues, proves them, swaps the alias, applies live changes."""

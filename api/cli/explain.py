@@ -47,8 +47,8 @@ def report(explanation: "Explanation") -> str:
     title = f"item {explanation.id}" + ("" if explanation.name is None else f", {explanation.name}")
     lines = [f"{title}, in {explanation.index}" if explanation.index else title]
     for part in explanation.parts:
-        condition = "on offer" if part.asked is None else f"{part.field} {shown(part.asked)}"
-        lines.append(f"  {'yes' if part.met else 'NO '}  {condition}")
+        condition = "on offer" if part.requested is None else f"{part.field} {shown(part.requested)}"
+        lines.append(f"  {'yes' if part.matches else 'NO '}  {condition}")
     return "\n".join([*lines, *explanation.sentences])
 
 

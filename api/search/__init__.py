@@ -1,1 +1,1 @@
-"""Search: a validated body in, request bodies for the engine out, its answers shaped back."""
+"""Answers searches: parses the body, asks the engine, shapes its answer."""

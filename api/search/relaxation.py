@@ -35,11 +35,11 @@ async def relax(context: SearchContext) -> SearchContext:
         return context
     relaxed, words = relaxations(strict, platforms), correctable_words(strict)
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
-    known = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
+    in_offer = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
     for parsed, has_items in zip(relaxed, match, strict=False):
         if has_items:
             return context.parsed_as(parsed)
-    corrected = corrections(strict, known)
+    corrected = corrections(strict, in_offer)
     for parsed, has_items in zip(corrected, await _matching(context, corrected), strict=True):
         if has_items:
             return context.parsed_as(parsed)
@@ -76,11 +76,11 @@ def relaxations(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Pars
     return relaxed
 
 
-def corrections(strict: ParsedQuery, known: Collection[str]) -> list[ParsedQuery]:
-    """The relaxations that correct typos in their order; `known` are words that an offered item has."""
-    base = without_fillers(strict, known) or strict
+def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
+    """The relaxations that correct typos in their order; `in_offer` are words that an offered item has."""
+    base = without_fillers(strict, in_offer) or strict
     corrected = (
-        with_similar_words(base, known, Relaxation.TYPOS),
+        with_similar_words(base, in_offer, Relaxation.TYPOS),
         with_similar_words(base, (), Relaxation.ALL_TYPOS),
     )
     return [each for parsed in corrected if parsed is not None for each in (parsed, *narrowing_as_words(parsed))]
@@ -118,11 +118,11 @@ def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.N
     return _with_terms(strict, widened, relaxation)
 
 
-def without_fillers(strict: ParsedQuery, known: Collection[str] = ()) -> ParsedQuery | None:
-    """Without the fillers that are not `known`; None if that changes nothing."""
+def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> ParsedQuery | None:
+    """Without the fillers that are not `in_offer`; None if that changes nothing."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in known)
+        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in in_offer)
         return replace(parse, terms=terms) if terms or parse.quantities else parse
 
     parses = tuple(stripped(parse) for parse in strict.parses)
@@ -137,12 +137,12 @@ def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> Pars
     return replace(strict, parses=parses, relaxation=Relaxation.SEEDS)
 
 
-def with_similar_words(strict: ParsedQuery, known: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:
+def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:
     """Words that are not known match similar ones, and every word may be a prefix; None if no word is correctable."""
 
     def widened(term: Term) -> Term:
         words = tuple(
-            replace(word, fuzzy=_needs_correction(term, word, known), prefixes=word.endings) for word in term.words
+            replace(word, fuzzy=_needs_correction(term, word, in_offer), prefixes=word.endings) for word in term.words
         )
         return replace(term, words=words, by_name=not term.narrows and _has_filters(term))
 
@@ -163,8 +163,8 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     return ParsedQuery(word.typed, tuple(parses))
 
 
-def _needs_correction(term: Term, word: Word, known: Collection[str]) -> bool:
-    return not term.meanings and word.is_correctable and word.typed not in known
+def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:
+    return not term.meanings and word.is_correctable and word.typed not in in_offer
 
 
 def _has_filters(term: Term) -> bool:

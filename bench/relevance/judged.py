@@ -90,8 +90,8 @@ class Meaning(BaseModel):
         if field in ("price", "float"):
             span = self.price if field == "price" else self.wear
             return span is None or span.holds(item["price"] if field == "price" else item["paint"]["float"])
-        wanted = getattr(self, field)
-        return not wanted or value_of(field, item) in wanted
+        expected = getattr(self, field)
+        return not expected or value_of(field, item) in expected
 
     def fields(self) -> set[str]:
         """The fields that have a meaning."""
@@ -169,10 +169,10 @@ def _parts(word: str) -> list[str]:
     return [*parts[:-1], f"{parts[-1]}*"] if word.endswith("*") else parts
 
 
-def _has(words: list[str], wanted: Iterable[str]) -> bool:
+def _has(words: list[str], expected: Iterable[str]) -> bool:
     return all(
         any(candidate.startswith(word[:-1]) for candidate in words) if word.endswith("*") else word in words
-        for word in wanted
+        for word in expected
     )
 
 

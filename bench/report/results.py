@@ -29,6 +29,6 @@ def circumstances(**more: Any) -> Json:
     }
 
 
-def write(file: Path, about: Json, series: list[Json]) -> None:
+def write(file: Path, circumstances: Json, series: list[Json]) -> None:
     """Writes a run, each series in its own shape."""
-    file.write_text(json.dumps({**about, "series": series}, indent=1), encoding="utf-8")
+    file.write_text(json.dumps({**circumstances, "series": series}, indent=1), encoding="utf-8")

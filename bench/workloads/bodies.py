@@ -25,7 +25,7 @@ class Workload:
     """One file of this folder: what it is, how its bodies are drawn, and their template."""
 
     name: str
-    about: str
+    description: str
     draw: Literal["distinct", "zipf", "typed"]
     bodies: int
     template: Json

@@ -7,7 +7,7 @@ from types import FrameType
 
 
 class Interruption:
-    """Both signals raise KeyboardInterrupt once; while held, only after the block. A second one is taken as before."""
+    """Both signals raise KeyboardInterrupt once; while on hold, after the block only. A second one acts as usual."""
 
     def __init__(self) -> None:
         self._held = False
@@ -25,7 +25,7 @@ class Interruption:
             self._restore()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Puts an interruption off to the end of the block."""
         self._held = True
         try:

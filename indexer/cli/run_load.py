@@ -63,7 +63,7 @@ def run_load(
             ):
                 client = connected(settings, job.concurrency)
                 definition = _definition(found)
-                Load(job, client, definition, claims, report, progress).run(interruption.held)
+                Load(job, client, definition, claims, report, progress).run(interruption.hold)
                 _tell_never_found(job, progress)
                 progress.say(f"{report.index} serves behind {report.alias}: {report.counts()}")
         finally:

@@ -18,7 +18,7 @@ def readable_state(state: dict[str, Any]) -> str:
         ]
     if state["lock"] is not None:
         lines.append(f"  {_lock(state['lock'])}")
-    return "\n".join([*lines, *(_generation(one) for one in state["generations"])])
+    return "\n".join([*lines, *(_generation(generation) for generation in state["generations"])])
 
 
 def _lock(lock: dict[str, Any]) -> str:
@@ -28,15 +28,16 @@ def _lock(lock: dict[str, Any]) -> str:
     )
 
 
-def _generation(one: dict[str, Any]) -> str:
-    size = f"{one['items']:,} items, {one['bytes'] / 1e6:,.1f} MB"
-    return f"  {one['index']}  {one['state']}  {size}, definition {one['definition']}{_note(one)}"
+def _generation(generation: dict[str, Any]) -> str:
+    size = f"{generation['items']:,} items, {generation['bytes'] / 1e6:,.1f} MB"
+    definition = f"definition {generation['definition']}{_note(generation)}"
+    return f"  {generation['index']}  {generation['state']}  {size}, {definition}"
 
 
-def _note(one: dict[str, Any]) -> str:
-    checkpoint = one["checkpoint"]
+def _note(generation: dict[str, Any]) -> str:
+    checkpoint = generation["checkpoint"]
     done = "" if checkpoint is None else f"; {checkpoint['read']:,} records of {', '.join(checkpoint['sources'])} done"
-    if one["state"] != "unfinished":
+    if generation["state"] != "unfinished":
         return done
     goes_on = "" if checkpoint is None else ", load --resume with the same sources goes on with it"
     return f"{done}; its load has died, the next load or gear-indexer prune removes it{goes_on}"

@@ -37,42 +37,46 @@ class PlatformFacts:
     @property
     def serving(self) -> list[IndexFacts]:
         """The indices behind the alias."""
-        return [one for one in self.indices if self.alias in one.aliases]
+        return [index for index in self.indices if self.alias in index.aliases]
 
     @property
     def unfinished(self) -> list[IndexFacts]:
         """Generations of loads that run or have died: named so by their alias, or left set up for filling."""
-        return [one for one in self.indices if one.generation and one not in self.serving and _is_unfinished(one)]
+        return [
+            index for index in self.indices if index.generation and index not in self.serving and _is_unfinished(index)
+        ]
 
     @property
     def finished(self) -> list[IndexFacts]:
         """Generations that may serve, oldest first."""
-        return [one for one in self.indices if one.generation and not one.closed and one not in self.unfinished]
+        return [
+            index for index in self.indices if index.generation and not index.closed and index not in self.unfinished
+        ]
 
     @property
     def comparable(self) -> IndexFacts | None:
         """The one index that can be compared with the orders."""
-        ours = [one for one in self.serving if one.generation is not None and not one.closed]
+        ours = [index for index in self.serving if index.generation is not None and not index.closed]
         return ours[0] if len(ours) == len(self.serving) == 1 else None
 
 
-def _is_unfinished(one: IndexFacts) -> bool:
-    return is_unfinished(loading_alias(one.name) in one.aliases, one.settings)
+def _is_unfinished(index: IndexFacts) -> bool:
+    return is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
 
 
 def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> list[Finding]:
     """All that can be said without the orders; what a later repair needs is first."""
-    found = [*_alias(facts), *_foreign(facts)]
-    for one in facts.serving:
-        if one.closed:
-            found.append(_closed(facts, one))
-        elif one.generation is not None:
-            found += indices.check_index(
-                facts.platform, one, facts.definition, data_nodes=facts.data_nodes, room=facts.room
+    findings = [*_alias(facts), *_foreign(facts)]
+    for index in facts.serving:
+        if index.closed:
+            findings.append(_closed(facts, index))
+        elif index.generation is not None:
+            findings += indices.check_index(
+                facts.platform, index, facts.definition, data_nodes=facts.data_nodes, room=facts.room
             )
     platform, locks = facts.platform, facts.locks
     return [
-        *found,
+        *findings,
         *check_lock(platform, facts.alias, locks, older_than),
         *check_unfinished(platform, facts.unfinished, locks, older_than),
         *check_stray_tombstones(platform, facts.stray_tombstones, locks, older_than),
@@ -81,10 +85,10 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> lis
 
 
 def _alias(facts: PlatformFacts) -> list[Finding]:
-    named = [one for one in facts.indices if one.name == facts.alias]
+    named = [index for index in facts.indices if index.name == facts.alias]
     if named:
         return [_alias_is_index(facts, named[0])]
-    ours = [one for one in facts.serving if one.generation is not None]
+    ours = [index for index in facts.serving if index.generation is not None]
     if len(ours) > 1:
         return [_alias_several(facts, ours)]
     return [] if facts.serving or not facts.finished else [_alias_missing(facts)]
@@ -107,12 +111,13 @@ def _alias_is_index(facts: PlatformFacts, index: IndexFacts) -> Finding:
 
 def _alias_several(facts: PlatformFacts, ours: list[IndexFacts]) -> Finding:
     best, why = preferred(facts.definition, ours)
+    names = ", ".join(index.name for index in ours)
     return Finding(
         code=Code.ALIAS_SEVERAL,
         severity=Severity.ERROR,
         platform=facts.platform,
         subject=facts.alias,
-        message=f"the alias {facts.alias} points to {len(ours)} indices ({', '.join(one.name for one in ours)}): items "
+        message=f"the alias {facts.alias} points to {len(ours)} indices ({names}): items "
         f"are found twice and sold ones are not hidden; {best.name} should serve alone: {why}",
         remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
         repair=Serve(best.name),
@@ -135,7 +140,9 @@ def _alias_missing(facts: PlatformFacts) -> Finding:
 
 def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple[IndexFacts, str]:
     """Which of these, oldest first, should serve, and why."""
-    equal = [one for one in candidates if one.mappings.get("_meta", {}).get("fingerprint") == definition.fingerprint]
+    equal = [
+        index for index in candidates if index.mappings.get("_meta", {}).get("fingerprint") == definition.fingerprint
+    ]
     if equal:
         return equal[-1], f"it is the newest with this version's definition ({definition.fingerprint})"
     return candidates[-1], "it is the newest, and none has this version's definition"
@@ -158,12 +165,12 @@ def _foreign(facts: PlatformFacts) -> list[Finding]:
             code=Code.ALIAS_FOREIGN,
             severity=Severity.ERROR,
             platform=facts.platform,
-            subject=one.name,
-            message=f"the alias {facts.alias} points to {one.name}, which no load has made",
-            remedy=curl("DELETE", f"{one.name}/_alias/{facts.alias}"),
+            subject=index.name,
+            message=f"the alias {facts.alias} points to {index.name}, which no load has made",
+            remedy=curl("DELETE", f"{index.name}/_alias/{facts.alias}"),
         )
-        for one in facts.serving
-        if one.generation is None and one.name != facts.alias
+        for index in facts.serving
+        if index.generation is None and index.name != facts.alias
     ]
 
 
@@ -171,7 +178,7 @@ def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
     finished = facts.finished
     if len(finished) <= keep:
         return []
-    others = [one for one in reversed(finished) if one not in facts.serving]  # newest first, as prune keeps them
+    others = [index for index in reversed(finished) if index not in facts.serving]  # newest first, as prune keeps them
     spare = others[max(keep - (len(finished) - len(others)), 0) :]
     return [
         Finding(
@@ -180,7 +187,7 @@ def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
             platform=facts.platform,
             subject=facts.alias,
             message=f"{len(finished)} finished generations are kept, {keep} are meant to be; "
-            f"the others take {readable_bytes(sum(one.bytes for one in spare))}",
+            f"the others take {readable_bytes(sum(index.bytes for index in spare))}",
             remedy=f"gear-indexer prune --platform {facts.platform} --keep {keep}",
         )
     ]

@@ -38,26 +38,26 @@ def diagnosed(
             older_than=older_than,
             keep=keep,
         )
-        found = doctor.run(fix=fix, say=lambda text: click.echo(text, err=True))
+        findings = doctor.run(fix=fix, say=lambda text: click.echo(text, err=True))
     return {
-        "errors": _left(found, Severity.ERROR),
-        "warnings": _left(found, Severity.WARNING),
-        "findings": [one.as_json() for one in found],
+        "errors": _left(findings, Severity.ERROR),
+        "warnings": _left(findings, Severity.WARNING),
+        "findings": [finding.as_json() for finding in findings],
     }
 
 
-def _left(found: Sequence[Finding], severity: Severity) -> int:
-    return sum(one.severity is severity and not one.fixed for one in found)
+def _left(findings: Sequence[Finding], severity: Severity) -> int:
+    return sum(finding.severity is severity and not finding.fixed for finding in findings)
 
 
 def readable_findings(answer: dict[str, Any]) -> str:
     """The same for people: a sentence and a remedy each, and the sum."""
     lines = []
-    for one in answer["findings"]:
-        if one["fixed"]:
-            lines.append(f"repaired  {one['code']}: {one['message']}")
+    for finding in answer["findings"]:
+        if finding["fixed"]:
+            lines.append(f"repaired  {finding['code']}: {finding['message']}")
         else:
-            lines += [f"{one['severity']}  {one['code']}: {one['message']}", f"    do: {one['remedy']}"]
-    repaired = sum(one["fixed"] for one in answer["findings"])
+            lines += [f"{finding['severity']}  {finding['code']}: {finding['message']}", f"    do: {finding['remedy']}"]
+    repaired = sum(finding["fixed"] for finding in answer["findings"])
     sums = f"{answer['errors']} errors, {answer['warnings']} warnings, {repaired} repaired"
     return "\n".join([*lines, sums if lines else "nothing is wrong"])

@@ -49,24 +49,24 @@ class Doctor:
 
     def run(self, *, fix: bool, say: Callable[[str], None]) -> list[Finding]:
         """Looks; with `fix` also repairs what is safe and looks again. What was repaired comes first."""
-        found = self.look()
+        findings = self.look()
         fixed: list[Finding] = []
         failures: dict[tuple[str, int | None, str], str] = {}
         for _ in range(ROUNDS if fix else 0):
-            due = [one for one in found if one.repair is not None]
+            due = [one for one in findings if one.repair is not None]
             if not due:
                 break
             for one in due:
                 failure = self._repaired(one, say)
                 if failure is not None:
                     failures[one.key] = failure
-            found = self.look()
-            left = {one.key for one in found}
+            findings = self.look()
+            left = {one.key for one in findings}
             gone = [replace(one, fixed=True) for one in due if one.key not in left and one.key not in failures]
             fixed += gone
             if not gone:
                 break
-        return [*fixed, *(_with_failure(one, failures.get(one.key)) for one in found)]
+        return [*fixed, *(_with_failure(one, failures.get(one.key)) for one in findings)]
 
     def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
@@ -87,57 +87,61 @@ class Doctor:
 
     def look(self) -> list[Finding]:
         """Every finding of now."""
-        found: list[Finding] = []
-        orders = self._readable_orders(found)
-        engine = self._engine(found)
-        if any(one.code == Code.ENGINE_UNREACHABLE for one in found):
-            return [*found, *self._late(orders)]
-        seen: list[PlatformFacts] = []
+        findings: list[Finding] = []
+        orders = self._readable_orders(findings)
+        engine = self._engine(findings)
+        if any(one.code == Code.ENGINE_UNREACHABLE for one in findings):
+            return [*findings, *self._late(orders)]
+        platforms_facts: list[PlatformFacts] = []
         for platform in self.platforms:
-            self._tried(found, platform.id, "indices", partial(self._platform, platform, engine, seen))
+            self._tried(findings, platform.id, "indices", partial(self._platform, platform, engine, platforms_facts))
         if engine is not None:
-            found += cluster.check_version(engine)
-        for facts in seen:
+            findings += cluster.check_version(engine)
+        for facts in platforms_facts:
             if orders is not None and facts.comparable is not None:
-                self._tried(found, facts.platform, "orders", partial(self._agreement, orders, facts))
-        return [*found, *self._late(orders)]
+                self._tried(findings, facts.platform, "orders", partial(self._agreement, orders, facts))
+        return [*findings, *self._late(orders)]
 
-    def _tried(self, found: list[Finding], platform: int | None, part: str, look: Callable[[], list[Finding]]) -> None:
+    def _tried(
+        self, findings: list[Finding], platform: int | None, part: str, look: Callable[[], list[Finding]]
+    ) -> None:
         """Adds what a look finds, or that it could not be made."""
         try:
-            found += look()
+            findings += look()
         except OpenSearchException as error:
-            found.append(_not_checked(platform, part, describe_error(error, self.address), refused=_refused(error)))
+            findings.append(_not_checked(platform, part, describe_error(error, self.address), refused=_refused(error)))
         except CommandError as error:
-            found.append(_not_checked(platform, part, str(error), refused=False))
+            findings.append(_not_checked(platform, part, str(error), refused=False))
         except StoreUnavailable as error:
             fault = database_fault(error.cause)
-            found += [fault] if fault.key not in {one.key for one in found} else []
+            findings += [fault] if fault.key not in {one.key for one in findings} else []
 
-    def _readable_orders(self, found: list[Finding]) -> Orders | None:
+    def _readable_orders(self, findings: list[Finding]) -> Orders | None:
         fault = None if self.orders is None else self.orders.fault()
         if fault is None:
             return self.orders
-        found.append(fault)
+        findings.append(fault)
         return None
 
     def _late(self, orders: Orders | None) -> list[Finding]:
-        found: list[Finding] = []
+        findings: list[Finding] = []
         if orders is not None:
             for platform in self.platforms:
-                self._tried(found, platform.id, "orders", partial(_late, orders, platform.id))
-        return found
+                self._tried(findings, platform.id, "orders", partial(_late, orders, platform.id))
+        return findings
 
-    def _engine(self, found: list[Finding]) -> EngineFacts | None:
+    def _engine(self, findings: list[Finding]) -> EngineFacts | None:
         try:
             return engine_facts(self.client)
         except EngineUnreachable as error:
-            found.append(_unreachable(describe_error(error, self.address)))
+            findings.append(_unreachable(describe_error(error, self.address)))
         except OpenSearchException as error:
-            found.append(_not_checked(None, "cluster", describe_error(error, self.address), refused=_refused(error)))
+            findings.append(_not_checked(None, "cluster", describe_error(error, self.address), refused=_refused(error)))
         return None
 
-    def _platform(self, platform: Platform, engine: EngineFacts | None, seen: list[PlatformFacts]) -> list[Finding]:
+    def _platform(
+        self, platform: Platform, engine: EngineFacts | None, platforms_facts: list[PlatformFacts]
+    ) -> list[Finding]:
         alias = self.prefix_alias(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
@@ -152,12 +156,12 @@ class Doctor:
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
         )
-        seen.append(facts)
-        found = checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
+        platforms_facts.append(facts)
+        findings = checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
         if engine is not None:
-            found += cluster.check_auto_create(platform.id, alias, engine, facts.indices)
-            found += cluster.check_templates(platform.id, alias, engine)
-        return found
+            findings += cluster.check_auto_create(platform.id, alias, engine, facts.indices)
+            findings += cluster.check_templates(platform.id, alias, engine)
+        return findings
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
@@ -167,8 +171,8 @@ class Doctor:
         index = facts.comparable
         if index is None:
             return []
-        found = orders.compare(self.client, facts.platform, index.name, index.result_window)
-        return check_disagreement(facts.platform, index.name, index.result_window, found)
+        findings = orders.compare(self.client, facts.platform, index.name, index.result_window)
+        return check_disagreement(facts.platform, index.name, index.result_window, findings)
 
 
 def _late(orders: Orders, platform: int) -> list[Finding]:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from opensearchpy import OpenSearch
+from typing import TYPE_CHECKING, Any
 
 from mappings.names import Generation, generation_pattern, parse_generation
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
 
 _UNITS = {"b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?b)", re.IGNORECASE)
@@ -62,7 +63,7 @@ class IndexFacts:
         return int(self.settings.get("max_result_window", 10_000))
 
 
-def engine_facts(client: OpenSearch) -> EngineFacts:
+def engine_facts(client: "OpenSearch") -> EngineFacts:
     """Reads the version, settings, disks and index templates of the cluster."""
     version = client.info()["version"]
     health = client.cluster.health()
@@ -77,7 +78,7 @@ def engine_facts(client: OpenSearch) -> EngineFacts:
     )
 
 
-def _cluster_settings(client: OpenSearch) -> dict[str, Any]:
+def _cluster_settings(client: "OpenSearch") -> dict[str, Any]:
     """Every setting as it is in force: transient before persistent before default."""
     answer = client.cluster.get_settings(params={"include_defaults": "true", "flat_settings": "true"})
     return {**answer.get("defaults", {}), **answer.get("persistent", {}), **answer.get("transient", {})}
@@ -87,7 +88,7 @@ def _listed(value: Any) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def _has_room(client: OpenSearch, settings: dict[str, Any]) -> bool:
+def _has_room(client: "OpenSearch", settings: dict[str, Any]) -> bool:
     disk = "cluster.routing.allocation.disk."
     if str(settings.get(f"{disk}threshold_enabled", "true")).lower() != "true":
         return True
@@ -115,7 +116,7 @@ def required_free(watermark: str, total: int) -> float:
     return total * (1 - share)
 
 
-def _templates(client: OpenSearch) -> tuple[Template, ...]:
+def _templates(client: "OpenSearch") -> tuple[Template, ...]:
     new = client.indices.get_index_template()["index_templates"]
     old: dict[str, Any] = client.indices.get_template()
     return (
@@ -127,7 +128,7 @@ def _templates(client: OpenSearch) -> tuple[Template, ...]:
     )
 
 
-def index_facts(client: OpenSearch, alias: str) -> tuple[IndexFacts, ...]:
+def index_facts(client: "OpenSearch", alias: str) -> tuple[IndexFacts, ...]:
     """Every index that has the alias, its name or a generation's name: oldest generation first, others before."""
     bodies: dict[str, Any] = client.indices.get(
         index=f"{alias},{generation_pattern(alias)}",

@@ -42,7 +42,7 @@ class Code(StrEnum):
     DATABASE_UNMIGRATED = "database-unmigrated"
     SOLD_BUT_OFFERED = "sold-but-offered"
     FREE_BUT_HIDDEN = "free-but-hidden"
-    MASKS_BEHIND = "masks-behind"
+    INDEX_SYNC_PENDING = "index-sync-pending"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from indexer.doctor.findings import Code, Finding, PutSettings, Severity, curl, 
 from indexer.engine.drift import (
     analysis_differences,
     at_creation,
+    defined_settings,
     field_differences,
     same,
-    wanted_settings,
 )
 from mappings.definition import Definition
 
@@ -22,13 +22,13 @@ def check_index(
     platform: int, index: IndexFacts, definition: Definition, *, data_nodes: int, room: bool
 ) -> list[Finding]:
     """Blocks first: nothing else can be set right while they stand."""
-    wanted = wanted_settings(definition)
+    defined = defined_settings(definition)
     return [
         *_blocks(platform, index, room=room),
-        *_refresh(platform, index, wanted),
-        *_replicas(platform, index, wanted, data_nodes),
-        *_result_window(platform, index, wanted),
-        *_other_settings(platform, index, wanted),
+        *_refresh(platform, index, defined),
+        *_replicas(platform, index, defined, data_nodes),
+        *_result_window(platform, index, defined),
+        *_other_settings(platform, index, defined),
         *_drift(platform, index, definition),
     ]
 
@@ -54,8 +54,8 @@ def _blocks(platform: int, index: IndexFacts, *, room: bool) -> list[Finding]:
     ]
 
 
-def _refresh(platform: int, index: IndexFacts, wanted: dict[str, Any]) -> list[Finding]:
-    meant, live = wanted["refresh_interval"], index.settings.get("refresh_interval")
+def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
+    meant, live = defined["refresh_interval"], index.settings.get("refresh_interval")
     if same(meant, live):
         return []
     never = live == "-1"
@@ -72,17 +72,17 @@ def _refresh(platform: int, index: IndexFacts, wanted: dict[str, Any]) -> list[F
     ]
 
 
-def _replicas(platform: int, index: IndexFacts, wanted: dict[str, Any], data_nodes: int) -> list[Finding]:
-    names = [name for name in wanted if name in ("auto_expand_replicas", "number_of_replicas")]
-    differing = {name: wanted[name] for name in names if not same(wanted[name], index.settings.get(name))}
-    allowed = min(_most_copies(wanted), data_nodes - 1)
+def _replicas(platform: int, index: IndexFacts, defined: dict[str, Any], data_nodes: int) -> list[Finding]:
+    names = [name for name in defined if name in ("auto_expand_replicas", "number_of_replicas")]
+    differing = {name: defined[name] for name in names if not same(defined[name], index.settings.get(name))}
+    allowed = min(_max_replicas(defined), data_nodes - 1)
     copies = int(index.settings.get("number_of_replicas", 0))
     if not differing and copies >= allowed:
         return []
-    told = ", ".join(f"{name} {index.settings.get(name, 'unset')} instead of {wanted[name]}" for name in names)
+    differences = ", ".join(f"{name} {index.settings.get(name, 'unset')} instead of {defined[name]}" for name in names)
     few = copies < allowed
     effect = "the loss of a node stops its searches" if few else "it will not be copied when a node is added"
-    message = f"{index.name} has {copies} copies where {max(allowed, 0)} are possible ({told}): {effect}"
+    message = f"{index.name} has {copies} copies where {max(allowed, 0)} are possible ({differences}): {effect}"
     severity = Severity.ERROR if few else Severity.WARNING
     if differing:
         return [_setting(Code.REPLICAS, severity, platform, index, message, differing)]
@@ -98,16 +98,16 @@ def _replicas(platform: int, index: IndexFacts, wanted: dict[str, Any], data_nod
     ]
 
 
-def _most_copies(wanted: dict[str, Any]) -> int:
-    expanding = str(wanted.get("auto_expand_replicas", "false"))
+def _max_replicas(defined: dict[str, Any]) -> int:
+    expanding = str(defined.get("auto_expand_replicas", "false"))
     if expanding == "false":
-        return int(wanted.get("number_of_replicas", 0))
+        return int(defined.get("number_of_replicas", 0))
     most = expanding.rpartition("-")[2]
     return 10**6 if most == "all" else int(most)
 
 
-def _result_window(platform: int, index: IndexFacts, wanted: dict[str, Any]) -> list[Finding]:
-    meant = int(wanted["max_result_window"])
+def _result_window(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
+    meant = int(defined["max_result_window"])
     live = index.result_window
     if live == meant:
         return []
@@ -125,17 +125,19 @@ def _result_window(platform: int, index: IndexFacts, wanted: dict[str, Any]) -> 
     ]
 
 
-def _other_settings(platform: int, index: IndexFacts, wanted: dict[str, Any]) -> list[Finding]:
+def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
     differing = {
         name: value
-        for name, value in wanted.items()
+        for name, value in defined.items()
         if name not in _OWN_CHECK and not same(value, index.settings.get(name))
     }
     if not differing:
         return []
     fixed = [name for name in differing if at_creation(name)]
-    told = "; ".join(f"{name} {index.settings.get(name, 'unset')} instead of {differing[name]}" for name in differing)
-    message = f"{index.name} has other settings than gear.json: {told}"
+    differences = "; ".join(
+        f"{name} {index.settings.get(name, 'unset')} instead of {differing[name]}" for name in differing
+    )
+    message = f"{index.name} has other settings than gear.json: {differences}"
     if not fixed:
         return [_setting(Code.SETTINGS, Severity.WARNING, platform, index, message, differing)]
     return [
@@ -168,16 +170,16 @@ def _drift(platform: int, index: IndexFacts, definition: Definition) -> list[Fin
     fingerprint = index.mappings.get("_meta", {}).get("fingerprint")
     fields = field_differences(definition, index.mappings)
     analysis = analysis_differences(definition, index.settings)
-    told = []
+    differences = []
     if fingerprint != definition.fingerprint:
-        told.append(
+        differences.append(
             f"it was made with definition {fingerprint or 'unknown'}, this version's is {definition.fingerprint}"
         )
     if fields:
-        told.append(f"fields {fields.sentence()}")
+        differences.append(f"fields {fields.sentence()}")
     if analysis:
-        told.append(f"analysis {analysis.sentence()}")
-    if not told:
+        differences.append(f"analysis {analysis.sentence()}")
+    if not differences:
         return []
     return [
         Finding(
@@ -185,7 +187,7 @@ def _drift(platform: int, index: IndexFacts, definition: Definition) -> list[Fin
             severity=Severity.ERROR,
             platform=platform,
             subject=index.name,
-            message=f"{index.name} is not what gear.json describes, so searches may miss items: {'; '.join(told)}",
+            message=f"{index.name} is not what gear.json describes, so searches may miss items: {'; '.join(differences)}",
             remedy=load_command(platform),
         )
     ]

@@ -68,7 +68,7 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> list[Findi
     minutes = (now - late.since).total_seconds() / 60
     return [
         Finding(
-            code=Code.MASKS_BEHIND,
+            code=Code.INDEX_SYNC_PENDING,
             severity=Severity.ERROR,
             platform=platform,
             subject="masks",
@@ -79,17 +79,17 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> list[Findi
     ]
 
 
-def check_disagreement(platform: int, index: str, window: int, found: Disagreement) -> list[Finding]:
+def check_disagreement(platform: int, index: str, window: int, disagreement: Disagreement) -> list[Finding]:
     """Sold items on offer, and free ones that nobody finds."""
     sides: tuple[tuple[Code, Tally, Callable[[str, str], str]], ...] = (
         (
             Code.SOLD_BUT_OFFERED,
-            found.offered,
+            disagreement.offered,
             lambda count, first: f"{count} items that active orders hold are offered in {index}: {first}",
         ),
         (
             Code.FREE_BUT_HIDDEN,
-            found.hidden,
+            disagreement.hidden,
             lambda count, first: f"{count} items that no active order holds are hidden in {index}: {first}",
         ),
     )

@@ -33,7 +33,7 @@ class ItemRefusedError(ValueError):
         self.item_id = item_id
 
     @classmethod
-    def whole(cls, reason: str, value: str | None = None) -> "ItemRefusedError":
+    def of_item(cls, reason: str, value: str | None = None) -> "ItemRefusedError":
         """Refuses the item as a whole, for one reason."""
         return cls((Refusal(None, value, reason),))
 

@@ -52,9 +52,9 @@ def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return settings
 
 
-def same(wanted: Any, live: Any) -> bool:
+def same(defined: Any, live: Any) -> bool:
     """Whether two values of a setting mean the same: the engine answers `"10"` for 10 and `"true"` for true."""
-    return bool(_plain(wanted) == _plain(live))
+    return bool(_plain(defined) == _plain(live))
 
 
 def _plain(value: Any) -> Any:
@@ -68,7 +68,7 @@ def at_creation(setting: str) -> bool:
     return setting.startswith(_AT_CREATION)
 
 
-def wanted_settings(definition: Definition) -> dict[str, Any]:
+def defined_settings(definition: Definition) -> dict[str, Any]:
     """Every setting of service of the definition, flat below `index`."""
     return flat(definition.index_settings())
 
@@ -76,17 +76,17 @@ def wanted_settings(definition: Definition) -> dict[str, Any]:
 def field_differences(definition: Definition, live: dict[str, Any]) -> Differences:
     """Compares the definition's mapping with an index's."""
     mappings = definition.body["mappings"]
-    wanted = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
+    defined = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
     actual = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}
-    return _differences(wanted, actual)
+    return _differences(defined, actual)
 
 
 def analysis_differences(definition: Definition, live: dict[str, Any]) -> Differences:
     """Compares the definition's analysis with an index's flat settings."""
-    wanted = flat(definition.body["settings"].get("analysis", {}), "analysis.")
+    defined = flat(definition.body["settings"].get("analysis", {}), "analysis.")
     actual = {name: value for name, value in live.items() if name.startswith("analysis.")}
     return _differences(
-        {name: {"": _plain(value)} for name, value in wanted.items()},
+        {name: {"": _plain(value)} for name, value in defined.items()},
         {name: {"": _plain(value)} for name, value in actual.items()},
     )
 
@@ -102,18 +102,18 @@ def _fields(properties: dict[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield from _fields(body.get(key, {}), f"{prefix}{name}.")
 
 
-def _differences(wanted: dict[str, dict[str, Any]], actual: dict[str, dict[str, Any]]) -> Differences:
+def _differences(defined: dict[str, dict[str, Any]], actual: dict[str, dict[str, Any]]) -> Differences:
     changed = []
-    for name in sorted(wanted.keys() & actual.keys()):
-        parts = sorted(wanted[name].keys() | actual[name].keys())
-        differing = [part for part in parts if wanted[name].get(part) != actual[name].get(part)]
+    for name in sorted(defined.keys() & actual.keys()):
+        parts = sorted(defined[name].keys() | actual[name].keys())
+        differing = [part for part in parts if defined[name].get(part) != actual[name].get(part)]
         if differing:
             parts_shown = [
-                f"{part} {actual[name].get(part)} instead of {wanted[name].get(part)}".strip() for part in differing
+                f"{part} {actual[name].get(part)} instead of {defined[name].get(part)}".strip() for part in differing
             ]
             changed.append(f"{name} ({', '.join(parts_shown)})")
     return Differences(
-        added=tuple(sorted(actual.keys() - wanted.keys())),
-        removed=tuple(sorted(wanted.keys() - actual.keys())),
+        added=tuple(sorted(actual.keys() - defined.keys())),
+        removed=tuple(sorted(defined.keys() - actual.keys())),
         changed=tuple(changed),
     )

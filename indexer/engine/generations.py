@@ -12,7 +12,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
-from indexer.engine.drift import at_creation, same, wanted_settings
+from indexer.engine.drift import at_creation, defined_settings, same
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from mappings.definition import Definition
@@ -172,7 +172,7 @@ class Generations:
 
         Backoff `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
-        wanted = wanted_settings(self._definition)
+        wanted = defined_settings(self._definition)
         changeable = {key: value for key, value in wanted.items() if not at_creation(key)}
         self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
         self._retry.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))

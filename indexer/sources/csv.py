@@ -55,14 +55,14 @@ def csv_rows(chunks: Iterator[bytes], *, mapped: bool = False) -> Iterator[Recor
                 message = f"line {line}: is no CSV header ({error})"
                 raise SourceError(message) from error
             extent = f" (lines {line} to {rows.line_num} were read as this row)" if rows.line_num > line else ""
-            yield Record(line, ItemRefusedError.whole(f"Invalid CSV: {error}{extent}"))
+            yield Record(line, ItemRefusedError.of_item(f"Invalid CSV: {error}{extent}"))
             continue
         if not row:
             continue
         if header is None:
             header = checked_columns(row, "header", mapped=mapped)
         elif len(row) != len(header):
-            yield Record(line, ItemRefusedError.whole(f"has {len(row)} cells, the header has {len(header)}"))
+            yield Record(line, ItemRefusedError.of_item(f"has {len(row)} cells, the header has {len(header)}"))
         else:
             cells = {column: cell for column, cell in zip(header, row, strict=True) if cell != ""}
             yield Record(line, cells if mapped else _values(cells))

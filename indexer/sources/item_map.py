@@ -125,10 +125,10 @@ class ItemMap(_Part):
             yield from self._lookup_errors(rule.each or {})
 
 
-def _name_errors(rules: Rules, known: tuple[str, ...], needed: tuple[str, ...], below: str) -> Iterator[str]:
+def _name_errors(rules: Rules, names: tuple[str, ...], needed: tuple[str, ...], below: str) -> Iterator[str]:
     for name, rule in rules.items():
-        if name not in known:
-            yield f"fields.{below}{name} is no field of an item; these are: {', '.join(known)}"
+        if name not in names:
+            yield f"fields.{below}{name} is no field of an item; these are: {', '.join(names)}"
         if rule.each is not None:
             inner = tuple(field.alias or key for key, field in Attachment.model_fields.items())
             if below or name != "attachments":

@@ -66,7 +66,7 @@ def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedE
         value = orjson.loads(content)
         return {**(value if isinstance(value, dict) else {VALUE: value}), key: orjson.loads(name)}
     except orjson.JSONDecodeError as error:
-        return ItemRefusedError.whole(f"Invalid JSON: {error}", shortened(name + b": " + content))
+        return ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(name + b": " + content))
 
 
 def _members(scan: Scan, what: str) -> Iterator[bytes]:

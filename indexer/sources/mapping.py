@@ -41,12 +41,12 @@ class Mapper:
             try:
                 content = orjson.loads(content)
             except orjson.JSONDecodeError as error:
-                refused = ItemRefusedError.whole(f"Invalid JSON: {error}", shortened(record.content))
+                refused = ItemRefusedError.of_item(f"Invalid JSON: {error}", shortened(record.content))
                 return Record(record.line, refused)
         if isinstance(content, ItemRefusedError):
             return Record(record.line, content)
         if not isinstance(content, dict):
-            return Record(record.line, ItemRefusedError.whole("is no object", shortened(content)))
+            return Record(record.line, ItemRefusedError.of_item("is no object", shortened(content)))
         values, refusals = self._values(content, self.item_map.fields)
         if refusals:
             return Record(record.line, ItemRefusedError(refusals, readable_id(values)))

@@ -55,6 +55,6 @@ def json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
     """Every line of NDJSON that is not blank."""
     for number, line in numbered_lines(chunks):
         if line is None:
-            yield Record(number, ItemRefusedError.whole(f"is longer than {MAX_ITEM_BYTES:,} bytes"))
+            yield Record(number, ItemRefusedError.of_item(f"is longer than {MAX_ITEM_BYTES:,} bytes"))
         elif line and not line.isspace():
             yield Record(number, line)

@@ -29,7 +29,7 @@ class Condition:
     """One condition: the body's field that it comes from (`offer`: none), what is asked there, the engine's clause."""
 
     field: str
-    asked: Any
+    requested: Any
     clause: Clause
 
 
@@ -38,11 +38,11 @@ def conditions(query: SearchQuery) -> list[Condition]:
     parts = [Condition(OFFER, None, OFFERED)]
     filters = [(row, query.filters[row.name]) for row in FILTERS if row.name in query.filters]
     for row, clause in filters:
-        asked = getattr(query.body.filters, row.name)
+        requested = getattr(query.body.filters, row.name)
         if row.kind is Kind.ATTACHMENTS:
-            parts += _attachments(asked)
+            parts += _attachments(requested)
         else:
-            parts.append(Condition(f"filters.{row.name}", _json(asked), clause))
+            parts.append(Condition(f"filters.{row.name}", _json(requested), clause))
     covered = [OFFERED, *(clause for _, clause in filters)]
     typed = text_conditions(query.parsed)
     for clause in _clauses(query):
@@ -80,8 +80,8 @@ def _attachments(condition: AttachmentFilter) -> list[Condition]:
     either = ("any", condition.any, AttachmentFilter(any=condition.any))
     counted = ("count", condition.count, AttachmentFilter(count=condition.count))
     return [
-        Condition(f"filters.attachments.{path}", _json(asked), clause)
-        for path, asked, alone in (*each, either, counted)
+        Condition(f"filters.attachments.{path}", _json(requested), clause)
+        for path, requested, alone in (*each, either, counted)
         if (clause := attachment_clause(alone)) is not None
     ]
 

@@ -1,4 +1,4 @@
-"""Explains whether a search answers an item, at which rank, and what keeps it out.
+"""Explains whether an answer has an item, at which rank, and which condition it fails.
 
 The engine evaluates each condition of the search for exactly this item, so nothing is judged a second time here.
 """
@@ -33,9 +33,9 @@ class CheckedCondition:
     """A condition: the body's field, what it asks, what the item has there, and whether the engine says it is met."""
 
     field: str
-    asked: Any
+    requested: Any
     has: Any
-    met: bool
+    matches: bool
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Explainer:
             explanation.parts = [
                 CheckedCondition(
                     condition.field,
-                    condition.asked,
+                    condition.requested,
                     value_of(item, condition.field),
                     buckets[str(place)]["doc_count"] == 1,
                 )
@@ -217,15 +217,15 @@ async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
 def _add_unmet(explanation: Explanation) -> None:
     """Adds a reason for each condition that is not met."""
     for part in explanation.parts:
-        if part.met:
+        if part.matches:
             continue
         if part.field == OFFER:
             sentence = "an active order binds it; `gear-indexer doctor` tells whether the orders agree"
             explanation.add("bound", sentence)
         elif part.field == TEXT:
-            explanation.add("query", f"nothing in it meets {shown(part.asked)} of the text")
+            explanation.add("query", f"nothing in it meets {shown(part.requested)} of the text")
         else:
-            explanation.add(part.field, f"{part.field} asks for {shown(part.asked)}; it has {shown(part.has)}")
+            explanation.add(part.field, f"{part.field} asks for {shown(part.requested)}; it has {shown(part.has)}")
 
 
 def shown(value: Any) -> str:

@@ -28,7 +28,7 @@ _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 @dataclass(frozen=True)
 class Cursor:
-    """A position in a point in time: `seen` of its `total` hits are before it, the last of them sorted at `after`.
+    """A position in a point in time: `count` of its `total` hits are before it, the last of them sorted at `after`.
 
     `issued_at` is in milliseconds since 1970. `fingerprint` is that of the body that started it. `relaxed`: the text is
     relaxed, because its strict parse finds nothing in this point in time.
@@ -38,7 +38,7 @@ class Cursor:
     shared: bool
     issued_at: int
     fingerprint: str
-    seen: int
+    count: int
     total: int
     after: list[Any]
     relaxed: bool = False
@@ -49,7 +49,7 @@ class _Fields(msgspec.Struct, array_like=True):
     shared: bool
     issued_at: int
     fingerprint: str
-    seen: int
+    count: int
     total: int
     after: list[Any]
     relaxed: bool

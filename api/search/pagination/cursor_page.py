@@ -32,7 +32,7 @@ class _Hits:
 
     @property
     def is_last(self) -> bool:
-        return self.cursor.seen >= self.cursor.total
+        return self.cursor.count >= self.cursor.total
 
 
 async def cursor_page(services: Services, context: SearchContext) -> Page:
@@ -74,7 +74,7 @@ async def _first(services: Services, context: SearchContext) -> _Hits:
                 answer = await _first_hits(services, used)
         undo.pop_all()
     cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body), 0, total_of(answer), [], used is not strict)
-    return _behind(cursor, answer, pit, used.query.parsed)
+    return _advance(cursor, answer, pit, used.query.parsed)
 
 
 async def _first_hits(services: Services, context: SearchContext) -> Answer:
@@ -96,13 +96,13 @@ async def _next(services: Services, context: SearchContext) -> _Hits:
     context = context.at(pit)
     if cursor.relaxed:
         context = await relax(context)
-    return _behind(cursor, await _next_hits(services, context, cursor), pit, context.query.parsed)
+    return _advance(cursor, await _next_hits(services, context, cursor), pit, context.query.parsed)
 
 
 async def _next_hits(services: Services, context: SearchContext, cursor: Cursor) -> Answer:
     request = next_request(context.query, cursor)
     if context.query.sort.name == "price_desc":
-        remaining = cursor.total - cursor.seen
+        remaining = cursor.total - cursor.count
         answer = await price_desc_hits(
             context, services.price_histograms, request, after=cursor.after[0], remaining=remaining
         )
@@ -111,13 +111,13 @@ async def _next_hits(services: Services, context: SearchContext, cursor: Cursor)
     return await context.search(request)
 
 
-def _behind(cursor: Cursor, answer: Answer, pit: PointInTime, parsed: ParsedQuery) -> _Hits:
+def _advance(cursor: Cursor, answer: Answer, pit: PointInTime, parsed: ParsedQuery) -> _Hits:
     """The hits of an answer, and the cursor that stands behind them."""
     hits = hits_of(answer)
-    seen = cursor.seen + len(hits)
-    if not hits and seen < cursor.total:
+    count = cursor.count + len(hits)
+    if not hits and count < cursor.total:
         raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-    return _Hits(hits, replace(cursor, seen=seen, after=hits[-1]["sort"] if hits else []), pit, parsed)
+    return _Hits(hits, replace(cursor, count=count, after=hits[-1]["sort"] if hits else []), pit, parsed)
 
 
 async def _without_bound(services: Services, hits: list[Hit]) -> list[Gear]:

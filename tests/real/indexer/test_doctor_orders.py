@@ -82,14 +82,14 @@ def test_an_order_on_its_way_to_the_index_is_no_disagreement(place: Place, shop:
     assert documents(place, index) == before
 
 
-def test_masks_that_nobody_tells_are_an_error(place: Place, shop: Shop) -> None:
+def test_index_updates_that_nobody_publishes_are_an_error(place: Place, shop: Shop) -> None:
     place.load(items(3))
     shop.sell(2, 3)
     shop.age()
     found = {one["code"]: one for one in findings(place, code=1)}
-    assert set(found) == {"sold-but-offered", "masks-behind"}
-    assert found["masks-behind"]["remedy"] == "gear-api serve"
-    assert "2 items" in found["masks-behind"]["message"]
+    assert set(found) == {"sold-but-offered", "index-sync-pending"}
+    assert found["index-sync-pending"]["remedy"] == "gear-api serve"
+    assert "2 items" in found["index-sync-pending"]["message"]
     left = {one["code"]: one["fixed"] for one in findings(place, "--fix")}
     assert left["sold-but-offered"] is True
     assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is True

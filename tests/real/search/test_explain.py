@@ -74,12 +74,12 @@ def test_the_filters_that_drop_an_item_are_named_with_what_they_ask_and_what_it_
     report = told(loaded, 1, body)
     assert not report["answered"]
     assert report["reasons"] == ["filters.weapon", "filters.float", "filters.attachments.all.1", "query"]
-    met = {part["field"]: part["met"] for part in report["parts"]}
-    assert met["offer"]
-    assert met["filters.price"]
-    assert met["filters.attachments.all.0"]
+    matches = {part["field"]: part["matches"] for part in report["parts"]}
+    assert matches["offer"]
+    assert matches["filters.price"]
+    assert matches["filters.attachments.all.0"]
     weapon = next(part for part in report["parts"] if part["field"] == "filters.weapon")
-    assert (weapon["asked"], weapon["has"]) == (["AWP", "M4A4"], "AK-47")
+    assert (weapon["requested"], weapon["has"]) == (["AWP", "M4A4"], "AK-47")
     shown = run(loaded, 1, body).stdout
     assert 'filters.weapon asks for ["AWP","M4A4"]; it has "AK-47"' in shown
     assert 'filters.float asks for {"max":0.15}; it has 0.2' in shown
@@ -205,7 +205,7 @@ def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url
     body = {**data.draw(bodies(searched_items.known)), "groupBy": None}  # the place is told among items
     item = data.draw(st.sampled_from(searched_items.items))
     found = asyncio.run(_explained(opensearch_url, searched_items.prefix, item["id"], body))
-    assert {part.met for part in found.parts} == (
+    assert {part.matches for part in found.parts} == (
         {True} if item in oracle.hits_of(searched_items.items, body) else {True, False}
     )
     page, total = oracle.answer(searched_items.items, body)

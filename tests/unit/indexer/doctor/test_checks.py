@@ -11,7 +11,7 @@ from indexer.doctor.checks import PlatformFacts, check_platform
 from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
 from indexer.doctor.findings import Code, Finding, PutSettings, RemoveGeneration, Serve, Severity
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
-from indexer.engine.drift import analysis_differences, field_differences, wanted_settings
+from indexer.engine.drift import analysis_differences, defined_settings, field_differences
 from indexer.orders.agreement import Disagreement, Tally
 from mappings.definition import read_definition
 from mappings.names import parse_generation
@@ -50,7 +50,7 @@ def an_index(day: int, *aliases: str, **changed: Any) -> IndexFacts:
         name=name,
         generation=parse_generation(ALIAS, name),
         aliases=frozenset(aliases),
-        settings={**{key: _as_told(value) for key, value in wanted_settings(DEFINITION).items()}, **analysis},
+        settings={**{key: _as_told(value) for key, value in defined_settings(DEFINITION).items()}, **analysis},
         mappings=body["mappings"],
         items=3,
         bytes=1_000_000,

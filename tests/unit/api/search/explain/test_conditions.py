@@ -28,8 +28,8 @@ def test_all_parts_together_are_the_query(name: str) -> None:
 
 def test_every_filter_has_its_name_what_is_asked_and_what_an_item_has() -> None:
     (offer, weapon, price) = conditions(query_of('{"filters": {"price": {"min": 5, "max": 9.5}, "weapon": ["AWP"]}}'))
-    assert (offer.field, offer.asked) == ("offer", None)
-    found = {part.field: part.asked for part in (weapon, price)}
+    assert (offer.field, offer.requested) == ("offer", None)
+    found = {part.field: part.requested for part in (weapon, price)}
     assert found == {"filters.price": {"min": 5, "max": 9.5}, "filters.weapon": ["AWP"]}
 
 
@@ -50,7 +50,7 @@ def test_an_item_has_something_to_show_for_every_filter() -> None:
 
 def test_each_condition_on_attachments_is_a_part_of_its_own() -> None:
     asked = '{"all": [{"name": "A"}, {"name": "B", "maxWear": 0.1}], "any": [{"name": "C"}], "count": {"min": 2}}'
-    found = {part.field: part.asked for part in conditions(query_of(f'{{"filters": {{"attachments": {asked}}}}}'))}
+    found = {part.field: part.requested for part in conditions(query_of(f'{{"filters": {{"attachments": {asked}}}}}'))}
     assert found == {
         "offer": None,
         "filters.attachments.all.0": {"name": "A"},
