@@ -87,7 +87,7 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
 @pytest.fixture
 async def hasty_shop(sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
     """A running app on SQLite that waits half a second for its lock."""
-    monkeypatch.setattr("api.app.Store", partial(Store, timeouts=Timeouts(lock=0.5)))
+    monkeypatch.setattr("api.services.Store", partial(Store, timeouts=Timeouts(lock=0.5)))
     async with opened(sqlite_settings) as shop:
         yield shop
 
