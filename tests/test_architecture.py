@@ -116,26 +116,32 @@ PURE: Final = (
 # constant, flag, metric or setting.
 PRIVATE_WORDS: Final = re.compile(
     r"kept|unkept|untold|dearest|company|patience|strangers?|noting|masks?|masking|paces?|twins?|overtaken|upkeep"
-    r"|behind|moments?|seen|parse_query|understood|begun|leftovers|questions?|most|least|wanted|met|senders"
+    r"|behind|moments?|seen|parse_query|understood|begun|leftovers|questions?|met|senders"
 )
 PRIVATE_PHRASES: Final = re.compile(
-    r"low_water|LowWater|in_force|left_by_the_dead|known_to_live|once_more|give_?n?_?up|GivenUp|give-up|Rounds|Shares|Notes|Waits"
+    r"^_?(most|least|MOST|LEAST)_|low_water|LowWater|in_force|left_by_the_dead|known_to_live|once_more|give_?n?_?up|GivenUp|give-up|Rounds|Shares|Notes|Waits"
 )
 # Participles and pronouns where a value has a noun; as whole names.
 VAGUE_NAMES: Final = re.compile(
     r"_?(found|held|kept|asked|told|one|whole|made|chosen|given|about|said|known|gone|meant|begun|seen|met)s?"
 )
-TELEGRAPHIC: Final = re.compile(r"\bin[,;:.)]|\bgoes? in\b|\bcomes? out\b|\bout\b[.:,]")
+TELEGRAPHIC: Final = re.compile(r"\bin[,;:.)]|\bgoes? in\b|\bcomes? out\b|\bin\b.*\bout\b[.:,]")
 """What goes in and what comes out, in the place of a sentence."""
 
 # What other work has still to mend, by rule; nothing may be added, and all of it goes.
 PENDING: Final[dict[str, tuple[str, ...]]] = {
-    "names": ("",),
-    "docstrings": ("",),
-    "folders": ("api", "indexer"),
-    "cycles": ("api.search:", "api:", "bench:", "indexer:"),
-    "pure": ("api.", "indexer."),
-    "crowded": (),
+    "names": (
+        *(
+            "api/search/explain/",
+            "api/search/pagination/",
+            "api/search/parsing/quantities.py",
+            "api/search/relaxation.py",
+        ),
+        *("indexer/cli/", "indexer/doctor/", "indexer/documents/refusal.py", "indexer/sources/item_map.py"),
+        *("bench/report/results.py", "bench/workloads/bodies.py"),
+    ),
+    "docstrings": ("api/search/__init__.py", "indexer/__init__.py"),
+    "pure": ("indexer.doctor.",),
 }
 
 # file: why it reads the environment although it is no settings class
