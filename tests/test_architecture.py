@@ -128,22 +128,6 @@ VAGUE_NAMES: Final = re.compile(
 TELEGRAPHIC: Final = re.compile(r"\bin[,;:.)]|\bgoes? in\b|\bcomes? out\b|\bin\b.*\bout\b[.:,]")
 """What goes in and what comes out, in the place of a sentence."""
 
-# What other work has still to mend, by rule; nothing may be added, and all of it goes.
-PENDING: Final[dict[str, tuple[str, ...]]] = {
-    "names": (
-        *(
-            "api/search/explain/",
-            "api/search/pagination/",
-            "api/search/parsing/quantities.py",
-            "api/search/relaxation.py",
-        ),
-        *("indexer/cli/", "indexer/doctor/", "indexer/documents/refusal.py", "indexer/sources/item_map.py"),
-        *("bench/report/results.py", "bench/workloads/bodies.py"),
-    ),
-    "docstrings": ("api/search/__init__.py", "indexer/__init__.py"),
-    "pure": ("indexer.doctor.",),
-}
-
 # file: why it reads the environment although it is no settings class
 READS_ENVIRONMENT: Final = {
     "bench/peers/checkout.py": "it runs commands and services in an environment like its own but for their settings",
@@ -161,10 +145,9 @@ CATCHES_ALL: Final = {
 EMPTY_NAMES: Final = {"utils", "util", "common", "helpers", "helper", "manager", "misc", "shared", "base"}
 
 
-def none(offenders: Iterable[str], why: str, rule: str = "") -> None:
+def none(offenders: Iterable[str], why: str) -> None:
     """Fails with every offender."""
-    pending = PENDING.get(rule, ())
-    listed = sorted(offender for offender in offenders if not any(part in offender for part in pending))
+    listed = sorted(offenders)
     assert not listed, f"{why}:\n" + "\n".join(listed)
 
 
@@ -183,7 +166,7 @@ def test_folders_import_only_what_they_may_know() -> None:
         for folder, (allowed, why) in folders.items()
         if (others := siblings(package).get(folder, set()) & folders_of(package) - allowed)
     ]
-    none(offenders, "the other way round, or through a leaf that both may know", "folders")
+    none(offenders, "the other way round, or through a leaf that both may know")
 
 
 def folders_of(package: str) -> set[str]:
@@ -202,7 +185,7 @@ def test_no_two_folders_need_each_other() -> None:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             cycles.append(f"{package}: {' → '.join(error.args[1])}")
-    none(cycles, "folders import in a circle", "cycles")
+    none(cycles, "folders import in a circle")
 
 
 def test_what_is_called_pure_is_pure() -> None:
@@ -215,11 +198,7 @@ def test_what_is_called_pure_is_pure() -> None:
     ]
     assert len(pure) > 30
     ways = {module: way_to(module, WEB_AND_DATABASES) for module in pure}
-    none(
-        (" → ".join(way) for way in ways.values() if way),
-        "a pure module reaches a framework, a client or a driver",
-        "pure",
-    )
+    none((" → ".join(way) for way in ways.values() if way), "a pure module reaches a framework, a client or a driver")
 
 
 def test_names_are_the_fields_words() -> None:
@@ -231,17 +210,13 @@ def test_names_are_the_fields_words() -> None:
         or PRIVATE_PHRASES.search(name)
         or any(PRIVATE_WORDS.fullmatch(word) for word in words(name))
     }
-    none(offenders, "say it in the field's words", "names")
+    none(offenders, "say it in the field's words")
 
 
 def test_docstrings_are_sentences() -> None:
     """Not "what goes in, what comes out"."""
     openings = {file: (ast.get_docstring(tree_of(file)) or "").partition("\n\n")[0] for file in FILES}
-    none(
-        (f"{shown(file)}: {text}" for file, text in openings.items() if TELEGRAPHIC.search(text)),
-        "say what it is",
-        "docstrings",
-    )
+    none((f"{shown(file)}: {text}" for file, text in openings.items() if TELEGRAPHIC.search(text)), "say what it is")
 
 
 def test_the_indexer_knows_no_tokens() -> None:
@@ -293,7 +268,7 @@ def test_no_test_file_imports_another() -> None:
 def test_no_folder_is_crowded() -> None:
     folders = {file.parent for file in FILES}
     counts = {shown(folder): sum(1 for file in folder.glob("*.py") if file.name != "__init__.py") for folder in folders}
-    none((name for name, count in counts.items() if count > MAX_FILES), f"more than {MAX_FILES} files", "crowded")
+    none((name for name, count in counts.items() if count > MAX_FILES), f"more than {MAX_FILES} files")
 
 
 def test_every_folder_says_what_goes_in() -> None:

@@ -25,7 +25,7 @@ from indexer.documents.checked_item import checked_item
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
-from indexer.engine.generations import LOADING_SETTINGS
+from indexer.engine.states import LOADING_SETTINGS
 from indexer.sources.source import Source
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition

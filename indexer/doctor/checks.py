@@ -17,7 +17,7 @@ from indexer.doctor.findings import (
     readable_bytes,
 )
 from indexer.doctor.locks import LockFacts, check_lock, check_stray_tombstones, check_unfinished
-from indexer.engine.generations import is_unfinished, loading_alias
+from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
 
 

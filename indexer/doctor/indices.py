@@ -181,13 +181,14 @@ def _drift(platform: int, index: IndexFacts, definition: Definition) -> list[Fin
         differences.append(f"analysis {analysis.sentence()}")
     if not differences:
         return []
+    sentence = "; ".join(differences)
     return [
         Finding(
             code=Code.MAPPING_DRIFT,
             severity=Severity.ERROR,
             platform=platform,
             subject=index.name,
-            message=f"{index.name} is not what gear.json describes, so searches may miss items: {'; '.join(differences)}",
+            message=f"{index.name} is not what gear.json describes, so searches may miss items: {sentence}",
             remedy=load_command(platform),
         )
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import (
@@ -14,15 +15,17 @@ from indexer.doctor.findings import (
     fix_command,
     readable_bytes,
 )
-from indexer.engine.generations import tombstones_index
-from indexer.locking.record import LockRecord
+from indexer.engine.states import tombstones_index
+
+if TYPE_CHECKING:
+    from indexer.locking.record import LockRecord
 
 
 @dataclass(frozen=True)
 class LockFacts:
     """A lock, and whether its owner lives; None where that cannot be told from here."""
 
-    record: LockRecord
+    record: "LockRecord"
     alive: bool | None
 
     def is_dead(self, older_than: float) -> bool:

@@ -6,7 +6,6 @@ unfinished.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -14,64 +13,10 @@ from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.drift import at_creation, defined_settings, same
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias, tombstones_index
 from indexer.errors import CommandError
 from mappings.definition import Definition
-from mappings.names import Generation, generation_pattern, parse_generation
-
-# While filling: nobody searches, so nothing is refreshed or copied. The same keys are put back before the swap.
-LOADING_SETTINGS = {"refresh_interval": "-1", "auto_expand_replicas": "false", "number_of_replicas": 0}
-
-
-@dataclass(frozen=True)
-class IndexState:
-    """One generation as the engine has it."""
-
-    generation: Generation
-    serving: bool
-    loading: bool
-    fingerprint: str | None  # of the definition that it was made with, from its mapping
-    version: int | None  # its load's start in microseconds since 1970; None where that has just made it
-    owner: str | None  # of the lock under which it is filled; None for what older versions filled
-    has_tombstones: bool  # see indexer/engine/tombstones.py
-    settings: dict[str, str]  # flat, below `index`
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether it is being filled, or its load has died before it was to serve."""
-        return not self.serving and is_unfinished(self.loading, self.settings)
-
-    @property
-    def index(self) -> str:
-        """Its name."""
-        return self.generation.index
-
-
-def is_unfinished(loading: bool, settings: dict[str, Any]) -> bool:
-    """Whether an index is set up for filling: by its alias, or by settings that are put back before every swap."""
-    return loading or settings.get("refresh_interval") == LOADING_SETTINGS["refresh_interval"]
-
-
-def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
-    """The one rule for pruning: the finished generations that go, oldest first.
-
-    Of `states`, oldest first, the `keep` newest stay; the serving ones and those of `always` are counted first.
-    """
-    finished = [state for state in states if not state.unfinished]
-    kept = {state.index for state in finished if state.serving or state.index in always}
-    for state in reversed(finished):
-        if len(kept) < keep:
-            kept.add(state.index)
-    return [state.index for state in finished if state.index not in kept]
-
-
-def loading_alias(index: str) -> str:
-    """The alias that a generation has until it is finished."""
-    return f"{index}-loading"
-
-
-def tombstones_index(index: str) -> str:
-    """The index beside a generation that is being filled, for what is deleted live meanwhile."""
-    return f"{index}-tombstones"
+from mappings.names import generation_pattern, parse_generation
 
 
 def generation_beside(name: str) -> str:

@@ -9,9 +9,9 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.bulk import REQUIRE_ALIAS, BulkSender, Outcome, delete_line, outcome_of, reason_of
-from indexer.engine.generations import loading_alias, tombstones_index
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
+from indexer.engine.states import loading_alias, tombstones_index
 from indexer.errors import CommandError
 
 _BODY = {

@@ -16,8 +16,9 @@ from indexer.engine.bulk import (
     outcome_of,
     reason_of,
 )
-from indexer.engine.generations import Generations, IndexState, loading_alias, tombstones_index
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import IndexState, loading_alias, tombstones_index
 from indexer.errors import CommandError
 from mappings.definition import Definition
 

@@ -19,8 +19,9 @@ from indexer.documents.digest import encode_document
 from indexer.documents.refusal import Refusal
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkWriter, Entry, index_lines
-from indexer.engine.generations import Generations, expired, loading_alias
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
+from indexer.engine.states import expired, loading_alias
 from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.items import SHOW_EVERY, ItemReader

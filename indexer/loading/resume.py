@@ -15,8 +15,9 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, NotFoundError, OpenSearchException
 
 from indexer.documents.digest import Checksum
-from indexer.engine.generations import Generations, loading_alias, tombstones_index
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import loading_alias, tombstones_index
 from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.job import LoadJob

@@ -5,8 +5,9 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.generations import Generations, expired
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import expired
 from indexer.engine.tombstones import Tombstones
 from indexer.locking.lock import Lock
 from mappings.definition import Definition

@@ -8,8 +8,9 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.drift import Differences, field_differences
-from indexer.engine.generations import Generations, IndexState
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import IndexState
 from indexer.errors import CommandError
 from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry

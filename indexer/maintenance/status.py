@@ -4,8 +4,9 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.generations import Generations, IndexState
+from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import IndexState
 from indexer.errors import CommandError
 from indexer.loading.resume import Checkpoints
 from indexer.locking.lock import is_alive

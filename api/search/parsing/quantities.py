@@ -35,7 +35,7 @@ _AT_LEAST = (
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`
-_BOUND_BEHIND = (
+_BOUND_AFTER = (
     r"\s*(?:(?P<most>(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
@@ -64,7 +64,7 @@ _FLOAT_FORMS = (
     rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
     rf"{_BETWEEN}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
     rf"{_BOUND}\s*(?P<low>{_SHARE}){_END}{_NO_MARK}",
-    rf"{_START}(?P<low>{_SHARE}){_BOUND_BEHIND}",
+    rf"{_START}(?P<low>{_SHARE}){_BOUND_AFTER}",
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _SEED_FORMS = (
@@ -76,7 +76,7 @@ _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
-    rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_BEHIND}",
+    rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_MARK})){_LOW}{_END}",
 )
 

@@ -1,0 +1,61 @@
+"""States of generations: what serves, what is unfinished, what pruning removes, the names beside an index. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from mappings.names import Generation
+
+# While filling: nobody searches, so nothing is refreshed or copied. The same keys are put back before the swap.
+LOADING_SETTINGS = {"refresh_interval": "-1", "auto_expand_replicas": "false", "number_of_replicas": 0}
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """One generation as the engine has it."""
+
+    generation: Generation
+    serving: bool
+    loading: bool
+    fingerprint: str | None  # of the definition that it was made with, from its mapping
+    version: int | None  # its load's start in microseconds since 1970; None where that has just made it
+    owner: str | None  # of the lock under which it is filled; None for what older versions filled
+    has_tombstones: bool  # see indexer/engine/tombstones.py
+    settings: dict[str, str]  # flat, below `index`
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is being filled, or its load has died before it was to serve."""
+        return not self.serving and is_unfinished(self.loading, self.settings)
+
+    @property
+    def index(self) -> str:
+        """Its name."""
+        return self.generation.index
+
+
+def is_unfinished(loading: bool, settings: dict[str, Any]) -> bool:
+    """Whether an index is set up for filling: by its alias, or by settings that are put back before every swap."""
+    return loading or settings.get("refresh_interval") == LOADING_SETTINGS["refresh_interval"]
+
+
+def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
+    """The one rule for pruning: the finished generations that go, oldest first.
+
+    Of `states`, oldest first, the `keep` newest stay; the serving ones and those of `always` are counted first.
+    """
+    finished = [state for state in states if not state.unfinished]
+    remaining = {state.index for state in finished if state.serving or state.index in always}
+    for state in reversed(finished):
+        if len(remaining) < keep:
+            remaining.add(state.index)
+    return [state.index for state in finished if state.index not in remaining]
+
+
+def loading_alias(index: str) -> str:
+    """The alias that a generation has until it is finished."""
+    return f"{index}-loading"
+
+
+def tombstones_index(index: str) -> str:
+    """The index beside a generation that is being filled, for what is deleted live meanwhile."""
+    return f"{index}-tombstones"
