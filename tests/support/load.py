@@ -1,7 +1,9 @@
 """Loads items as an operator does: by the indexer's own command, in this process."""
 
+import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,11 +41,25 @@ def load_items(settings: Settings, items: list[dict[str, Any]], folder: Path, *o
     file = folder / "items.ndjson"
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
     command = ["load", str(file), "--platform", "730", "--json", "--quiet", *options]
-    done = CliRunner().invoke(main, command, env=variables(settings))
-    assert done.exit_code == 0, done.output
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])  # the app beside it may log there too
+    exit_code, stdout, output = _run(command, settings)
+    assert exit_code == 0, output
+    report: dict[str, Any] = json.loads(stdout.splitlines()[-1])  # the app beside it may log there too
     assert report["indexed"] == len(items)
     return report
+
+
+def _run(command: list[str], settings: Settings) -> tuple[int, str, str]:
+    """Runs the indexer; returns its exit code, its stdout, and all that tells of a failure.
+
+    A command runs an event loop and handles signals: beside a loop that runs in this thread it needs a process.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        result = CliRunner().invoke(main, command, env=variables(settings))
+        return result.exit_code, result.stdout, f"{result.output}{result.exception!r}"
+    done = subprocess.run([INDEXER, *command], env=environment(settings), capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stdout + done.stderr
 
 
 @contextmanager

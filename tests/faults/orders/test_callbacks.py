@@ -284,7 +284,7 @@ async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> 
 
 
 async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.outbox.attempts.MOST_ATTEMPTS", 3)
+    monkeypatch.setattr("store.outbox.attempts.MAX_ATTEMPTS", 3)
     async with desk_at(sqlite_url) as desk:
         with Receiver(answers(500)) as receiver:
             order = await desk.place(receiver.url)

@@ -18,7 +18,7 @@ from tests.support.receiver import Receiver
 from tests.support.small_disk import SmallDisk, small_disk
 from tests.support.store.postgres import Postgres
 
-MOST_ORDERS = 3000  # many times what fits into the blocks that a database holds in reserve
+MAX_ORDERS = 3000  # many times what fits into the blocks that a database holds in reserve
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ async def cancel(shop: Shop, order_id: str) -> httpx.Response:
 async def orders_until_full(shop: Shop, url: str) -> tuple[dict[str, str], httpx.Response]:
     """Orders and cancels until the disk has no room: the acknowledged orders by their keys, and the first refusal."""
     kept: dict[str, str] = {}
-    for number in range(MOST_ORDERS):
+    for number in range(MAX_ORDERS):
         answer = await keyed(shop, f"k{number}", KNIFE, url)
         if answer.status_code != 201:
             return kept, answer

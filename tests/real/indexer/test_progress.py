@@ -15,7 +15,7 @@ from tests.support.indexer.fixtures import Place, items, lines
 def test_a_terminal_gets_a_bar_with_rate(place: Place) -> None:
     (place.folder / "many.ndjson").write_bytes(lines(items(3000)))
     mine, theirs = pty.openpty()
-    program = "from indexer import progress; progress.BAR_SECONDS = 0; from indexer.cli.main import main; main()"
+    program = "from indexer.cli import progress; progress.BAR_SECONDS = 0; from indexer.cli.main import main; main()"
     arguments = [sys.executable, "-c", program, "load", "many.ndjson", "--platform", "730"]
     environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(
