@@ -4,6 +4,7 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -18,6 +19,7 @@ import api.platforms.routes
 import api.search.routes
 from api import logs
 from api.auth import Authenticator
+from api.http.connections import ConnectionLimit
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.metrics import RequestMetrics
@@ -45,14 +47,14 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     platforms = read_platforms(settings.platform_files)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
             services = await open_services(settings, platforms, app.state.metrics.count_cache_lookup, resources)
             app.state.services = services
             app.state.authenticator = Authenticator(services.store, settings.rate_limit)
             app.state.wake_workers = await resources.enter_async_context(order_workers(services))
-            yield
+            yield {"connections": ConnectionLimit(settings.max_connections)}  # for the server's protocol
 
     app = FastAPI(
         title="Gear search and orders",

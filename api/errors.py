@@ -1,7 +1,8 @@
 """The table of error codes and the exception that carries one of them. Pure: no framework."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 # code: (status, default message). Ordered by status.
@@ -20,16 +21,20 @@ ERRORS: dict[str, tuple[int, str]] = {
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "cursor_expired": (410, "the cursor was not used for 5 minutes, or its view of the index is gone; start a new one"),
     "body_too_large": (413, "the body is larger than 65,536 bytes"),
-    "unsupported_media_type": (415, "the body must be sent as application/json"),
+    "uri_too_long": (414, "the request target is longer than 8,192 bytes"),
+    "unsupported_media_type": (415, "the body must be sent as application/json, without Content-Encoding"),
     "validation_failed": (422, "a field breaks a rule; `error.details` names each"),
     "unknown_platform": (422, "no such platform is known"),
     "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; a `cursor` reads on"),
     "idempotency_key_reused": (422, "the Idempotency-Key was used for another body before"),
     "rate_limited": (429, "too many requests with this token"),
     "internal": (500, "a fault of ours; the request id helps to find it"),
+    "overloaded": (503, "more requests than can be answered in time; try again"),
     "search_unavailable": (503, "the search engine does not answer"),
     "store_unavailable": (503, "the order store does not answer"),
 }
+
+MAX_DETAILS = 20
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,14 @@ def dotted(location: Sequence[str | int]) -> str:
     return ".".join(str(part) for part in location)
 
 
+def from_details(details: Iterable[Detail], total: int) -> ApiError:
+    """The 422 for so many wrong fields, of which the first are named: a client chooses their number."""
+    named = list(islice(details, MAX_DETAILS))
+    more = f" (and {total - 1:,} more)" if total > 1 else ""
+    return ApiError("validation_failed", f"{named[0].field or 'body'}: {named[0].message}{more}", named)
+
+
 def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
     """The 422 for the problems that pydantic reports."""
-    details = [Detail(dotted(problem["loc"]), problem["msg"].removeprefix("Value error, ")) for problem in problems]
-    first = f"{details[0].field or 'body'}: {details[0].message}"
-    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-    return ApiError("validation_failed", first + more, details)
+    details = (Detail(dotted(problem["loc"]), problem["msg"].removeprefix("Value error, ")) for problem in problems)
+    return from_details(details, len(problems))

@@ -17,6 +17,9 @@ class Settings(SearchSettings, StoreSettings):
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8000, ge=0, le=65535)
+    max_connections: int = Field(
+        default=4_000, ge=1, le=1_000_000, description="open connections per worker; more are refused with 503"
+    )
     public_url: str = Field(
         default="",
         description="base URL of every `statusUrl`, as buyers reach the service; default: where it listens",

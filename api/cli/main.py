@@ -42,6 +42,7 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     """
     import uvicorn
 
+    from api.http.connections import raise_open_files
     from api.http.protocol import GearProtocol
     from api.settings import Settings
     from mappings.platforms import read_platforms
@@ -50,6 +51,7 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
     checked(lambda: read_platforms(settings.platform_files))
+    raise_open_files()
     with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as metrics_dir:
         if metrics_dir is not None:  # shared, so that each worker can report for all
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", metrics_dir)
@@ -62,6 +64,7 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
             access_log=False,
             server_header=False,
             http=GearProtocol,
+            ws="none",
             # longer than a proxy keeps an idle connection, so that the proxy closes it
             timeout_keep_alive=75,
             log_config=None,

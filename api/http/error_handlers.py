@@ -1,6 +1,7 @@
 """Exception handlers: every exception becomes a response with the error envelope."""
 
 import orjson
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -9,6 +10,8 @@ from starlette.responses import Response
 from api.errors import ERRORS, ApiError, from_validation
 from api.http.request_id import REQUEST_ID_HEADER, request_id
 from store.connection.errors import StoreUnavailable
+
+log = structlog.get_logger("gear.api")
 
 RETRY_AFTER_SECONDS = 1
 _CODE_BY_STATUS = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large", 415: "unsupported_media_type"}
@@ -45,12 +48,19 @@ def error_of(exception: Exception) -> ApiError:
     if isinstance(exception, HTTPException):
         return ApiError(_CODE_BY_STATUS.get(exception.status_code, "internal"), headers=dict(exception.headers or {}))
     if isinstance(exception, StoreUnavailable):
-        return ApiError("store_unavailable", str(exception))
+        return ApiError("store_unavailable")
     return ApiError("internal")
 
 
 async def _respond(request: Request, exception: Exception) -> Response:
-    return response_of(error_of(exception), request_id(request.scope))
+    error, identity = error_of(exception), request_id(request.scope)
+    if isinstance(exception, StoreUnavailable):
+        log.warning("the order store does not answer", cause=str(exception), requestId=identity)
+    elif error.code == "search_unavailable" and error.message and "authorization" not in request.headers:
+        # what is wrong with the engine is for those who have a token
+        log.warning("the search engine does not answer", cause=error.message, requestId=identity)
+        error = ApiError(error.code, headers=error.headers)
+    return response_of(error, identity)
 
 
 def install(app: FastAPI) -> None:

@@ -80,6 +80,11 @@ def parse(body: bytes) -> Any:
 
 async def content_of(request: Request) -> bytes:
     """A dependency: the bytes of a JSON body; raises ApiError `body_too_large`, `unsupported_media_type`."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise ApiError(
+            "unsupported_media_type", f"send the body as it is, not with Content-Encoding {encoding[:100]!r}"
+        )
     content = await _read(request)
     _check_media_type(request, content)
     return content

@@ -82,7 +82,7 @@ def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
 
 def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
     errors: dict[int | str, dict[str, Any]] = {}
-    for code in (*codes, "internal"):
+    for code in (*codes, "uri_too_long", "internal", "overloaded"):
         number, text = ERRORS[code]
         entry = errors.setdefault(
             number,

@@ -60,6 +60,7 @@ async def forms(request: Request, _: Annotated[None, Depends(only_query())]) -> 
         swagger_favicon_url="/docs/favicon.png",
     )
     # our files, inline pictures and the page's own script; Swagger UI sets inline styles
+    page.headers["Referrer-Policy"] = "no-referrer"
     page.headers[POLICY_HEADER] = policy(
         {
             "default-src": "'self'",

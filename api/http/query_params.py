@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import Request
 
-from api.errors import ApiError, Detail
+from api.errors import Detail, from_details
 
 
 def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
@@ -16,6 +16,6 @@ def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:
         details = [Detail(name, f"unknown query parameter; {takes}") for name in names if name not in parameters]
         details += [Detail(name, "given more than once") for name in parameters if names.count(name) > 1]
         if details:
-            raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
+            raise from_details(details, len(details))
 
     return check

@@ -19,17 +19,22 @@ OnResponse = Callable[[str, str | None, int, float], None]
 log = structlog.get_logger("gear.api")
 
 
+def new_request_id() -> str:
+    """A random id."""
+    return secrets.token_hex(16)
+
+
 def request_id(scope: Scope) -> str:
     """The id of the request that this scope belongs to."""
     if _KEY not in scope:
         offered = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
-        scope[_KEY] = offered if _ACCEPTED.fullmatch(offered) else secrets.token_hex(16)
+        scope[_KEY] = offered if _ACCEPTED.fullmatch(offered) else new_request_id()
     identity: str = scope[_KEY]
     return identity
 
 
 class RequestIdMiddleware:
-    """Gives every response its `X-Request-Id`, reports it to `on_response` and logs it.
+    """Gives every response its `X-Request-Id` and what browsers and caches must know, reports and logs it.
 
     A client's own id is used when it consists of 1 to 64 letters, digits, dots, dashes and underscores. The log has the
     route's template instead of the path, because the path of a buyer's page is a secret.
@@ -51,7 +56,10 @@ class RequestIdMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = identity
+                headers = MutableHeaders(scope=message)
+                headers[REQUEST_ID_HEADER] = identity
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers.setdefault("Cache-Control", "no-store")  # accounts, addresses of buyers' pages, items on offer
             await send(message)
 
         try:

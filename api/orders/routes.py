@@ -185,7 +185,7 @@ async def order_page(
     async with services.store.reading() as connection:
         order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
     if order is None:
-        raise ApiError("order_not_found", "no order has this address", headers={"Cache-Control": "no-store"})
+        raise ApiError("order_not_found", "no order has this address")
     target = page.next_url(order)
     if target is not None:
         location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")

@@ -4,7 +4,9 @@ from typing import Any
 
 from api.errors import ERRORS
 from api.http.json_body import MAX_BODY_BYTES
+from api.http.protocol import MAX_TARGET_BYTES
 from api.orders import schemas as orders
+from api.orders.placing.idempotency import MAX_KEY_CHARACTERS
 from api.search.pagination.point_in_time import KEEP_SECONDS
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import (
@@ -41,6 +43,7 @@ def limits(settings: Settings) -> dict[str, Any]:
         "sorts": [sort.name for sort in SORTS],
         "limits": {
             "bodyBytes": MAX_BODY_BYTES,
+            "targetBytes": MAX_TARGET_BYTES,
             "queryCharacters": MAX_QUERY_CHARACTERS,
             "limit": MAX_LIMIT,
             "defaultLimit": DEFAULT_LIMIT,
@@ -56,6 +59,7 @@ def limits(settings: Settings) -> dict[str, Any]:
             "codeCharacters": orders.MAX_CODE_CHARACTERS,
             "attributionCharacters": orders.MAX_ATTRIBUTION_CHARACTERS,
             "urlCharacters": orders.MAX_URL_CHARACTERS,
+            "idempotencyKeyCharacters": MAX_KEY_CHARACTERS,
             "requestRate": settings.rate_limit or None,
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],

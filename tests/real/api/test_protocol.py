@@ -1,14 +1,19 @@
 """Below the app: malformed, slow and oversized requests get the error envelope and no more time."""
 
+import asyncio
 import json
 import re
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
-from api.http.protocol import MAX_HEAD_BYTES, GearProtocol
+from api.errors import ERRORS
+from api.http.protocol import MAX_HEAD_BYTES, MAX_TARGET_BYTES, GearProtocol
 from tests.support.app import serving, settings_for
 
 
@@ -23,6 +28,16 @@ class ShortDeadline(GearProtocol):
     """The server's protocol with a short deadline for a head."""
 
     head_seconds = 0.2
+
+
+class BusyAfterTheDeadline(GearProtocol):
+    """A server that is busy from before a head arrives until after its deadline."""
+
+    head_seconds = 0.05
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server's own
+        super().connection_made(transport)
+        time.sleep(0.3)
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +55,13 @@ def exchange(client: httpx.Client, sent: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-def refusal(answer: bytes) -> str:
-    """The message of a 400 `bad_request` in the envelope."""
+def refusal(answer: bytes, code: str = "bad_request") -> str:
+    """The message of a refusal in the envelope, after which the connection is closed."""
     head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400 ")
+    assert head.startswith(b"HTTP/1.1 %d " % ERRORS[code][0])
+    assert b"connection: close" in head.lower()
     error = json.loads(body)["error"]
-    assert error["code"] == "bad_request"
+    assert error["code"] == code
     assert re.search(rb"(?i)x-request-id: (\S+)", head)[1].decode() == error["requestId"]  # type: ignore[index]  # it matches
     assert json.loads(body)["status"] == "error"
     return str(error["message"])
@@ -88,8 +104,22 @@ def test_a_flood_of_header_bytes_ends_the_connection(client: httpx.Client) -> No
 
 
 def test_a_head_that_does_not_arrive_is_not_waited_for(hasty_client: httpx.Client) -> None:
-    assert "seconds" in refusal(exchange(hasty_client, b""))
     assert "seconds" in refusal(exchange(hasty_client, b"GET /health/live HTTP/1.1\r\nHost:"))
+
+
+def test_an_idle_connection_is_closed_without_a_word(hasty_client: httpx.Client) -> None:
+    assert exchange(hasty_client, b"") == b""
+    answered = exchange(hasty_client, b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answered.startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_head_that_arrived_while_the_server_was_busy_is_answered(
+    opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    settings = settings_for(opensearch_url, "tprotocol", tmp_path_factory.mktemp("busy"))
+    with serving(settings, http=BusyAfterTheDeadline) as client:
+        request = b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        assert exchange(client, request).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(hasty_client: httpx.Client) -> None:
@@ -110,3 +140,67 @@ def test_pages_of_the_description_refuse_unknown_parameters(client: httpx.Client
     for path in ("/openapi.json", "/docs", "/docs/swagger-ui.css"):
         assert client.get(path).status_code == 200
         assert client.get(path, params={"x": 1}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "target", [b"/health/live?" + b"a&" * 5_000, b"/" + b"a" * MAX_TARGET_BYTES, b"/?" + b"a" * 70_000]
+)
+def test_a_long_request_target_is_a_414(client: httpx.Client, target: bytes) -> None:
+    head = b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert "8,192" in refusal(exchange(client, head[: MAX_HEAD_BYTES + 1]), "uri_too_long")
+
+
+def test_a_request_target_of_just_the_limit_is_taken(client: httpx.Client) -> None:
+    target = "/v1/" + "a" * (MAX_TARGET_BYTES - 8) + "?b=c"
+    assert len(target) == MAX_TARGET_BYTES
+    assert client.get(target).status_code == 404
+    assert client.get(target + "d").status_code == 414
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /health/live HTTP/1.1\r\n\r\n",
+        b"GET /health/live HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        b"GET /health/live HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n",
+        b"POST /v1/gear/search HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+    ],
+)
+def test_a_request_names_one_host(client: httpx.Client, head: bytes) -> None:
+    assert "Host" in refusal(exchange(client, head))
+
+
+def test_http_1_0_needs_no_host(client: httpx.Client) -> None:
+    assert exchange(client, b"GET /health/live HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+def test_an_upgrade_request_logs_nothing(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+    head = b"GET /health/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"
+    with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=30) as connection:
+        connection.sendall(head)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+    assert caplog.records == []
+
+
+def test_connections_beyond_the_bound_are_told_so_and_logged(
+    opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("bound")
+    request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+    with (
+        serving(settings_for(opensearch_url, "tprotocol", folder, max_connections=3)) as client,
+        ExitStack() as opened,
+        capture_logs() as lines,
+    ):
+        address = (client.base_url.host, client.base_url.port or 80)
+        for _ in range(2):  # and the client's own
+            held = opened.enter_context(socket.create_connection(address, timeout=30))
+            held.sendall(request)
+            assert held.recv(65536).startswith(b"HTTP/1.1 200 ")
+        answer = exchange(client, request)
+        assert "connections" in refusal(answer, "overloaded")
+        assert b"retry-after: 1" in answer.lower()
+        assert exchange(client, b"") == b""  # one that sends nothing is not held for long
+        assert client.get("/health/live").status_code == 200
+    assert [line["max"] for line in lines if line["event"].startswith("connections are refused")] == [3]

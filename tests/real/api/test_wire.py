@@ -1,5 +1,6 @@
 """The command `gear-api serve` over a real wire: what only HTTP itself can get wrong."""
 
+import gzip
 import socket
 from collections.abc import Iterator
 
@@ -66,11 +67,20 @@ def test_head_has_no_body_and_leaves_the_connection_usable(served: httpx.Client,
     assert served.get(path).status_code == 200
 
 
-def test_a_compressed_body_is_no_json(served: httpx.Client) -> None:
-    import gzip
+@pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear"])
+def test_a_compressed_body_is_not_taken(served: httpx.Client, path: str) -> None:
+    answer = served.post(path, content=gzip.compress(b"{}"), headers={**JSON, "Content-Encoding": "gzip"})
+    assert "gzip" in error_of(answer, "unsupported_media_type")["message"]
+    assert served.post(path, content=b"{}", headers={**JSON, "Content-Encoding": "Identity"}).status_code in (200, 422)
 
-    answer = served.post("/v1/gear/search", content=gzip.compress(b"{}"), headers={**JSON, "Content-Encoding": "gzip"})
-    error_of(answer, "invalid_json")
+
+def test_browsers_and_caches_are_told_what_they_must_not_do(served: httpx.Client) -> None:
+    for answer in (served.get("/v1/orders"), served.get("/nowhere"), served.get("/docs")):
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert served.get("/docs").headers["Referrer-Policy"] == "no-referrer"
+    assert served.get("/docs/swagger-ui.css").headers["Cache-Control"] == "public, max-age=86400"
+    assert len(served.get("/nowhere").headers.get_list("X-Request-Id")) == 1
 
 
 def test_a_token_in_the_address_is_no_token(served: httpx.Client, app: RunningApp) -> None:

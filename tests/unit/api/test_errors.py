@@ -7,9 +7,11 @@ import httpx
 import pytest
 from fastapi import FastAPI, Query, Request
 from starlette.exceptions import HTTPException
+from structlog.testing import capture_logs
 
-from api.errors import ERRORS, ApiError, Detail, from_validation, invalid
+from api.errors import ERRORS, MAX_DETAILS, ApiError, Detail, from_validation, invalid
 from api.http.error_handlers import install, response_of
+from api.http.query_params import only_query
 from api.http.request_id import RequestIdMiddleware
 from store.connection.errors import StoreUnavailable
 
@@ -23,11 +25,12 @@ CONTRACT = {
     409: {"item_unavailable", "price_changed", "invalid_transition"},
     410: {"cursor_expired"},
     413: {"body_too_large"},
+    414: {"uri_too_long"},
     415: {"unsupported_media_type"},
     422: {"validation_failed", "unknown_platform", "page_window_exceeded", "idempotency_key_reused"},
     429: {"rate_limited"},
     500: {"internal"},
-    503: {"search_unavailable", "store_unavailable"},
+    503: {"overloaded", "search_unavailable", "store_unavailable"},
 }
 
 
@@ -84,6 +87,20 @@ def test_several_wrong_fields_are_all_named() -> None:
     assert [detail.field for detail in error.details] == ["a", "b", "c"]
 
 
+def test_of_very_many_wrong_fields_the_first_are_named() -> None:
+    error = from_validation([{"loc": (f"k{number}",), "msg": "unknown"} for number in range(7_500)])
+    assert len(error.details) == MAX_DETAILS == 20
+    assert error.message == "k0: unknown (and 7,499 more)"
+
+
+async def test_of_very_many_unknown_parameters_the_first_are_named() -> None:
+    query = b"&".join(b"p%d" % number for number in range(30_000))
+    with pytest.raises(ApiError) as caught:
+        await only_query("limit")(Request({"type": "http", "query_string": query + b"&limit=1&limit=2"}))
+    assert len(caught.value.details) == MAX_DETAILS
+    assert caught.value.message.endswith("(and 30,000 more)")
+
+
 def failing_app() -> FastAPI:
     app = FastAPI()
     app.add_middleware(RequestIdMiddleware, on_response=lambda *_: None)
@@ -93,7 +110,8 @@ def failing_app() -> FastAPI:
     def fail(what: str, request: Request, limit: int = Query(default=1)) -> None:
         raise {
             "bug": RuntimeError("a secret"),
-            "store": StoreUnavailable("the disk is full"),
+            "store": StoreUnavailable("a secret of the disk"),
+            "engine": ApiError("search_unavailable", "a secret of the engine"),
             "teapot": HTTPException(418),
             "gone": HTTPException(404, headers={"X-More": "kept"}),
             "own": ApiError("forbidden"),
@@ -107,6 +125,7 @@ def failing_app() -> FastAPI:
     [
         ("/raise/bug", "internal", None),
         ("/raise/store", "store_unavailable", None),
+        ("/raise/engine", "search_unavailable", None),
         ("/raise/teapot", "internal", None),
         ("/raise/gone", "not_found", None),
         ("/raise/own", "forbidden", None),
@@ -123,3 +142,14 @@ async def test_whatever_is_raised_is_answered_with_an_envelope(path: str, code: 
     assert error["requestId"] == answer.headers["X-Request-Id"] == "mine-1"
     assert [detail["field"] for detail in error["details"]] == ([field] if field else [])
     assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/raise/store", "/raise/engine"])
+async def test_the_cause_of_a_503_is_logged(path: str) -> None:
+    transport = httpx.ASGITransport(failing_app())
+    with capture_logs() as lines:
+        async with httpx.AsyncClient(transport=transport, base_url="http://gear.test") as client:
+            answer = await client.get(path)
+    (line,) = [line for line in lines if line["log_level"] == "warning"]
+    assert "secret" in line["cause"]
+    assert line["requestId"] == answer.headers["X-Request-Id"]

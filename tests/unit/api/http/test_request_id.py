@@ -54,7 +54,11 @@ async def test_every_answer_has_its_id_once_and_a_log_line_without_the_path() ->
 
     with capture_logs() as lines:
         sent = await run(RequestIdMiddleware(answer, uncounted), scope_with("mine"))
-    assert sent[0]["headers"] == [(b"x-request-id", b"mine")]
+    assert sent[0]["headers"] == [
+        (b"x-request-id", b"mine"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"cache-control", b"no-store"),
+    ]
     (line,) = lines
     assert (line["requestId"], line["status"], line["method"], line["route"]) == ("mine", 204, "GET", None)
     assert "secret" not in str(line)
