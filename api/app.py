@@ -52,7 +52,7 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
         async with AsyncExitStack() as resources:
             services = await open_services(settings, platforms, app.state.metrics.count_cache_lookup, resources)
             app.state.services = services
-            app.state.authenticator = Authenticator(services.store, settings.rate_limit)
+            app.state.authenticator = Authenticator(services.token_cache, settings.rate_limit)
             app.state.wake_workers = await resources.enter_async_context(order_workers(services))
             yield {"connections": ConnectionLimit(settings.max_connections)}  # for the server's protocol
 

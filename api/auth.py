@@ -1,8 +1,6 @@
 """Authentication by bearer token, scopes and the rate limit of a token: 401, 403, 429."""
 
-import hashlib
 import time
-from collections import OrderedDict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -14,41 +12,29 @@ from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
 from api.errors import ApiError
-from store.auth import tokens
+from api.token_cache import TokenCache
 from store.auth.tokens import Token
-from store.connection.engine import Store
 
-# A revoked token stops working within 5 seconds on every worker, so a cached one is looked up again after this.
-CACHE_SECONDS = 2.0
-CACHED_TOKENS = 10_000
+# What goes on without the store, with the tokens that it confirmed before.
+STORELESS_SCOPES = frozenset({"search", "metrics"})
 
 
 class Authenticator:
-    """Finds tokens in the store, caches them for two seconds and counts their requests."""
+    """Finds the tokens of requests and counts their requests."""
 
-    def __init__(self, store: Store, rate_limit: str) -> None:
-        self._store = store
-        self._cache: OrderedDict[bytes, tuple[Token, float]] = OrderedDict()
+    def __init__(self, cache: TokenCache, rate_limit: str) -> None:
+        self._cache = cache
         self._limit: RateLimitItem | None = parse_rate_limit(rate_limit) if rate_limit else None
         self._windows = MovingWindowRateLimiter(MemoryStorage())
 
-    async def token(self, plaintext: str) -> Token:
-        """The valid token of this text; raises ApiError `unauthorized`."""
-        key = hashlib.sha256(plaintext.encode()).digest()
-        cached = self._cache.get(key)
-        if cached is None or time.monotonic() - cached[1] > CACHE_SECONDS:
-            async with self._store.reading() as connection:
-                token = await tokens.find(connection, plaintext)
-            if token is None:
-                raise ApiError("unauthorized", "the token is not known")
-            cached = (token, time.monotonic())
-            self._cache[key] = cached
-            self._cache.move_to_end(key)
-            if len(self._cache) > CACHED_TOKENS:
-                self._cache.popitem(last=False)
-        if not cached[0].usable(datetime.now(UTC)):
+    async def token(self, plaintext: str, *, stale: bool = False) -> Token:
+        """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, and StoreUnavailable."""
+        token = await self._cache.find(plaintext, stale=stale)
+        if token is None:
+            raise ApiError("unauthorized", "the token is not known")
+        if not token.usable(datetime.now(UTC)):
             raise ApiError("unauthorized", "the token has been revoked or has expired")
-        return cached[0]
+        return token
 
     async def count(self, token: Token) -> None:
         """Counts a request; raises ApiError `rate_limited` where the token is at its limit."""
@@ -69,6 +55,7 @@ class Needs(HTTPBearer):
         description = "`Authorization: Bearer gear_…`, made by `gear-api token create`"
         super().__init__(scheme_name="HTTPBearer", description=description, auto_error=False)
         self._scopes = scopes
+        self._stale = STORELESS_SCOPES.issuperset(scopes)
 
     async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
         """Raises ApiError `unauthorized`, `forbidden`, `rate_limited`."""
@@ -76,7 +63,7 @@ class Needs(HTTPBearer):
         if credentials is None:
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
         authenticator: Authenticator = request.app.state.authenticator
-        token = await authenticator.token(credentials.credentials)
+        token = await authenticator.token(credentials.credentials, stale=self._stale)
         if token.scopes.isdisjoint(self._scopes):
             scopes = " or ".join(repr(scope) for scope in self._scopes)
             raise ApiError("forbidden", f"the token does not have the scope {scopes}")

@@ -1,18 +1,20 @@
 """Liveness and readiness."""
 
-import asyncio
 from typing import Annotated, Literal
 
 import orjson
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
+from api.errors import ApiError
 from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.services import Services, services_of
 
-router = APIRouter(tags=["health"], dependencies=[Depends(only_query())])
+router = APIRouter(tags=["health"])
 _SUCCESS = orjson.dumps({"status": "success"})
+_READY = {"status": "success", "search": True, "orders": True}
+Capability = Literal["search", "orders"]
 
 
 class Healthy(BaseModel):
@@ -21,8 +23,18 @@ class Healthy(BaseModel):
     status: Literal["success"]
 
 
+class Ready(Healthy):
+    """What the process can do."""
+
+    search: bool
+    orders: bool
+
+
 @router.get(
-    "/health/live", summary="The process lives", responses=answers(Healthy, {"status": "success"}, "validation_failed")
+    "/health/live",
+    summary="The process lives",
+    responses=answers(Healthy, {"status": "success"}, "validation_failed"),
+    dependencies=[Depends(only_query())],
 )
 async def live() -> Response:
     """Succeeds as long as the process runs."""
@@ -32,9 +44,20 @@ async def live() -> Response:
 @router.get(
     "/health/ready",
     summary="The process can work",
-    responses=answers(Healthy, {"status": "success"}, "validation_failed", "search_unavailable", "store_unavailable"),
+    responses=answers(Ready, _READY, "validation_failed", "search_unavailable", "store_unavailable"),
+    dependencies=[Depends(only_query("for"))],
 )
-async def ready(services: Annotated[Services, Depends(services_of)]) -> Response:
-    """Checks the index of every platform and the schema of the store."""
-    await asyncio.gather(services.engine.ready(list(services.platforms)), services.store.check())
-    return Response(_SUCCESS, media_type="application/json")
+async def ready(
+    services: Annotated[Services, Depends(services_of)],
+    wanted: Annotated[Capability | None, Query(alias="for", description="the one that is needed")] = None,
+) -> Response:
+    """Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
+
+    It checks the index of every platform and the schema of the store. The answer may be a second old.
+    """
+    state = await services.readiness.check()
+    works = {"search": state.search is None, "orders": state.orders is None}
+    error = state.orders if wanted == "orders" else state.search
+    if error is not None and (wanted is not None or not any(works.values())):
+        raise ApiError(error.code)  # the reason is in the log: anybody may ask
+    return Response(orjson.dumps({"status": "success", **works}), media_type="application/json")

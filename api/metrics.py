@@ -1,21 +1,24 @@
 """Metrics for Prometheus: requests of the processes, and the backlogs in the store."""
 
 import asyncio
-from datetime import UTC, datetime
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.process_collector import ProcessCollector
 
 from api.auth import MetricsToken
+from api.backlogs import backlog_metrics
 from api.http.openapi import text_answers
 from api.http.query_params import only_query
 from api.services import Services, services_of
 from api.settings import Settings
-from store.outbox import deliveries, index_outbox
 
 router = APIRouter(tags=["metrics"])
 # from a cached search to twice the engine's default deadline
@@ -64,32 +67,33 @@ class RequestMetrics:
         """The metrics of this process, or of all workers."""
         if self._multiprocess_dir is None:
             return self._registry
+        _remove_gauges_of_ended(self._multiprocess_dir)
         registry = CollectorRegistry()
         MultiProcessCollector(registry, path=str(self._multiprocess_dir))  # type: ignore[no-untyped-call]  # the library is untyped
         return registry
 
 
-async def backlogs(services: Services) -> CollectorRegistry:
-    """The backlogs in the store, of all processes that share it; raises StoreUnavailable."""
-    registry = CollectorRegistry()
-    pending = Gauge(
-        "gear_index_sync_pending", "Ordered or released items not yet published to the index", registry=registry
-    )
-    overdue = Gauge(
-        "gear_callbacks_overdue",
-        "Callbacks due and not delivered, without those that wait for a retry",
-        registry=registry,
-    )
-    overdue_seconds = Gauge(
-        "gear_callbacks_overdue_seconds", "Seconds since the oldest of them is due", registry=registry
-    )
-    async with services.store.reading() as connection:
-        pending.set(await index_outbox.count_pending(connection))
-        now = datetime.now(UTC)
-        count, oldest = await deliveries.overdue(connection, now)
-    overdue.set(count)
-    overdue_seconds.set(0 if oldest is None else max(0.0, (now - oldest).total_seconds()))
-    return registry
+def _remove_gauges_of_ended(folder: Path) -> None:
+    """Removes the live gauges of workers that have ended, however they did; what they counted stays."""
+    for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]  # the library is untyped
+
+
+class _Joined(CollectorRegistry):
+    """The metrics of a registry and some more."""
+
+    def __init__(self, registry: CollectorRegistry, metrics: Sequence[Metric]) -> None:
+        super().__init__()
+        self._joined = registry
+        self._more = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them."""
+        yield from self._joined.collect()
+        yield from self._more
 
 
 @router.get(
@@ -106,15 +110,14 @@ async def metrics(
     _: Annotated[None, Depends(only_query())],
     services: Annotated[Services, Depends(services_of)],
 ) -> Response:
-    """Requests by route and status, their times and the backlogs in the store, in the format that `Accept` names."""
+    """Requests by route and status, their times and the backlogs in the store, in the format that `Accept` names.
+
+    Without the store, the backlogs are absent and `gear_store_up` is 0.
+    """
     requests: RequestMetrics = request.app.state.metrics
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    stored = await backlogs(services)
+    backlogs, state = await asyncio.gather(services.backlogs.read(), services.readiness.check())
+    more = [*backlog_metrics(backlogs), state.metrics()]
     # in a thread: it reads the files of all workers
-    text = await asyncio.to_thread(lambda: _joined(encode(requests.registry()), encode(stored)))
+    text = await asyncio.to_thread(lambda: encode(_Joined(requests.registry(), more)))
     return Response(text, media_type=content_type)
-
-
-def _joined(first: bytes, second: bytes) -> bytes:
-    """Joins two exposed registries: OpenMetrics allows one end mark."""
-    return first.removesuffix(b"# EOF\n") + second

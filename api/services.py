@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from api.background import BackgroundTasks
+from api.backlogs import BacklogReader
 from api.engine.client import Engine
+from api.readiness import Readiness
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.response_cache import IndexRevision, ResponseCache, Result
 from api.settings import Settings
+from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 
@@ -27,6 +30,9 @@ class Services:
     points_in_time: PointsInTime
     response_cache: ResponseCache
     price_histograms: PriceHistograms
+    token_cache: TokenCache
+    backlogs: BacklogReader
+    readiness: Readiness
 
 
 async def open_services(
@@ -41,10 +47,23 @@ async def open_services(
     points_in_time = PointsInTime(engine, store, tasks)
     resources.push_async_callback(points_in_time.close)
     resources.push_async_callback(tasks.close)
+    tasks.start(points_in_time.read_key())
     revision = IndexRevision(engine.revision, tasks)
     response_cache = ResponseCache(revision, count_lookup, settings.response_cache_mib * 1024**2)
     histograms = PriceHistograms(engine.search_all, tasks)
-    return Services(settings, platforms, engine, store, points_in_time, response_cache, histograms)
+    token_cache = TokenCache(store, tasks)
+    return Services(
+        settings,
+        platforms,
+        engine,
+        store,
+        points_in_time,
+        response_cache,
+        histograms,
+        token_cache,
+        BacklogReader(store, tasks),
+        Readiness(engine, store, platforms, token_cache, tasks, settings.search_timeout),
+    )
 
 
 async def services_of(request: Request) -> Services:

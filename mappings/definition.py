@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -26,6 +27,10 @@ class Definition:
         settings = self.body["settings"]
         index = {**settings["index"], "number_of_shards": count}
         return replace(self, body={**self.body, "settings": {**settings, "index": index}})
+
+    def can_read(self, meta: Mapping[str, Any]) -> bool:
+        """Whether this version can search an index with this `_meta`; one that says nothing is taken as readable."""
+        return bool(meta.get("fingerprint", self.fingerprint) == self.fingerprint)
 
     def index_settings(self) -> dict[str, Any]:
         """The settings that an index must have in service, flat below `index`."""

@@ -1,7 +1,7 @@
 """The engine's client: every call has one deadline and gives a complete answer, or raises."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +17,7 @@ from api.engine.answers import (
     BadAnswerError,
     Json,
     all_shards_of,
+    hits_of,
     partial_answer,
     read_answer,
     read_json,
@@ -25,6 +26,7 @@ from api.engine.answers import (
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError, PitGoneError, map_engine_error
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
+from mappings.definition import read_definition
 from mappings.names import parse_generation
 from mappings.platforms import Platform
 
@@ -75,6 +77,7 @@ class Engine:
     def __init__(self, settings: SearchSettings, timeout: float) -> None:
         self._settings = settings
         self._timeout = timeout
+        self._definition = read_definition()
         self._client: AsyncOpenSearch = connect_async(settings, timeout=timeout, decoded=False)
 
     async def close(self) -> None:
@@ -160,6 +163,12 @@ class Engine:
         except MissingError:
             return None
 
+    async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
+        """Those of these items that the index shows as bound; raises as `search` does."""
+        filters = [{"terms": {"id": list(items)}}, {"term": {"bound": True}}]
+        body = {"size": len(items), "query": {"bool": {"filter": filters}}, "sort": ["id"], "_source": False}
+        return {hit["sort"][0] for hit in hits_of(await self.search([platform], body))}
+
     async def update_availability(self, items: Sequence[ItemAvailability]) -> list[bool]:
         """Hides bound items from searches and shows the others; says for each whether the index is up to date.
 
@@ -176,8 +185,18 @@ class Engine:
         return await self._read(call, lambda content: _updates_of(content, len(items)))
 
     async def ready(self, platforms: Sequence[Platform]) -> None:
-        """Raises ApiError `search_unavailable` unless at least one platform's index answers."""
+        """Raises ApiError `search_unavailable` unless a platform's index answers, and all can be read."""
         await self.search(platforms, {"size": 0, "track_total_hits": False})
+        params = {"ignore_unavailable": "true", "filter_path": "*.mappings._meta"}
+        try:
+            call = self._client.indices.get_mapping(index=self._aliases(platforms), params=params)
+            indices = await self._read(call, read_json)
+        except ForbiddenError:  # it cannot be told
+            return
+        for name, index in indices.items():
+            if not self._definition.can_read(index["mappings"]["_meta"]):
+                log.error("an index has a definition that this version cannot read: load its catalogue", index=name)
+                raise ApiError("search_unavailable", f"this version cannot read {name}: load its catalogue again")
 
     async def indexed_at(self, platforms: Sequence[Platform]) -> dict[int, datetime]:
         """When the serving index of each loaded platform was created; raises ApiError `search_unavailable`."""

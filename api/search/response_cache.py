@@ -14,6 +14,7 @@ import structlog
 from cachetools import LRUCache
 
 from api.background import BackgroundTasks
+from api.errors import ApiError
 from mappings.platforms import Platform
 
 log = structlog.get_logger("gear.api")
@@ -67,8 +68,9 @@ class IndexRevision:
         self._in_flight[key] = self._pending.pop(key)
         try:
             revision = await self._ask(platforms)
-        except Exception:
-            log.warning("the index revision is unknown: responses are computed", exc_info=True)
+        except Exception as error:
+            known = isinstance(error, ApiError)  # its cause has been logged
+            log.warning("the index revision is unknown: responses are computed", exc_info=not known)
             return None
         finally:
             del self._in_flight[key]

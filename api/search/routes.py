@@ -11,6 +11,7 @@ from api.http.fields import parse_item_id
 from api.http.json_body import content_of, request_body
 from api.http.openapi import Named, answers
 from api.http.query_params import only_query
+from api.search.availability import bound_now
 from api.search.response_cache import Computation
 from api.search.schemas import examples
 from api.search.schemas.search import (
@@ -26,7 +27,6 @@ from api.search.service import cached_search
 from api.search.suggest import suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
-from store.bound_items import is_bound
 
 router = APIRouter(tags=["search"])
 AppServices = Annotated[Services, Depends(services_of)]
@@ -141,9 +141,7 @@ async def get_item(
     stored = None if number is None else await services.engine.item(searched, number)
     if stored is None or number is None:
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
-    async with services.store.reading() as connection:
-        bound = await is_bound(connection, searched.id, number)
-    available = stored.price is not None and not bound
+    available = stored.price is not None and not await bound_now(services, [(number, searched.id)])
     return json_response(orjson.dumps({"status": "success", "gear": stored.item, "available": available}))
 
 

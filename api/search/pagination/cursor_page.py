@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from api.engine.answers import Answer, Gear, Hit, hits_of, item_of, total_of
 from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
+from api.search.availability import bound_now
 from api.search.context import Page, PointInTime, SearchContext
 from api.search.facets import facets_of
 from api.search.pagination.cursor import START, Cursor, fingerprint, next_request
@@ -18,7 +19,6 @@ from api.search.price_desc import price_desc_hits
 from api.search.query.request import count_request, page_and_count_request, page_request
 from api.search.relaxation import relax
 from api.services import Services
-from store.bound_items import bound_among
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,6 @@ def _advance(cursor: Cursor, answer: Answer, pit: PointInTime, parsed: ParsedQue
 
 async def _without_bound(services: Services, hits: list[Hit]) -> list[Gear]:
     """The items of these hits without those that an active order binds by now."""
-    numbers: dict[int, list[int]] = {}
-    for hit in hits:
-        number, platform = hit["sort"][-2:]  # every sort ends with them
-        numbers.setdefault(platform, []).append(number)
-    bound: set[tuple[int, int]] = set()
-    if hits:
-        async with services.store.reading() as connection:
-            for platform, searched in numbers.items():
-                taken = await bound_among(connection, platform, searched)
-                bound |= {(number, platform) for number in taken}
-    return [item_of(hit) for hit in hits if tuple(hit["sort"][-2:]) not in bound]
+    keys = [(hit["sort"][-2], hit["sort"][-1]) for hit in hits]  # item and platform: every sort ends with them
+    bound = await bound_now(services, keys)
+    return [item_of(hit) for hit, key in zip(hits, keys, strict=True) if key not in bound]

@@ -9,7 +9,7 @@ looks once a minute, drops them. At shutdown all are closed.
 import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -24,6 +24,7 @@ from api.search.pagination.cursor import Cursor, decode, encode
 from mappings.platforms import Platform
 from store.auth import signing_keys
 from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
 
 KEEP_SECONDS = 300.0  # from the answer that issued a cursor
 # The engine keeps a point in time longer than its cursors, which are issued one response later than its last use.
@@ -67,6 +68,11 @@ class PointsInTime:
         self._used: dict[str, float] = {}  # when each of those was last used here
         self._released: dict[str, float] = {}  # when the last page of each was read
         self._shared: dict[tuple[int, ...], _Shared] = {}
+
+    async def read_key(self) -> None:
+        """Reads the key that signs cursors before the first one, so that they work without the store from then on."""
+        with suppress(StoreUnavailable):
+            await self._signing_key()
 
     async def issue(self, cursor: Cursor) -> str:
         """The token of a cursor that is issued now; raises StoreUnavailable."""

@@ -2,13 +2,18 @@
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from api.orders.examples import ORDER_BODIES
+from api.readiness import KEEP_SECONDS
+from api.token_cache import FRESH_SECONDS
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
@@ -30,7 +35,6 @@ QUESTIONS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/gear/1", None),
     ("GET", "/v1/gear/suggest?q=ak", None),
     ("GET", "/v1/platforms", None),
-    ("GET", "/health/ready", None),
 ]
 
 
@@ -70,12 +74,19 @@ async def all_say_unavailable(app: RunningApp, code: str = "search_unavailable")
     for one in answers:
         error_of(one, code)
     assert (await app.client.get("/health/live")).status_code == 200
+    await until(lambda: is_ready(app, 503))
+    error_of(await ask(app, "GET", "/health/ready", None), code)
+
+
+async def is_ready(app: RunningApp, status: int = 200, wanted: str = "") -> bool:
+    """Whether readiness has this status by now: its answer may be a second old."""
+    return (await ask(app, "GET", f"/health/ready{wanted}", None)).status_code == status
 
 
 async def works_again(app: RunningApp) -> None:
     async def well() -> bool:
         answers = await asyncio.gather(*(ask(app, *question) for question in QUESTIONS))
-        return all(one.status_code == 200 for one in answers)
+        return all(one.status_code == 200 for one in answers) and await is_ready(app)
 
     await until(well)
     assert (await app.search({})).json()["total"] == 3
@@ -207,7 +218,7 @@ async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: st
             assert (await app.search({})).json()["total"] == 3
             client.indices.put_alias(index=away, name=f"{prefix}-730")
             error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
-            error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
+            await until(lambda: is_ready(app, 503))
             client.indices.delete_alias(index=away, name=f"{prefix}-730")
             assert (await app.search({})).json()["total"] == 3
     finally:
@@ -215,7 +226,7 @@ async def test_a_list_is_never_short_for_a_shard_that_is_away(opensearch_url: st
         drop_indices(opensearch_url, prefix)
 
 
-async def test_a_store_that_is_away_is_a_503_until_it_is_back(
+async def test_without_the_store_searches_go_on_and_orders_are_a_503(
     opensearch_url: str, app: RunningApp, tmp_path: Path, postgres: Postgres, database: str
 ) -> None:
     url = postgres.url(database)
@@ -223,15 +234,79 @@ async def test_a_store_that_is_away_is_a_503_until_it_is_back(
     async with running(settings) as on_postgres:
         await works_again(on_postgres)
         await postgres.stop_serving(database)
-        ready = await ask(on_postgres, "GET", "/health/ready", None)
-        error_of(ready, "store_unavailable")
-        error_of(await ask(on_postgres, "GET", "/v1/gear/1", None), "store_unavailable")
-
-        async def searches_too() -> bool:  # a token that was seen just now is remembered for two seconds
-            return (await ask(on_postgres, "POST", "/v1/gear/search", {})).status_code == 503
-
-        await until(searches_too)
-        error_of(await ask(on_postgres, "POST", "/v1/gear/search", {}), "store_unavailable")
+        await until(lambda: is_ready(on_postgres, 503, "?for=orders"))
+        error_of(await ask(on_postgres, "GET", "/health/ready?for=orders", None), "store_unavailable")
+        for wanted in ("", "?for=search"):
+            ready = await ask(on_postgres, "GET", f"/health/ready{wanted}", None)
+            assert (ready.status_code, ready.json()) == (200, {"status": "success", "search": True, "orders": False})
+        await asyncio.sleep(FRESH_SECONDS)  # from then on the store is asked for the token
+        for question in QUESTIONS:
+            assert (await ask(on_postgres, *question)).status_code == 200, question
+        first = (await ask(on_postgres, "POST", "/v1/gear/search", {"cursor": "*", "limit": 1})).json()
+        body = {"cursor": first["nextCursor"], "limit": 1}
+        assert (await ask(on_postgres, "POST", "/v1/gear/search", body)).status_code == 200
+        orders: list[tuple[str, str, Any]] = [("POST", "/v1/gear", ORDER_BODIES["least"]), ("GET", "/v1/orders", None)]
+        for method, path, order in orders:
+            error_of(await ask(on_postgres, method, path, order), "store_unavailable")
+        stranger = {"Authorization": "Bearer gear_" + "x" * 43}
+        refused = await on_postgres.client.post("/v1/gear/search", json={}, headers=stranger)
+        error_of(refused, "store_unavailable")
         assert (await on_postgres.client.get("/health/live")).status_code == 200
         await postgres.serve_again(database)
         await works_again(on_postgres)
+        await until(lambda: is_ready(on_postgres, 200, "?for=orders"))
+
+
+async def test_an_item_that_is_bound_is_not_offered_without_the_store_either(
+    opensearch_url: str, index_prefix: str, tmp_path: Path
+) -> None:
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    put_index(settings, next(iter(read_platforms())), map(simple_item, range(1, 4)))
+    async with running(settings) as ordering:
+        first = (await ordering.search({"cursor": "*", "limit": 1})).json()
+        (offered,) = first["gear"]
+        sold = next(item for item in (1, 2, 3) if item != offered["id"])
+        placed = await ordering.client.post("/v1/gear", json={**ORDER_BODIES["least"], "item": str(sold)})
+        assert placed.status_code == 201
+
+        async def is_hidden() -> bool:
+            return bool((await ordering.search({})).json()["total"] == 2)
+
+        await until(is_hidden)
+        (tmp_path / "gear.db").rename(tmp_path / "away.db")
+        assert not (await ordering.client.get(f"/v1/gear/{sold}")).json()["available"]
+        assert (await ordering.client.get(f"/v1/gear/{offered['id']}")).json()["available"]
+        rest = (await ordering.search({"cursor": first["nextCursor"], "limit": 10})).json()
+        assert sold not in [item["id"] for item in rest["gear"]]
+        (tmp_path / "away.db").rename(tmp_path / "gear.db")
+
+
+async def test_an_index_that_this_version_cannot_read_is_not_ready(
+    opensearch_url: str, index_prefix: str, tmp_path: Path
+) -> None:
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    index = put_index(settings, next(iter(read_platforms())), map(simple_item, range(1, 4)))
+    async with running(settings) as app:
+        assert await is_ready(app)
+        with closing(connect(settings)) as client:
+            client.indices.put_mapping(index=index, body={"_meta": {"fingerprint": "0badf00d"}})
+        await until(lambda: is_ready(app, 503))
+        error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
+
+
+async def test_probes_are_no_load(app: RunningApp) -> None:
+    await works_again(app)
+    readiness = app.app.state.services.readiness
+    asked: list[None] = []
+    check = app.app.state.services.engine.ready
+
+    async def counted(platforms: Any) -> None:
+        asked.append(None)
+        await check(platforms)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app.app.state.services.engine, "ready", counted)
+        started = time.monotonic()
+        for _ in range(10):
+            await asyncio.gather(*(readiness.check() for _ in range(20)))
+        assert len(asked) <= 1 + (time.monotonic() - started) / KEEP_SECONDS

@@ -1,9 +1,7 @@
 """Outages of PostgreSQL: stopped, restarted, hung or unreachable, each is StoreUnavailable until it is over."""
 
 import asyncio
-import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy import text
@@ -33,21 +31,6 @@ async def on_own(own_postgres: Postgres) -> AsyncIterator[Store]:
     await write(store)
     yield store
     await store.close()
-
-
-def send(server: Postgres, what: signal.Signals) -> None:
-    postmaster = server.process.get_postmaster_info().process
-    for process in [postmaster, *postmaster.children(recursive=True)]:
-        process.send_signal(what)
-
-
-@contextmanager
-def thawed_at_last(server: Postgres) -> Iterator[None]:
-    """Within it a server may be stopped with SIGSTOP: it neither answers nor ends."""
-    try:
-        yield
-    finally:
-        send(server, signal.SIGCONT)
 
 
 async def end_backend(server: Postgres, connection: AsyncConnection) -> None:
@@ -103,8 +86,8 @@ async def test_a_lost_commit_is_never_taken_for_a_success(own_postgres: Postgres
 
 
 async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Postgres, on_own: Store) -> None:
-    with thawed_at_last(own_postgres):
-        send(own_postgres, signal.SIGSTOP)
+    with own_postgres.thawed_at_last():
+        own_postgres.freeze()
         for _ in range(3):  # kept connections first, then new ones
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(write(on_own), BOUND)
@@ -118,11 +101,11 @@ async def test_a_postgresql_that_hangs_within_a_transaction(own_postgres: Postgr
     async def hang() -> None:
         async with store.transaction() as connection:
             await tokens.create(connection, "shop", ["order"], False, None, NOW)
-            send(own_postgres, signal.SIGSTOP)
+            own_postgres.freeze()
             if moment == "statement":
                 await tokens.list_all(connection)
 
-    with thawed_at_last(own_postgres), pytest.raises(StoreUnavailable):
+    with own_postgres.thawed_at_last(), pytest.raises(StoreUnavailable):
         await asyncio.wait_for(hang(), BOUND)
     await becomes_usable(store)
     await store.close()

@@ -267,7 +267,14 @@ async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_i
         assert bad.json()["error"]["requestId"] == bad.headers["X-Request-Id"]
 
 
-@pytest.mark.parametrize("path", OPEN)
-async def test_health_is_open_and_well(app: RunningApp, path: str) -> None:
-    answer = await app.client.get(path, headers={"Authorization": ""})
-    assert (answer.status_code, answer.json()) == (200, {"status": "success"})
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [("live", {}), *((f"ready{wanted}", {"search": True, "orders": True}) for wanted in ("", "?for=orders"))],
+)
+async def test_health_is_open_and_well(app: RunningApp, path: str, more: dict[str, bool]) -> None:
+    answer = await app.client.get(f"/health/{path}", headers={"Authorization": ""})
+    assert (answer.status_code, answer.json()) == (200, {"status": "success", **more})
+
+
+async def test_readiness_of_what_there_is_not_is_a_422(app: RunningApp) -> None:
+    error_of(await app.client.get("/health/ready?for=coffee"), "validation_failed")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,11 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as strictly_parsed
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.settings import Settings
 from tests.support.api.waiting import until
-from tests.support.app import RunningApp
+from tests.support.app import RunningApp, running, settings_for
+
+START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
+BACKLOGS = ("gear_index_sync_pending", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds")
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
@@ -50,8 +56,9 @@ async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None
 
 async def test_what_waits_in_the_store_is_shown(app: RunningApp) -> None:
     text = (await app.client.get("/metrics")).text
-    for name in ("gear_index_sync_pending", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds"):
+    for name in BACKLOGS:
         assert samples(text)[name, frozenset()] == 0
+    assert samples(text)["gear_store_up", frozenset()] == 1
 
 
 async def test_a_scraper_gets_the_format_that_it_asks_for(app: RunningApp) -> None:
@@ -64,8 +71,8 @@ async def test_a_scraper_gets_the_format_that_it_asks_for(app: RunningApp) -> No
 
 
 @contextmanager
-def two_workers(settings: Settings, folder: Path) -> Iterator[str]:
-    """`gear-api serve --workers 2` with these settings; its address."""
+def two_workers(settings: Settings, folder: Path) -> Iterator[tuple[str, int]]:
+    """`gear-api serve --workers 2` with these settings; its address and process."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {
@@ -78,27 +85,68 @@ def two_workers(settings: Settings, folder: Path) -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         service = subprocess.Popen(command, env=environment, stderr=log, cwd=folder)
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", service.pid
     finally:
         service.send_signal(signal.SIGTERM)
         service.wait(30)
 
 
-async def test_each_worker_tells_for_all(app: RunningApp, tmp_path: Path) -> None:
-    with two_workers(app.settings, tmp_path) as address:
+def check_exposition(plain: str, strict: str) -> None:
+    """What Prometheus would refuse or complain about: a metric told twice, samples that clash, units."""
+    assert strict.endswith("# EOF\n")
+    names = [family.name for family in strictly_parsed(strict)]  # type: ignore[no-untyped-call]  # it is untyped
+    assert len(names) == len(set(names))
+    if promtool := shutil.which("promtool"):
+        command = [promtool, "check", "metrics"]
+        checked = subprocess.run(command, input=plain, capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
+
+
+async def test_what_is_told_is_what_prometheus_takes(app: RunningApp) -> None:
+    await app.search({})
+    open_metrics = {"Accept": "application/openmetrics-text; version=1.0.0"}
+    strict = (await app.client.get("/metrics", headers=open_metrics)).text
+    check_exposition((await app.client.get("/metrics")).text, strict)
+
+
+async def test_metrics_are_told_without_the_store_and_the_engine(tmp_path: Path) -> None:
+    async with running(settings_for("http://127.0.0.1:1", "t", tmp_path)) as app:
+        (await app.client.get("/metrics")).raise_for_status()  # the token is known from now on
+        (tmp_path / "gear.db").rename(tmp_path / "away.db")
+        text = (await app.client.get("/metrics")).raise_for_status().text
+        assert samples(text)["gear_store_up", frozenset()] == 0
+        assert not [name for name, _ in samples(text) if name in BACKLOGS], "what is not known is not told"
+        assert requests_of(text, "/metrics", 200) == 1
+        (tmp_path / "away.db").rename(tmp_path / "gear.db")
+        assert samples((await app.client.get("/metrics")).text)["gear_store_up", frozenset()] == 1
+
+
+async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: RunningApp, tmp_path: Path) -> None:
+    with two_workers(app.settings, tmp_path) as (address, service):
+
+        async def answer(path: str, accept: str = "*/*") -> str:
+            # a connection each, so that both workers get some
+            headers = {"Authorization": f"Bearer {app.token}", "Accept": accept}
+            async with httpx.AsyncClient(base_url=address, headers=headers) as client:
+                return (await client.get(path)).raise_for_status().text
 
         async def answered() -> bool:
             try:
-                # a connection each, so that both workers get some
-                async with httpx.AsyncClient(base_url=address) as client:
-                    return (await client.get("/health/live")).status_code == 200
+                await answer("/health/live")
             except httpx.TransportError:
                 return False
+            return True
 
-        await until(answered)
+        await until(answered, START_LIMIT)
         for _ in range(20):
             assert await answered()
-        headers = {"Authorization": f"Bearer {app.token}"}
-        async with httpx.AsyncClient(base_url=address, headers=headers) as client:
-            text = (await client.get("/metrics")).text
-    assert requests_of(text, "/health/live", 200) == 21
+        assert requests_of(await answer("/metrics"), "/health/live", 200) == 21
+        worker = next(one for one in psutil.Process(service).children() if "spawn_main" in " ".join(one.cmdline()))
+        worker.kill()
+        worker.wait()
+        await until(answered, START_LIMIT)
+        text = await answer("/metrics")
+        check_exposition(text, await answer("/metrics", "application/openmetrics-text; version=1.0.0"))
+        assert requests_of(text, "/health/live", 200) >= 21, "what the dead worker counted stays"
+        for name in BACKLOGS:
+            assert [labels for found, labels in samples(text) if found == name] == [frozenset()]

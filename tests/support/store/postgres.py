@@ -1,5 +1,6 @@
 """One real PostgreSQL server for a test session, and the databases that tests make in it."""
 
+import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -42,6 +43,23 @@ class Postgres:
     def account(self) -> str:
         """The name of the system's account that the server runs as."""
         return next(self.folder.glob(".s.PGSQL.*")).owner()
+
+    def freeze(self) -> None:
+        """Stops its processes: it neither answers nor ends."""
+        self._send(signal.SIGSTOP)
+
+    @contextmanager
+    def thawed_at_last(self) -> Iterator[None]:
+        """Within it the server may be frozen."""
+        try:
+            yield
+        finally:
+            self._send(signal.SIGCONT)
+
+    def _send(self, what: signal.Signals) -> None:
+        postmaster = self.process.get_postmaster_info().process
+        for process in [postmaster, *postmaster.children(recursive=True)]:
+            process.send_signal(what)
 
     async def stop_serving(self, database: str) -> None:
         """Ends the database's connections and lets nobody in, as a failed server does."""

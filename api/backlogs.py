@@ -1,0 +1,76 @@
+"""Reads what waits in the store, and shows it as metrics."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from api.background import BackgroundTasks
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
+from store.outbox import deliveries, index_outbox
+
+STORE_SECONDS = 1.0  # a scrape waits no longer for the store
+
+
+@dataclass(frozen=True)
+class Backlogs:
+    """What waits in the store, for all processes that share it."""
+
+    index_sync_pending: int
+    callbacks_overdue: int
+    callbacks_overdue_seconds: float
+
+
+class BacklogReader:
+    """Reads the backlogs in the background, once for all scrapes of a moment."""
+
+    def __init__(self, store: Store, tasks: BackgroundTasks) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._reading: asyncio.Task[Backlogs] | None = None
+
+    async def read(self) -> Backlogs | None:
+        """The backlogs now; None where the store does not answer in time."""
+        if self._reading is None or self._reading.done():
+            self._reading = self._tasks.start(self._read())
+        done, _ = await asyncio.wait({self._reading}, timeout=STORE_SECONDS)
+        if not done or isinstance(self._reading.exception(), StoreUnavailable):
+            return None
+        return self._reading.result()
+
+    async def _read(self) -> Backlogs:
+        async with self._store.reading() as connection:
+            pending = await index_outbox.count_pending(connection)
+            now = datetime.now(UTC)
+            overdue, oldest = await deliveries.overdue(connection, now)
+        return Backlogs(pending, overdue, 0 if oldest is None else max(0.0, (now - oldest).total_seconds()))
+
+
+def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
+    """Whether the store answers, and the backlogs if it does.
+
+    They are no `Gauge`s: one of those would be in the file of each worker besides.
+    """
+    up = GaugeMetricFamily("gear_store_up", "Whether the order store answers", value=int(backlogs is not None))
+    if backlogs is None:
+        return [up]
+    return [
+        up,
+        GaugeMetricFamily(
+            "gear_index_sync_pending",
+            "Ordered or released items not yet published to the index",
+            value=backlogs.index_sync_pending,
+        ),
+        GaugeMetricFamily(
+            "gear_callbacks_overdue",
+            "Callbacks due and not delivered, without those that wait for a retry",
+            value=backlogs.callbacks_overdue,
+        ),
+        GaugeMetricFamily(
+            "gear_callbacks_overdue_seconds",
+            "Seconds since the oldest of them is due",
+            value=backlogs.callbacks_overdue_seconds,
+        ),
+    ]

@@ -1,0 +1,98 @@
+"""Checks what the process can do: searches need the index, orders the store too."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from api.background import BackgroundTasks
+from api.engine.client import Engine
+from api.errors import ApiError
+from api.token_cache import TokenCache
+from mappings.platforms import Platforms
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
+
+log = structlog.get_logger("gear.api")
+
+KEEP_SECONDS: Final = 1.0
+"""Probes get an answer that is as old at most, so that they are no load."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Why searches and orders do not work; None where they do."""
+
+    search: ApiError | None
+    orders: ApiError | None
+
+    def metrics(self) -> Metric:
+        """The state as a gauge."""
+        gauge = GaugeMetricFamily("gear_ready", "Whether searches and new orders work", labels=["capability"])
+        gauge.add_metric(["search"], self.search is None)
+        gauge.add_metric(["orders"], self.orders is None)
+        return gauge
+
+
+class Readiness:
+    """Checks engine and store, once for all probes of a moment."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        store: Store,
+        platforms: Platforms,
+        token_cache: TokenCache,
+        tasks: BackgroundTasks,
+        timeout: float,
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._platforms = list(platforms)
+        self._token_cache = token_cache
+        self._tasks = tasks
+        self._timeout = timeout
+        self._checking: asyncio.Task[State] | None = None
+        self._checked_at = 0.0
+        self._last = State(None, None)
+
+    async def check(self) -> State:
+        """The state at most a second ago."""
+        if self._checking is None or (self._checking.done() and time.monotonic() - self._checked_at > KEEP_SECONDS):
+            self._checking = self._tasks.start(self._check())
+        return await asyncio.shield(self._checking)
+
+    async def _check(self) -> State:
+        engine_error, store_error = await asyncio.gather(self._check_engine(), self._check_store())
+        # without the store only the tokens that it has confirmed work
+        tokens_error = None if self._token_cache.serves_without_store() else store_error
+        state = State(search=engine_error or tokens_error, orders=engine_error or store_error)
+        if state != self._last:
+            log.warning(
+                "readiness has changed", search=str(state.search or "works"), orders=str(state.orders or "works")
+            )
+        self._last, self._checked_at = state, time.monotonic()
+        return state
+
+    async def _check_engine(self) -> ApiError | None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._engine.ready(self._platforms)
+        except ApiError as error:
+            return error
+        except TimeoutError:
+            return ApiError("search_unavailable")
+        return None
+
+    async def _check_store(self) -> ApiError | None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._store.check()
+        except StoreUnavailable as error:
+            return ApiError("store_unavailable", str(error))
+        except TimeoutError:
+            return ApiError("store_unavailable")
+        return None

@@ -1,0 +1,89 @@
+"""Caches the tokens that the store has confirmed, and serves them stale while the store is away."""
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from api.background import BackgroundTasks
+from store.auth import tokens
+from store.auth.tokens import Token
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
+
+# A revoked token stops working within 5 seconds on every worker, so a cached one is looked up again after this.
+FRESH_SECONDS = 2.0
+# Without the store, a token goes on working for so long after the store's last word on it.
+STALE_SECONDS = 600.0
+# A request with a known token waits no longer for the store, and a store that is away is tried again after as long.
+LOOKUP_SECONDS = 0.25
+CAPACITY = 10_000
+
+
+@dataclass
+class _Entry:
+    token: Token
+    confirmed_at: float
+    lookup: "asyncio.Task[Token | None] | None" = None
+    lookup_at: float = 0.0
+
+
+class TokenCache:
+    """The tokens of one worker. Times are in seconds."""
+
+    def __init__(
+        self,
+        store: Store,
+        tasks: BackgroundTasks,
+        *,
+        fresh_seconds: float = FRESH_SECONDS,
+        stale_seconds: float = STALE_SECONDS,
+    ) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._fresh_seconds = fresh_seconds
+        self._stale_seconds = stale_seconds
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()  # the last confirmed last
+        self._last_confirmed_at = -stale_seconds
+
+    async def find(self, plaintext: str, *, stale: bool) -> Token | None:
+        """The token of this text, revoked and expired ones too; with `stale` a known one while the store is away.
+
+        Raises StoreUnavailable.
+        """
+        key = hashlib.sha256(plaintext.encode()).digest()
+        entry = self._entries.get(key)
+        age = self._stale_seconds if entry is None else time.monotonic() - entry.confirmed_at
+        if entry is not None and age <= self._fresh_seconds:
+            return entry.token
+        if entry is None or not stale or age >= self._stale_seconds:
+            return await self._look_up(key, plaintext)
+        return await self._refreshed(entry, key, plaintext)
+
+    def serves_without_store(self) -> bool:
+        """Whether any token would work without the store."""
+        return time.monotonic() - self._last_confirmed_at < self._stale_seconds
+
+    async def _refreshed(self, entry: _Entry, key: bytes, plaintext: str) -> Token | None:
+        """The store's word on a known token where it comes in time, else the one before; one lookup at a time."""
+        now = time.monotonic()
+        if entry.lookup is None or (entry.lookup.done() and now - entry.lookup_at >= LOOKUP_SECONDS):
+            entry.lookup, entry.lookup_at = self._tasks.start(self._look_up(key, plaintext)), now
+        done, _ = await asyncio.wait({entry.lookup}, timeout=max(0.0, entry.lookup_at + LOOKUP_SECONDS - now))
+        if not done or isinstance(entry.lookup.exception(), StoreUnavailable):
+            return entry.token
+        return entry.lookup.result()
+
+    async def _look_up(self, key: bytes, plaintext: str) -> Token | None:
+        async with self._store.reading() as connection:
+            token = await tokens.find(connection, plaintext)
+        if token is None:
+            self._entries.pop(key, None)
+            return None
+        self._last_confirmed_at = time.monotonic()
+        self._entries[key] = _Entry(token, self._last_confirmed_at)
+        self._entries.move_to_end(key)
+        if len(self._entries) > CAPACITY:
+            self._entries.popitem(last=False)
+        return token
