@@ -62,6 +62,16 @@ class SearchEngine(Protocol):
         """The complete answer to a search body that names a point in time."""
 
 
+class Source(Protocol):
+    """What is searched: the indices of some platforms, or a point in time of them."""
+
+    async def search(self, body: Json, *filter_path: str) -> Answer:
+        """The complete answer to a search body."""
+
+    async def search_all(self, bodies: Sequence[Json], *filter_path: str) -> list[Answer]:
+        """The complete answers to several search bodies."""
+
+
 class BadAnswerError(ApiError):
     """An answer that cannot be used: incomplete, or not one of a search engine."""
 
@@ -128,8 +138,3 @@ def hits_of(answer: Answer) -> list[Hit]:
 def item_of(hit: Hit) -> Gear:
     """The item of a hit, as it was loaded."""
     return Gear(bytes(hit["_source"]["item"]))
-
-
-def gear_of(answer: Answer) -> list[Gear]:
-    """The items of the page."""
-    return [item_of(hit) for hit in hits_of(answer)]

@@ -1,46 +1,80 @@
-"""The search context: what every step of one search works with. Pure.
-
-A context with a point in time searches that instead of the index.
-"""
+"""The search context: what every step of one search works with. Pure."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from api.engine.answers import Answer, Gear, Json, SearchEngine
+from api.engine.answers import Answer, Gear, Hit, Json, SearchEngine, Source, hits_of, item_of, total_of
 from api.errors import ApiError, Detail, invalid
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.query.clauses import Clause
-from api.search.query.request import SearchQuery
+from api.search.query.request import Position, SearchQuery
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms
+
+
+@dataclass(frozen=True)
+class Index:
+    """The platforms' items as they are now."""
+
+    engine: SearchEngine
+    platforms: tuple[Platform, ...]
+
+    async def search(self, body: Clause, *filter_path: str) -> Answer:
+        """The answer to a search body; raises ApiError `search_unavailable`."""
+        return await self.engine.search(self.platforms, body, *filter_path)
+
+    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
+        """The answers to several search bodies, in one round trip; raises as `search`."""
+        return await self.engine.search_all(self.platforms, bodies, *filter_path)
 
 
 @dataclass(frozen=True)
 class PointInTime:
     """A frozen view of the items, kept for `keep_seconds` after each use; several cursors may share it."""
 
+    engine: SearchEngine
     id: str
     shared: bool
     keep_seconds: float
 
+    async def search(self, body: Clause, *_: str) -> Answer:
+        """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
+        return await self.engine.search_pit(self.request(body))
+
+    async def search_all(self, bodies: Sequence[Clause], *_: str) -> list[Answer]:
+        """The answers to several search bodies; raises as `search`."""
+        return await asyncio.gather(*(self.search(body) for body in bodies))
+
+    def request(self, body: Clause) -> Clause:
+        """The search body with this point in time."""
+        return {**body, "pit": {"id": self.id, "keep_alive": f"{round(self.keep_seconds * 1000)}ms"}}
+
 
 @dataclass(frozen=True)
 class Page:
-    """A page of items or groups, the exact total, the facets if requested, and the parse that found them."""
+    """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items."""
 
     gear: list[Gear]
     total: int
-    facets: Json | None
     parsed: ParsedQuery
+    hits: list[Hit] = field(default_factory=list)
+    facets: Json | None = None
     next_cursor: str | None = None
+
+
+def page_of(query: SearchQuery, answers: Sequence[Answer]) -> Page:
+    """The page in the answers to `hit_requests`."""
+    hits = hits_of(answers[0])
+    total = total_of(answers[-1]) if query.total is None else query.total
+    return Page([item_of(hit) for hit in hits], total, query.parsed, hits)
 
 
 @dataclass(frozen=True)
 class SearchContext:
-    """The engine, the platforms and the query of one search."""
+    """The query of one search, the platforms with their index, and the point in time that a cursor reads."""
 
-    engine: SearchEngine
+    index: Source
     platforms: tuple[Platform, ...]
     query: SearchQuery
     pit: PointInTime | None = None
@@ -50,25 +84,18 @@ class SearchContext:
         """The request body."""
         return self.query.body
 
+    @property
+    def source(self) -> Source:
+        """What is searched for hits."""
+        return self.index if self.pit is None else self.pit
+
+    def at(self, pit: PointInTime, position: Position) -> "SearchContext":
+        """The same search of a point in time, from a position on."""
+        return replace(self, pit=pit, query=replace(self.query, position=position))
+
     def parsed_as(self, parsed: ParsedQuery) -> "SearchContext":
         """The same search with another parse of its text."""
         return replace(self, query=replace(self.query, parsed=parsed))
-
-    def at(self, pit: PointInTime) -> "SearchContext":
-        """The same search in a point in time."""
-        return replace(self, pit=pit)
-
-    async def search(self, request: Clause, *filter_path: str) -> Answer:
-        """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
-        if self.pit is None:
-            return await self.engine.search(self.platforms, request, *filter_path)
-        return await self.engine.search_pit(in_pit(request, self.pit))
-
-    async def search_all(self, requests: Sequence[Clause], *filter_path: str) -> list[Answer]:
-        """The answers to several search bodies; raises as `search`."""
-        if self.pit is None:
-            return await self.engine.search_all(self.platforms, requests, *filter_path)
-        return await asyncio.gather(*(self.search(request) for request in requests))
 
 
 def search_context(engine: SearchEngine, platforms: Platforms, body: SearchBody) -> SearchContext:
@@ -78,12 +105,7 @@ def search_context(engine: SearchEngine, platforms: Platforms, body: SearchBody)
     query = SearchQuery(body, parse_query(body.query, searched), searched[0].minor_digits)
     if len({platform.currency for platform in searched}) > 1 and query.compares_prices:
         raise invalid("platform", "the platforms have different currencies: name one to compare prices")
-    return SearchContext(engine, searched, query)
-
-
-def in_pit(request: Clause, pit: PointInTime) -> Clause:
-    """The search body for a point in time."""
-    return {**request, "pit": {"id": pit.id, "keep_alive": f"{round(pit.keep_seconds * 1000)}ms"}}
+    return SearchContext(Index(engine, searched), searched, query)
 
 
 def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platform, ...]:

@@ -8,20 +8,26 @@ those of the page; only a selected value without hits, and more values than one 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from api.engine.answers import Answer, Json
-from api.search.context import SearchContext
+from api.engine.answers import Answer, Json, Source
 from api.search.query.clauses import Clause
-from api.search.query.histogram import histogram, histogram_aggregations
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
+from mappings.money import MAX_PRICE, from_minor
 
 # Buckets of one request. Nine string facets and the ranges of two histograms stay below the 65,535 buckets that the
 # engine gives in one answer (search.max_buckets).
 MAX_BUCKETS = 5_000
+
+# The edges of histograms never depend on the hits: bars keep their place while a buyer narrows a search, and one
+# request is enough. Prices go up in steps of 1, 2 and 5 times a power of ten, because they spread over eight decades;
+# floats in hundredths, where every wear band begins.
+FLOAT_STEPS = 100
+_EXTREMES = "_extremes"
 
 Counts = dict[str, int]
 
@@ -36,25 +42,82 @@ class FacetRequest:
     body: Clause
 
 
-async def search_with_facets(
-    context: SearchContext, requests: Sequence[Clause], *filter_path: str
-) -> tuple[list[Answer], Json | None]:
-    """The answers to search bodies, and the requested facets by name; None if the body requests none.
+class FacetCounting:
+    """Counts the facets of a search. It is a source too: the first requests of a page take those of the facets along.
 
-    Raises ApiError `search_unavailable`.
+    So both are one round trip; facets whose requests nothing took along ask for themselves.
     """
-    facet = facet_requests(context.query)
-    answers = await context.search_all([*requests, *(request.body for request in facet)], *filter_path)
-    hits, counted = answers[: len(requests)], answers[len(requests) :]
-    return hits, await _facets(context, facet, counted) if facet else None
 
+    def __init__(self, source: Source, query: SearchQuery) -> None:
+        self._source = source
+        self._query = query
+        self._requests = facet_requests(query)
+        self._answers: list[Answer] | None = None
 
-async def facets_of(context: SearchContext) -> Json | None:
-    """The facets alone; otherwise as `search_with_facets`."""
-    requests = facet_requests(context.query)
-    if not requests:
-        return None
-    return await _facets(context, requests, await context.search_all([request.body for request in requests]))
+    async def search(self, body: Clause, *filter_path: str) -> Answer:
+        """The answer to a search body."""
+        return await self._source.search(body, *filter_path)
+
+    async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
+        """The answers to several search bodies, in one round trip, the first time with those that count."""
+        along = [request.body for request in self._requests] if self._answers is None else []
+        answers = await self._source.search_all([*bodies, *along], *filter_path)
+        self._answers = self._answers or answers[len(bodies) :]
+        return answers[: len(bodies)]
+
+    async def facets(self) -> Json | None:
+        """The requested facets by name, None if there are none; raises ApiError `search_unavailable`."""
+        if not self._requests:
+            return None
+        if self._answers is None:
+            await self.search_all([])
+        counts: dict[Filter, Counts] = {}
+        facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
+        incomplete: set[Filter] = set()
+        for request, answer in zip(self._requests, self._answers or (), strict=True):
+            for row in request.rows:
+                if row.kind is not Kind.FOLDED:
+                    facets[row.name] = histogram(row, self._query.minor_digits, answer["aggregations"])
+                    continue
+                counted = counts_of(answer["aggregations"][row.name])
+                if counted is None:
+                    incomplete.add(row)
+                    counted = await self._all_values(row, request.body["query"])
+                counts[row] = counted
+        selected = {row: getattr(self._query.body.filters, row.name, []) for row in counts}
+        unlisted = {
+            row: values
+            for row, values in selected.items()
+            if values and (row in incomplete or has_empty_selected(counts[row], values))
+        }
+        existing = await self._existing_values(unlisted)
+        for row, counted in counts.items():
+            facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
+        return facets
+
+    async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
+        """For each field the values of the platforms, on offer or not, that its filter finds with the selected ones."""
+        if not selected:
+            return {}
+        requests = [existing_values_request(row, values) for row, values in selected.items()]
+        answers = await self._source.search_all(requests)
+        existing: dict[Filter, Counts] = {}
+        for row, request, answer in zip(selected, requests, answers, strict=True):
+            counts = counts_of(answer["aggregations"][row.name])
+            existing[row] = await self._all_values(row, request["query"]) if counts is None else counts
+        return existing
+
+    async def _all_values(self, row: Filter, query: Clause) -> Counts:
+        """The items by value of a field that has more values than fit into one answer."""
+        counts: Counts = {}
+        after: Clause | None = None
+        while True:
+            answer = await self._source.search(next_values_request(row, query, after))
+            page = answer["aggregations"][row.name]
+            counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
+            after = page.get("after_key")
+            if after is None:
+                return counts
 
 
 def facet_requests(query: SearchQuery) -> list[FacetRequest]:
@@ -64,59 +127,6 @@ def facet_requests(query: SearchQuery) -> list[FacetRequest]:
     shared = tuple(row for row in rows if row not in filtered)
     requests = [FacetRequest(shared, _count_request(query, shared, None))] if shared else []
     return requests + [FacetRequest((row,), _count_request(query, (row,), row.name)) for row in filtered]
-
-
-async def _facets(context: SearchContext, requests: Sequence[FacetRequest], answers: Sequence[Answer]) -> Json:
-    query = context.query
-    facets: Json = dict.fromkeys(row.name for row in _requested_rows(query))
-    counts: dict[Filter, Counts] = {}
-    incomplete: set[Filter] = set()
-    for request, answer in zip(requests, answers, strict=True):
-        for row in request.rows:
-            if row.kind is not Kind.FOLDED:
-                facets[row.name] = histogram(row, query.minor_digits, answer["aggregations"])
-                continue
-            counted = counts_of(answer["aggregations"][row.name])
-            if counted is None:
-                incomplete.add(row)
-                counted = await _all_values(context, row, request.body["query"])
-            counts[row] = counted
-    selected: dict[Filter, list[str]] = {row: getattr(query.body.filters, row.name, []) for row in counts}
-    unlisted = {
-        row: selected[row]
-        for row in counts
-        if selected[row] and (row in incomplete or has_empty_selected(counts[row], selected[row]))
-    }
-    existing = await _existing_values(context, unlisted)
-    for row, counted in counts.items():
-        facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
-    return facets
-
-
-async def _existing_values(context: SearchContext, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
-    """For each field the values of the platforms, on offer or not, that its filter finds with the selected ones."""
-    if not selected:
-        return {}
-    requests = [existing_values_request(row, values) for row, values in selected.items()]
-    answers = await context.search_all(requests)
-    existing: dict[Filter, Counts] = {}
-    for row, request, answer in zip(selected, requests, answers, strict=True):
-        counts = counts_of(answer["aggregations"][row.name])
-        existing[row] = await _all_values(context, row, request["query"]) if counts is None else counts
-    return existing
-
-
-async def _all_values(context: SearchContext, row: Filter, query: Clause) -> Counts:
-    """The items by value of a field that has more values than fit into one answer."""
-    counts: Counts = {}
-    after: Clause | None = None
-    while True:
-        answer = await context.search(next_values_request(row, query, after))
-        page = answer["aggregations"][row.name]
-        counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
-        after = page.get("after_key")
-        if after is None:
-            return counts
 
 
 def existing_values_request(row: Filter, values: list[str]) -> Clause:
@@ -183,7 +193,7 @@ def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | 
             aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
             aggregations |= histogram_aggregations(row, query.minor_digits)
-    return _aggregation_request(query.offered if without is None else query.offered_without(without), aggregations)
+    return _aggregation_request(query.offered if without is None else query.offered_without[without], aggregations)
 
 
 def _aggregation_request(query: Clause, aggregations: Clause) -> Clause:
@@ -192,3 +202,48 @@ def _aggregation_request(query: Clause, aggregations: Clause) -> Clause:
 
 def _terms(row: Filter, min_count: int) -> Clause:
     return {"terms": {"field": row.field, "size": MAX_BUCKETS, "min_doc_count": min_count}}
+
+
+def histogram_aggregations(row: Filter, minor_digits: int) -> Clause:
+    """The aggregations for the histogram of a field: its ranges, and the lowest and the highest value."""
+    edges = _edges(row, minor_digits)
+    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
+    # the highest value of all is inside: the last bucket ends with it
+    ranges.append({"from": edges[-2]})
+    return {
+        row.name: {"range": {"field": row.field, "ranges": ranges}},
+        row.name + _EXTREMES: {"stats": {"field": row.field}},
+    }
+
+
+def histogram(row: Filter, minor_digits: int, aggregations: Json) -> Json:
+    """The histogram in an answer: from the first to the last bucket with items."""
+    counts = [bucket["doc_count"] for bucket in aggregations[row.name]["buckets"]]
+    occupied = [place for place, count in enumerate(counts) if count]
+    if not occupied:
+        return {"min": None, "max": None, "buckets": []}
+    edges = [_main_unit(row, edge, minor_digits) for edge in _edges(row, minor_digits)]
+    extremes = aggregations[row.name + _EXTREMES]
+    return {
+        "min": _main_unit(row, extremes["min"], minor_digits),
+        "max": _main_unit(row, extremes["max"], minor_digits),
+        "buckets": [
+            {"from": edges[place], "to": edges[place + 1], "count": counts[place]}
+            for place in range(occupied[0], occupied[-1] + 1)
+        ],
+    }
+
+
+def _edges(row: Filter, minor_digits: int) -> list[float]:
+    """All edges as the index stores the values: minor units of prices, floats as they are."""
+    if row.kind is not Kind.MONEY:
+        return [step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1)]
+    highest = int(MAX_PRICE) * 10**minor_digits
+    digits = len(str(highest)) - 1
+    ladder = (step * 10**power for power in range(digits) for step in (1, 2, 5))
+    return [0, *ladder, highest]
+
+
+def _main_unit(row: Filter, value: float, minor_digits: int) -> float:
+    """A value as requests and answers write it: prices in the main unit."""
+    return float(from_minor(int(value), minor_digits)) if row.kind is Kind.MONEY else value

@@ -14,9 +14,8 @@ import orjson
 from api.engine.answers import Answer, Gear, Json, hits_of
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
-from api.search.facets import search_with_facets
 from api.search.query.clauses import Clause
-from api.search.query.request import NO_VALUE, TIE_BREAKERS, SearchQuery, sort_clauses
+from api.search.query.request import NO_VALUE, SearchQuery, sort_clauses
 from api.search.schemas.search import PAGE_WINDOW
 from mappings.fields import SORTS
 from mappings.money import from_minor
@@ -50,7 +49,6 @@ class Head:
 class _Order:
     groups: list[int]
     total: int
-    facets: Json | None
 
 
 async def grouped_page(context: SearchContext) -> Page:
@@ -59,11 +57,11 @@ async def grouped_page(context: SearchContext) -> Page:
     for _ in range(MAX_ATTEMPTS):
         order = await _order(context)
         if not order.groups:
-            return Page([], order.total, order.facets, query.parsed)
-        (answer,) = await context.search_all([group_hits_request(query, order.groups)])
+            return Page([], order.total, query.parsed)
+        (answer,) = await context.source.search_all([group_hits_request(query, order.groups)])
         gear = group_hits(answer, order.groups, query.minor_digits)
         if gear is not None:
-            return Page(gear, order.total, order.facets, query.parsed)
+            return Page(gear, order.total, query.parsed)
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
 
 
@@ -79,20 +77,20 @@ async def _order(context: SearchContext) -> _Order:
     if query.sort.name != "price_asc":
         return await _sorted_here(context)
     requests = [group_page_request(query), group_count_request(query)]
-    (page, count), facets = await search_with_facets(context, requests, _SORT_VALUES_PATH, _UNSENT_PATH)
+    page, count = await context.source.search_all(requests, _SORT_VALUES_PATH, _UNSENT_PATH)
     total = group_count(count)
     if total is None:
         return await _sorted_here(context)
-    return _Order([hit["sort"][-1] for hit in hits_of(page)], total, facets)
+    return _Order([hit["sort"][-1] for hit in hits_of(page)], total)
 
 
 async def _sorted_here(context: SearchContext) -> _Order:
     query = context.query
-    (answer,), facets = await search_with_facets(context, [heads_request(query)], _SORT_VALUES_PATH)
+    (answer,) = await context.source.search_all([heads_request(query)], _SORT_VALUES_PATH)
     heads = heads_of(answer)
     if heads is None:
         heads = await _heads_by_halves(context, MIN_GROUP, MAX_GROUP)
-    return _Order(page_of_heads(query, heads), len(heads), facets)
+    return _Order(page_of_heads(query, heads), len(heads))
 
 
 async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[Head]:
@@ -100,7 +98,7 @@ async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[
     middle = (low + high) // 2
     heads: list[Head] = []
     for first, last in ((low, middle), (middle + 1, high)):
-        (answer,) = await context.search_all([heads_request(context.query, first, last)], _SORT_VALUES_PATH)
+        (answer,) = await context.source.search_all([heads_request(context.query, first, last)], _SORT_VALUES_PATH)
         half = heads_of(answer)
         heads += await _heads_by_halves(context, first, last) if half is None else half
     return heads
@@ -137,7 +135,7 @@ def heads_request(query: SearchQuery, low: int = MIN_GROUP, high: int = MAX_GROU
     clause = query.offered
     if (low, high) != (MIN_GROUP, MAX_GROUP):
         clause = {"bool": {"must": [clause], "filter": [{"range": {_GROUP: {"gte": low, "lte": high}}}]}}
-    return {**_collapsed(clause, *_sort_values(query)), **_SORT_VALUES_ONLY, "size": MAX_HEADS}
+    return {**_collapsed(clause, *query.sort_values), **_SORT_VALUES_ONLY, "size": MAX_HEADS}
 
 
 def heads_of(answer: Answer) -> list[Head] | None:
@@ -157,7 +155,7 @@ def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[int]:
     body = query.body
     ordered = sorted(heads, key=lambda head: (head.id, head.platform))
     # sorting keeps the order of equal values, also in reverse: the first value is sorted by last
-    for place, clause in reversed(list(enumerate(_sort_values(query)))):
+    for place, clause in reversed(list(enumerate(query.sort_values))):
         ((_, options),) = clause.items()
         ordered = _sorted(ordered, place, descending=options["order"] == "desc")
     return [head.group for head in ordered[(body.page - 1) * body.limit : body.page * body.limit]]
@@ -186,11 +184,6 @@ def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list
 def _with_offers(item: bytes, offers: Json) -> Gear:
     """The item's JSON object with one key more."""
     return Gear(b'%b,"offers":%b}' % (item.rstrip()[:-1], orjson.dumps(offers)))
-
-
-def _sort_values(query: SearchQuery) -> list[Clause]:
-    """What the groups are sorted by before their tie-breakers."""
-    return sort_clauses(query.sort)[:-TIE_BREAKERS]
 
 
 def _sorted(heads: Sequence[Head], place: int, *, descending: bool) -> list[Head]:

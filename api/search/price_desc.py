@@ -11,23 +11,14 @@ import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
 
 import structlog
 
 from api.background import BackgroundTasks
-from api.engine.answers import Answer, gear_of, hits_of, total_of
-from api.search.context import Page, SearchContext
-from api.search.facets import search_with_facets
+from api.engine.answers import Answer, total_of
+from api.search.context import Page, SearchContext, page_of
 from api.search.query.clauses import Clause
-from api.search.query.request import (
-    NO_VALUE,
-    SearchQuery,
-    count_request,
-    page_and_count_request,
-    page_request,
-    with_filter,
-)
+from api.search.query.request import NO_VALUE, SearchQuery
 from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import Platform
 from mappings.vocabulary import words_of
@@ -123,54 +114,29 @@ class PriceHistograms:
 
 
 async def price_desc_page(context: SearchContext, histograms: PriceHistograms) -> Page | None:
-    """The page of the highest prices; None if pruning does not pay for this query.
+    """The page of the highest prices; None if pruning does not pay for this query, or no bound gives a full page.
 
-    Raises ApiError `search_unavailable`.
+    Raises ApiError `search_unavailable`, PitGoneError.
     """
-    query = context.query
+    query, ask = context.query, context.source.search_all
+    page, count = query.page_request, [] if query.total is not None else [query.count_request]
+    after = query.position.after[0] if query.position is not None and query.position.after else _highest_price(query)
+    if after in NO_VALUE:  # only items without a price are left
+        return page_of(query, await ask([_with_prices(page, NO_PRICE, NO_PRICE), *count]))
     histogram = await _histogram(context, histograms)
-    bounds = histogram.lower_bounds(query.body.page * query.body.limit, _highest_price(query))
-    bound = next(bounds, None)
-    if bound is None:
+    if query.total is not None and not histogram.is_worth_pruning(query.total - query.start):
         return None
-    page, count = page_request(query), count_request(query)
-    (answer, counted), facets = await search_with_facets(context, [_from_price(page, bound), count])
-    gear, total = gear_of(answer), total_of(counted)
-    while not _is_full(query, len(gear), total) and histogram.is_worth_pruning(total):
-        bound = next(bounds, None)
-        if bound is None:
-            break
-        gear = gear_of(await context.search(_from_price(page, bound)))
-    if not _is_full(query, len(gear), total):  # there are so few, or the index was refreshed in between
-        answer = await context.search(page_and_count_request(query))
-        gear, total = gear_of(answer), total_of(answer)
-    return Page(gear, total, facets, query.parsed)
-
-
-async def price_desc_hits(
-    context: SearchContext,
-    histograms: PriceHistograms,
-    request: Clause,
-    *,
-    after: Any = None,
-    remaining: int | None = None,
-) -> Answer | None:
-    """The answer to a cursor's request for the next highest prices; None if no bound gives a full page.
-
-    `after` is the price of the last hit before them; `remaining` is how many hits there are, if that is known.
-    """
-    limit = context.body.limit
-    if remaining is not None and after in NO_VALUE:  # only items without a price are left
-        return await context.search(_from_price(request, NO_PRICE, NO_PRICE))
-    histogram = await _histogram(context, histograms)
-    if remaining is not None and not histogram.is_worth_pruning(remaining):
-        return None
-    for bound in histogram.lower_bounds(limit, _highest_price(context.query) if after is None else after):
-        answer = await context.search(_from_price(request, bound))
-        if len(hits_of(answer)) == limit:
-            return answer
-        if remaining is None:
-            return None
+    counts: list[Answer] = []
+    for bound in histogram.lower_bounds(query.body.page * query.body.limit, after):
+        answer, *counted = await ask([_with_prices(page, bound, NO_PRICE - 1), *([] if counts else count)])
+        counts = counts or counted
+        bounded = page_of(query, [answer, *counts])
+        hits, total = len(bounded.hits), bounded.total
+        # a full page holds whatever else there is, an empty one if none match
+        if query.is_page(hits, total) and (hits == query.body.limit or total == 0):
+            return bounded
+        if not histogram.is_worth_pruning(total - query.start):
+            break  # there are so few, or the index was refreshed in between
     return None
 
 
@@ -189,13 +155,10 @@ def _highest_price(query: SearchQuery) -> int:
     return highest
 
 
-def _is_full(query: SearchQuery, hits: int, total: int) -> bool:
-    """Whether hits above a bound are the page: a full page holds whatever else there is, an empty one if none match."""
-    return query.is_page(hits, total) and (hits == query.body.limit or total == 0)
-
-
-def _from_price(request: Clause, lowest: int, highest: int = NO_PRICE - 1) -> Clause:
-    return with_filter(request, _price_clause(lowest, highest))
+def _with_prices(request: Clause, lowest: int, highest: int) -> Clause:
+    """The same request for these prices alone."""
+    query = request["query"]["bool"]
+    return {**request, "query": {"bool": {**query, "filter": [*query["filter"], _price_clause(lowest, highest)]}}}
 
 
 def _price_clause(lowest: int, highest: int) -> Clause:

@@ -31,9 +31,9 @@ from mappings.platforms import Platform
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict, platforms = context.query.parsed, context.platforms
-    if not any(parse.terms for parse in strict.parses) and numbers_as_words(strict, platforms) is None:
-        return context
     relaxed, words = relaxations(strict, platforms), correctable_words(strict)
+    if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
+        return context
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
     in_offer = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
     for parsed, has_items in zip(relaxed, match, strict=False):
@@ -50,7 +50,7 @@ async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -
     """For each candidate whether an offered item has its terms, whatever its quantities."""
     if not candidates:
         return []
-    answers = await context.search_all([_probe(parsed) for parsed in candidates])
+    answers = await context.source.search_all([_probe(parsed) for parsed in candidates])
     return [total_of(answer) > 0 for answer in answers]
 
 

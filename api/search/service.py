@@ -1,18 +1,17 @@
 """Answers a search: from its raw body to the bytes of its response."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
-from api.engine.answers import gear_of, total_of
 from api.http.json_body import checked, parse
-from api.search.context import Page, SearchContext, search_context
-from api.search.facets import search_with_facets
+from api.search.context import Page, SearchContext, page_of, search_context
+from api.search.facets import FacetCounting
 from api.search.groups import grouped_page
-from api.search.pagination.cursor_page import cursor_page
+from api.search.pagination.cursor_page import reading
 from api.search.parsing.interpretation import interpretation
 from api.search.price_desc import price_desc_page
-from api.search.query.request import hit_requests, page_and_count_request
 from api.search.relaxation import relax
 from api.search.response_cache import Computation
 from api.search.schemas.search import SearchBody
@@ -36,34 +35,42 @@ async def cached_search(services: Services, content: bytes) -> bytes:
 
 async def search(services: Services, context: SearchContext) -> bytes:
     """Searches; raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`."""
-    if context.body.cursor is not None:
-        return _response(context, await cursor_page(services, context))
-    page = await _page(services, context)
-    if page.total == 0:
-        relaxed = await relax(context)
-        if relaxed is not context:
-            page = await _page(services, relaxed)
+    if context.body.cursor is None:
+        page = await _page(services, context)
+    else:
+        async with reading(services, context) as reader:
+            page = await reader.read(await _page(services, reader.context))
     return _response(context, page)
 
 
 async def _page(services: Services, context: SearchContext) -> Page:
+    """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
+    page = await _page_with_facets(services, context)
+    if page.total:
+        return page
+    relaxed = await relax(context)
+    return page if relaxed is context else await _page_with_facets(services, relaxed)
+
+
+async def _page_with_facets(services: Services, context: SearchContext) -> Page:
+    """The page; the facets are counted in the same round trip."""
+    counting = FacetCounting(context.index, context.query)
+    page = await _hits(services, replace(context, index=counting))
+    return replace(page, facets=await counting.facets())
+
+
+async def _hits(services: Services, context: SearchContext) -> Page:
     if context.body.group_by is not None:
         return await grouped_page(context)
     if context.query.sort.name == "price_desc":
-        page = await price_desc_page(context, services.price_histograms)
-        if page is not None:
-            return page
-    return await _page_of_hits(context)
-
-
-async def _page_of_hits(context: SearchContext) -> Page:
-    query = context.query
-    answers, facets = await search_with_facets(context, hit_requests(query))
-    gear, total = gear_of(answers[0]), total_of(answers[-1])
-    if not query.is_page(len(gear), total):  # the index was refreshed between the two
-        answer = await context.search(page_and_count_request(query))
-        gear, total = gear_of(answer), total_of(answer)
-    return Page(gear, total, facets, query.parsed)
+        pruned = await price_desc_page(context, services.price_histograms)
+        if pruned is not None:
+            return pruned
+    query, ask = context.query, context.source.search_all
+    page = page_of(query, await ask(query.hit_requests))
+    if query.is_page(len(page.hits), page.total):
+        return page
+    return page_of(query, await ask([query.page_and_count_request]))  # the index was refreshed between the two
 
 
 def _response(context: SearchContext, page: Page) -> bytes:

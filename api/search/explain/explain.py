@@ -209,7 +209,7 @@ async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
     """The context as the search would relax it."""
     request = {"query": context.query.offered, "size": 0, "track_total_hits": 1}
     with suppress(NotLoadedError):  # the body's platform is not loaded, which is another than the item's
-        if total_of(await context.search(request)) == 0:
+        if total_of(await context.source.search(request)) == 0:
             return await relax(context)
     return context
 

@@ -16,8 +16,6 @@ import orjson
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
 from api.errors import invalid
-from api.search.query.clauses import Clause
-from api.search.query.request import SearchQuery, page_and_count_request
 from api.search.schemas.search import SearchBody
 
 START = "*"
@@ -92,11 +90,6 @@ def decode(token: str, key: bytes) -> Cursor:
         raise invalid("cursor", message) from error
     pit = fields.pit if isinstance(fields.pit, str) else base64.urlsafe_b64encode(fields.pit).decode()
     return Cursor(**{**msgspec.structs.asdict(fields), "pit": pit})
-
-
-def next_request(query: SearchQuery, cursor: Cursor) -> Clause:
-    """The search body for the hits behind a cursor; their number is known from the first page on."""
-    return {**page_and_count_request(query), "search_after": cursor.after, "track_total_hits": False}
 
 
 def fingerprint(body: SearchBody) -> str:

@@ -94,18 +94,21 @@ class PointsInTime:
         self._opened = [opened_at for opened_at in self._opened if now - opened_at < self._engine_seconds]
         await self._close_released(now - self._grace_seconds)
         if len(self._opened) < MAX_OWN:
-            return PointInTime(await self._open(platforms), shared=False, keep_seconds=self._engine_seconds)
+            return self._point_in_time(await self._open(platforms), shared=False)
         key = tuple(platform.id for platform in platforms)
         shared = self._shared.get(key)
         if shared is None or now - shared.opened_at > SHARED_SECONDS or _failed(shared.opening):
             shared = _Shared(now, self._tasks.start(self._open(platforms)))
             self._shared[key] = shared
-        return PointInTime(await asyncio.shield(shared.opening), shared=True, keep_seconds=self._engine_seconds)
+        return self._point_in_time(await asyncio.shield(shared.opening), shared=True)
 
     def resume(self, cursor: Cursor) -> PointInTime:
         """The point in time that a cursor reads."""
         self._used[cursor.pit] = time.monotonic()
-        return PointInTime(cursor.pit, cursor.shared, self._engine_seconds)
+        return self._point_in_time(cursor.pit, shared=cursor.shared)
+
+    def _point_in_time(self, pit: str, *, shared: bool) -> PointInTime:
+        return PointInTime(self._engine, pit, shared, self._engine_seconds)
 
     async def discard(self, pit: PointInTime) -> None:
         """Closes one that no cursor was issued for."""

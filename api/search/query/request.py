@@ -1,9 +1,11 @@
 """Builds the engine's request bodies from a search query. Pure: no client, no framework, no clock."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,21 +18,33 @@ from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
 from mappings.folding import fold
 from mappings.money import NO_PRICE
 
-_SORTS = {sort.name: sort for sort in SORTS}
+SORTS_BY_NAME = {sort.name: sort for sort in SORTS}
 # By id; across platforms two items may have the same id.
 _TIE_BREAKERS: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
-TIE_BREAKERS = len(_TIE_BREAKERS)  # how many clauses end every sort
 # What the engine sends as the sort value of an item without the field, which it sorts last.
 NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 
 
 @dataclass(frozen=True)
+class Position:
+    """Where a cursor stands: how many hits are before it, how many there are, if that is known, and the last before it.
+
+    `after` are the values by which that hit is sorted; none: the cursor is at its start.
+    """
+
+    count: int = 0
+    total: int | None = None
+    after: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
 class SearchQuery:
-    """What is searched for, apart from where: the body, its parsed text, the currency's digits."""
+    """What is searched for, apart from where: the body, its parsed text, the currency's digits, a cursor's position."""
 
     body: SearchBody
     parsed: ParsedQuery
     minor_digits: int
+    position: Position | None = None
 
     # Page, count and facets share these; each is built once.
     @cached_property
@@ -55,7 +69,12 @@ class SearchQuery:
     def sort(self) -> Sort:
         """The sort in force: the requested one, else `relevance`, which without a text is by price."""
         name = "relevance" if self.body.sort is None else self.body.sort.value
-        return _SORTS["price_asc" if name == "relevance" and self.parsed.matches_all else name]
+        return SORTS_BY_NAME["price_asc" if name == "relevance" and self.parsed.matches_all else name]
+
+    @property
+    def sort_values(self) -> list[Clause]:
+        """What hits are sorted by before their tie-breakers."""
+        return sort_clauses(self.sort)[: -len(_TIE_BREAKERS)]
 
     @property
     def compares_prices(self) -> bool:
@@ -63,60 +82,69 @@ class SearchQuery:
         by_filter_or_facet = "price" in self.filters or "price" in self.body.facets
         return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
 
-    def offered_without(self, name: str) -> Clause:
-        """The same as `offered` without the filter of this name."""
-        return self._offered({other: clause for other, clause in self.filters.items() if other != name})
-
-    def is_page(self, hits: int, total: int) -> bool:
-        """Whether the body's page has so many hits if there are so many in all."""
-        return hits == max(0, min(self.body.limit, total - (self.body.page - 1) * self.body.limit))
+    @property
+    def offered_without(self) -> dict[str, Clause]:
+        """For each filter that narrows the same as `offered` without it."""
+        every = self.filters
+        return {name: self._offered({other: every[other] for other in every if other != name}) for name in every}
 
     def _offered(self, filters: dict[str, Clause]) -> Clause:
         return {"bool": {**self._text, "filter": [OFFERED, *filters.values(), *self._text.get("filter", ())]}}
 
+    @property
+    def start(self) -> int:
+        """How many hits are before the page."""
+        return (self.body.page - 1) * self.body.limit if self.position is None else self.position.count
 
-def hit_requests(query: SearchQuery) -> list[Clause]:
-    """The search bodies for a page, in the first answer, and its exact total, in the last one.
+    @property
+    def total(self) -> int | None:
+        """The exact total if a cursor knows it already: nothing moves a point in time."""
+        return None if self.position is None else self.position.total
 
-    They are two if the sort ends early; if every hit is scored before any is shown, counting them costs nothing.
-    """
-    if query.sort.field == "_score":
-        return [page_and_count_request(query)]
-    return [page_request(query), count_request(query)]
+    def is_page(self, hits: int, total: int) -> bool:
+        """Whether the page has so many hits if there are so many in all."""
+        return hits == max(0, min(self.body.limit, total - self.start))
 
+    @property
+    def hit_requests(self) -> list[Clause]:
+        """The search bodies for a page, in the first answer, and for its exact total, in the last one.
 
-def page_request(query: SearchQuery) -> Clause:
-    """The search body for the hits of one page.
+        They are two if the sort ends early; if every hit is scored before any is shown, counting them costs nothing.
+        """
+        if self.total is not None:
+            return [self.page_request]
+        if self.position is not None or self.sort.field == "_score":
+            return [self.page_and_count_request]
+        return [self.page_request, self.count_request]
 
-    It does not count them, so that a sort by a number ends as soon as the page is full.
-    """
-    body = query.body
-    sort = sort_clauses(query.sort)
-    request: Clause = {
-        "query": query.offered,
-        "sort": sort,
-        "from": (body.page - 1) * body.limit,
-        "size": body.limit,
-        "track_total_hits": False,
-    }
-    start = _value_before_first_hit(query) if body.page == 1 else None
-    return request if start is None else {**request, "search_after": [start, *[-1] * (len(sort) - 1)]}
+    @property
+    def page_request(self) -> Clause:
+        """The search body for the hits of one page.
 
+        It does not count them, so that a sort by a number ends as soon as the page is full.
+        """
+        body, sort = self.body, sort_clauses(self.sort)
+        request: Clause = {
+            "query": self.offered,
+            "sort": sort,
+            "from": (body.page - 1) * body.limit,
+            "size": body.limit,
+            "track_total_hits": False,
+        }
+        if self.position is not None and self.position.after:
+            return {**request, "search_after": list(self.position.after)}
+        start = _value_before_first_hit(self) if body.page == 1 else None
+        return request if start is None else {**request, "search_after": [start, *[-1] * (len(sort) - 1)]}
 
-def count_request(query: SearchQuery) -> Clause:
-    """The search body for the exact total; it is the same for all pages and sorts, so the engine caches it."""
-    return {"query": query.offered, "size": 0, "track_total_hits": True}
+    @property
+    def count_request(self) -> Clause:
+        """The search body for the exact total; it is the same for all pages and sorts, so the engine caches it."""
+        return {"query": self.offered, "size": 0, "track_total_hits": True}
 
-
-def page_and_count_request(query: SearchQuery) -> Clause:
-    """Page and total in one search, so that both are of one moment."""
-    return {**page_request(query), "track_total_hits": True}
-
-
-def with_filter(request: Clause, clause: Clause) -> Clause:
-    """The same request with one more filter."""
-    query = request["query"]["bool"]
-    return {**request, "query": {"bool": {**query, "filter": [*query["filter"], clause]}}}
+    @property
+    def page_and_count_request(self) -> Clause:
+        """Page and total in one search, so that both are of one moment."""
+        return {**self.page_request, "track_total_hits": True}
 
 
 def sort_clauses(sort: Sort) -> list[Clause]:

@@ -10,7 +10,7 @@ import pytest
 
 from api.http.json_body import parse
 from api.search.parsing.parse import parse_query
-from api.search.query.request import SearchQuery, count_request, hit_requests, page_request
+from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from mappings.platforms import read_platforms
@@ -60,7 +60,7 @@ def test_what_is_sorted_by_score_is_scored_once(searched_items: SearchedItems, a
 
 def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:
     bodies = [FILTERED, {**FILTERED, "page": 2}, {**FILTERED, "sort": "newest", "limit": 50}]
-    assert len({json.dumps(count_request(question(body))) for body in bodies}) == 1
+    assert len({json.dumps(question(body).count_request) for body in bodies}) == 1
 
 
 def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: SearchedItems, opensearch_url: str) -> None:
@@ -70,7 +70,7 @@ def test_a_page_by_price_looks_at_few_items_besides_its_own(searched_items: Sear
     client = connect(SearchSettings(_env_file=None, opensearch_url=opensearch_url))
     try:
         index = f"{searched_items.prefix}-730"
-        profiled = client.search(index=index, body={**page_request(question(body)), "profile": True})
+        profiled = client.search(index=index, body={**question(body).page_request, "profile": True})
     finally:
         client.close()
     searches = [one for shard in profiled["profile"]["shards"] for one in shard["searches"]]
@@ -102,7 +102,7 @@ def question(body: dict[str, Any]) -> SearchQuery:
 
 def written(body: dict[str, Any]) -> list[dict[str, Any]]:
     """All that is asked of the engine for a body."""
-    return hit_requests(question(body))
+    return question(body).hit_requests
 
 
 @contextmanager

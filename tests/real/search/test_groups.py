@@ -12,7 +12,7 @@ from api.engine.answers import Answer
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.search import groups
-from api.search.context import SearchContext
+from api.search.context import Index, SearchContext
 from api.search.groups import MAX_ATTEMPTS, grouped_page
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
@@ -166,7 +166,7 @@ async def test_a_name_that_sells_out_between_two_questions_is_no_hole_in_the_pag
     items = [simple_item(number, float(number), f"Thing {number}") for number in range(1, 9)]
     engine = SellingEngine(settings, timeout=30)
     query = SearchQuery(SearchBody(limit=3, sort=sort, groupBy="name"), parse_query("", [platform]), 2)
-    context = SearchContext(engine, (platform,), query)
+    context = SearchContext(Index(engine, (platform,)), (platform,), query)
     try:
         put_index(settings, platform, items)
         engine.sales = MAX_ATTEMPTS - 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from api.background import BackgroundTasks
 from api.errors import ApiError
-from api.search.context import SearchContext
+from api.search.context import Index, PointInTime, SearchContext
 from api.search.parsing.parse import parse_query
 from api.search.price_desc import (
     REFRESH_SECONDS,
@@ -17,10 +17,9 @@ from api.search.price_desc import (
     WIDENING_FACTOR,
     PriceHistogram,
     PriceHistograms,
-    price_desc_hits,
     price_desc_page,
 )
-from api.search.query.request import SearchQuery, page_request
+from api.search.query.request import Position, SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import read_platforms
@@ -73,7 +72,11 @@ def test_a_bucket_that_holds_all_is_searched_once(ceiling: int) -> None:
 
 def context_of(**body: Any) -> SearchContext:
     checked = SearchBody.model_validate({"platform": 730, "sort": "price_desc", **body})
-    return SearchContext(NoEngine(), tuple(PLATFORMS), SearchQuery(checked, parse_query(checked.query, PLATFORMS), 2))
+    return SearchContext(
+        Index(NoEngine(), tuple(PLATFORMS)),
+        tuple(PLATFORMS),
+        SearchQuery(checked, parse_query(checked.query, PLATFORMS), 2),
+    )
 
 
 @pytest.mark.parametrize("body", [{"query": "ak redline ft"}, {"filters": {"seed": [1]}}, {"filters": {"ids": [1]}}])
@@ -83,7 +86,8 @@ async def test_a_selective_query_is_not_pruned_and_no_prices_are_counted(body: d
 
     context, histograms = context_of(**body), PriceHistograms(ask, BackgroundTasks())
     assert await price_desc_page(context, histograms) is None
-    assert await price_desc_hits(context, histograms, page_request(context.query)) is None
+    pit = PointInTime(NoEngine(), "pit", shared=False, keep_seconds=1)
+    assert await price_desc_page(context.at(pit, Position()), histograms) is None
 
 
 class Engine:

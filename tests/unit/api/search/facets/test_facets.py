@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from api.http.json_body import parse
-from api.search.facets import MAX_BUCKETS, counts_of, facet_requests, facet_values, has_empty_selected
+from api.search.facets import (
+    MAX_BUCKETS,
+    counts_of,
+    facet_requests,
+    facet_values,
+    has_empty_selected,
+    histogram,
+    histogram_aggregations,
+)
 from api.search.parsing.parse import parse_query
-from api.search.query.histogram import histogram, histogram_aggregations
 from api.search.query.request import SearchQuery
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody

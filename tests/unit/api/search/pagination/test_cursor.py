@@ -1,5 +1,6 @@
 """Only tokens of ours are decoded; two bodies that mean the same have one fingerprint."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,19 +9,19 @@ from hypothesis import strategies as st
 
 from api.errors import ApiError
 from api.http.json_body import parse
-from api.search.context import PointInTime, in_pit
+from api.search.context import PointInTime
 from api.search.pagination.cursor import (
     Cursor,
     decode,
     encode,
     fingerprint,
-    next_request,
 )
 from api.search.parsing.parse import parse_query
-from api.search.query.request import SearchQuery, page_and_count_request
+from api.search.query.request import Position, SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.platforms import read_platforms
 from tests.support.golden import Golden
+from tests.support.search.engines import NoEngine
 
 KEY = b"k" * 32
 PIT = "g-O6QQIKd3RjdXJzb3IteBZFam5kdDRHRFJOYWVRbk1jb2dGSFRnAA=="
@@ -115,6 +116,10 @@ def test_bodies_that_mean_other_values_are_not() -> None:
 def test_a_cursor_is_requested_as_in_its_golden_files(golden: Golden) -> None:
     started = body('{"query": "redline", "limit": 50, "sort": "price_desc", "cursor": "*"}')
     query = SearchQuery(started, parse_query(started.query, list(read_platforms())), minor_digits=2)
-    pit = PointInTime(PIT, shared=False, keep_seconds=330)
-    golden("cursors/first", in_pit(page_and_count_request(query), pit))
-    golden("cursors/next", in_pit(next_request(query, CURSOR), pit))
+    pit = PointInTime(NoEngine(), PIT, shared=False, keep_seconds=330)
+    for name, position in (
+        ("first", Position()),
+        ("next", Position(CURSOR.count, CURSOR.total, CURSOR.after)),
+    ):
+        (request,) = replace(query, position=position).hit_requests
+        golden(f"cursors/{name}", pit.request(request))

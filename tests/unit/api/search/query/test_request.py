@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.search.parsing.parse import parse_query
-from api.search.query.request import SearchQuery, hit_requests
+from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS
 from tests.support.golden import GOLDEN, Golden
@@ -18,7 +18,7 @@ from tests.support.search.query_cases import CASES, PLATFORMS, query_of
 @pytest.mark.parametrize("name", CASES)
 def test_each_search_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
     query = query_of(CASES[name])
-    requests = dict(zip(("request", "count"), hit_requests(query), strict=False))
+    requests = dict(zip(("request", "count"), query.hit_requests, strict=False))
     golden(f"queries/{name}", {"body": json.loads(CASES[name]), **requests})
 
 
