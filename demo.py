@@ -240,7 +240,7 @@ def show_order(base: str, order: dict[str, Any], body: dict[str, Any]) -> None:
 
 def start() -> None:
     """Everything from nothing to a placed order."""
-    VAR.mkdir(exist_ok=True)
+    VAR.mkdir(mode=0o700, exist_ok=True)
     settings = DemoSettings()
     base = f"http://127.0.0.1:{settings.api_port}"
     os.environ.setdefault("GEAR_PUBLIC_URL", base)

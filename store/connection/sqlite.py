@@ -7,6 +7,7 @@ statements of readers are (docs/decisions/0038).
 """
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -27,18 +28,31 @@ Result = TypeVar("Result")
 
 
 async def connect(file: Path, lock_seconds: float) -> "SqliteConnection":
-    """Opens a connection that waits this long for a lock; creates the file and its folder.
+    """Opens a connection that waits this long for a lock; creates the file and its folder for their owner alone.
 
     Raises OSError and sqlite3.Error.
     """
     thread = ThreadPoolExecutor(1, "sqlite")
 
     def open_file() -> sqlite3.Connection:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(file)
         # no transactions that the driver begins, and locks are waited for below
         return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
 
     return SqliteConnection(await _finished(thread.submit(open_file)), thread, lock_seconds)
+
+
+def _make_private(file: Path) -> None:
+    """Creates the file with mode 0600, which SQLite also gives to its journals. A file that everybody may read or write
+    is narrowed; the access of a chosen group stays where everybody else has none.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for path in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError, PermissionError):  # not there yet, or another account's
+            if path.stat().st_mode & 0o007:
+                path.chmod(0o600)
 
 
 class SqliteConnection:
