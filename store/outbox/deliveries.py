@@ -44,6 +44,7 @@ _DUE: Final = and_(
 _HAS_CAPACITY: Final = and_(
     deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
     orders.c.token_id.not_in(bindparam("tokens", expanding=True)),
+    orders.c.sandbox.not_in(bindparam("sandbox", expanding=True)),
 )
 
 # Built once: they run again and again, and building one costs as much as running it.
@@ -88,28 +89,35 @@ MAX_LEASE_QUERIES: Final = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Saturated:
-    """Receivers and tokens (by id) that have as many attempts under way as they may have."""
+    """Receivers, tokens (by id) and kinds of order (real: False) that have as many attempts under way as they may."""
 
     receivers: Collection[str] = ()
     tokens: Collection[str] = ()
+    sandbox: Collection[bool] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.receivers or self.tokens or self.sandbox)
 
 
 async def any_due(connection: AsyncConnection, now: datetime, saturated: Saturated) -> bool:
     """Whether `lease` would return something."""
-    statement = _ANY_DUE_ELSEWHERE if saturated.receivers or saturated.tokens else _ANY_DUE
+    statement = _ANY_DUE_ELSEWHERE if saturated else _ANY_DUE
     return (await connection.execute(statement, _due(now, saturated))).first() is not None
 
 
 class Capacity(Protocol):
-    """A dispatcher's capacity: `left` more attempts, none of them for whom it calls `saturated`."""
+    """A dispatcher's capacity: attempts that may start, none of them for whom it calls `saturated`."""
 
-    left: int
+    @property
+    def left(self) -> int:
+        """How many attempts may start."""
+        ...
 
     def saturated(self) -> Saturated:
         """Who is saturated, the attempts admitted just now included."""
         ...
 
-    def admit(self, receiver: str, token_id: str) -> bool:
+    def admit(self, receiver: str, token_id: str, *, sandbox: bool) -> bool:
         """Counts one more attempt in, if there is capacity for it."""
         ...
 
@@ -126,9 +134,13 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, capa
         if capacity.left <= 0:
             break
         saturated = capacity.saturated()
-        statement = _CANDIDATES_ELSEWHERE if saturated.receivers or saturated.tokens else _CANDIDATES
+        statement = _CANDIDATES_ELSEWHERE if saturated else _CANDIDATES
         candidates = (await connection.execute(statement, {**_due(now, saturated), "max_rows": capacity.left})).all()
-        admitted = [_work(row, until) for row in candidates if capacity.admit(row.delivery_receiver, row.token_id)]
+        admitted = [
+            _work(row, until)
+            for row in candidates
+            if capacity.admit(row.delivery_receiver, row.token_id, sandbox=row.sandbox)
+        ]
         if admitted:
             rows = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
             await connection.execute(_TAKE_LEASE, rows)
@@ -154,9 +166,10 @@ async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, date
 def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
     """The values of _DUE, and of _HAS_CAPACITY where anybody is saturated."""
     due = {"now": now, "latest": now + MAX_WAIT}
-    if not (saturated.receivers or saturated.tokens):
+    if not saturated:
         return due
-    return {**due, "receivers": sorted(saturated.receivers), "tokens": sorted(saturated.tokens)}
+    lists = saturated.receivers, saturated.tokens, saturated.sandbox
+    return {**due, **dict(zip(("receivers", "tokens", "sandbox"), map(sorted, lists), strict=True))}
 
 
 def _work(row: Row[Any], leased_until: datetime) -> DeliveryWork:

@@ -16,7 +16,7 @@ import structlog
 from api.orders.answers import rfc3339
 from api.orders.webhooks import schedule
 from api.orders.webhooks.attempts import AttemptRecorder
-from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits
+from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
 from api.orders.webhooks.payload import message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
 from api.orders.worker import STOP_SECONDS, PeriodicWorker, finish, linger, running
@@ -65,7 +65,8 @@ class Dispatcher:
         self._random = SystemRandom().random
         self._attempts: dict[asyncio.Task[None], DeliveryWork] = {}
         self._recording: set[asyncio.Task[None]] = set()  # of the attempts, those whose receiver has responded
-        self._limits = ReceiverLimits()
+        self._receivers = ReceiverLimits()
+        self._tokens = TokenWeights()
         self._short = False  # whether the last lease may have left out due callbacks, for want of capacity
         self.worker = PeriodicWorker("callbacks", self._run_once, retry_seconds=POLL_SECONDS)
 
@@ -91,7 +92,8 @@ class Dispatcher:
         """Leases due callbacks as far as the capacity goes and starts an attempt for each; returns their number."""
         self._short = True  # capacity that becomes free during the lease wakes the worker
         sending = [work for task, work in self._attempts.items() if task not in self._recording]
-        capacity = FreeCapacity(sending, self._limits, recording=len(self._recording))
+        recording = [self._attempts[task] for task in self._recording]
+        capacity = FreeCapacity(sending, self._receivers, self._tokens, recording=recording)
         if capacity.left <= 0:
             return 0
         now = self._clock()
@@ -119,7 +121,8 @@ class Dispatcher:
             return
         started_at = self._clock()
         sent = await self._send(work, platform, started_at)
-        self._limits.update(work.receiver, sent)
+        self._receivers.update(work.receiver, sent)
+        self._tokens.update(work.order.token_id, sent)
         if (task := asyncio.current_task()) is not None:
             self._recording.add(task)
         self._capacity_freed()

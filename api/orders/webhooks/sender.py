@@ -5,8 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from ssl import SSLContext
+from string import punctuation
 from time import monotonic
 from typing import Final, Self
+from urllib.parse import quote, urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from yarl import URL
@@ -23,6 +25,8 @@ BODY_SECONDS: Final = 1.0
 """As much of a response's body is read, so that its writer sees no error."""
 HEAD_BYTES: Final = 8190
 HEADERS: Final = 100
+_ASCII: Final = punctuation
+"""Nothing of it is encoded."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Sender:
         try:
             async with asyncio.timeout(self.seconds):
                 response = await self._session.post(
-                    URL(message.url), data=message.body, headers=message.headers, allow_redirects=False
+                    as_given(message.url), data=message.body, headers=message.headers, allow_redirects=False
                 )
         except TimeoutError:
             return "timeout", None, None
@@ -102,6 +106,18 @@ class Sender:
             return ("refused" if _refused(error) else "unreachable"), None, None
         await _discard(response)
         return outcome_of(response.status), response.status, response.headers.get("Retry-After")
+
+
+def as_given(text: str) -> URL:
+    """The URL with its path and query as the client wrote them: `%2f`, `/../` and `+` stay. Only characters that are
+    not ASCII are encoded, and the host is normalized.
+    """
+    parts = urlsplit(text)
+    path, query = (quote(part, safe=_ASCII) for part in (parts.path or "/", parts.query))
+    normalized = URL(text)
+    return URL.build(
+        scheme=normalized.scheme, authority=normalized.raw_authority, path=path, query_string=query, encoded=True
+    )
 
 
 async def _discard(response: ClientResponse) -> None:

@@ -295,7 +295,7 @@ async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, mo
 
 def everything() -> limits.FreeCapacity:
     """The capacity of a dispatcher that does nothing else."""
-    return limits.FreeCapacity([], limits.ReceiverLimits())
+    return limits.FreeCapacity()
 
 
 async def _said(logs: Any, event: str) -> bool:

@@ -225,3 +225,22 @@ def test_addresses_that_browsers_are_sent_to_keep_the_same_rules() -> None:
     ):
         assert url_problem(url, allow_insecure=False)
         assert url_problem(url, allow_insecure=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("/hook?x=%2f&y=a+b&z=%20", "/hook?x=%2f&y=a+b&z=%20"),
+        ("/a/../b/./c//d", "/a/../b/./c//d"),
+        ("/%7Euser/%e4?q={x}|'<y>\"", "/%7Euser/%e4?q={x}|'<y>\""),
+        ("/ä?ö=%C3%B6", "/%C3%A4?%C3%B6=%C3%B6"),
+        ("?only=query", "/?only=query"),
+        ("/hook#fragment", "/hook"),
+    ],
+)
+async def test_a_url_is_sent_as_it_was_given(given: str, target: str) -> None:
+    with Receiver() as receiver:
+        url = f"http://127.0.0.1:{receiver.port}{given}"
+        assert url_problem(url, allow_insecure=True) is None
+        assert (await sent(url, allow_insecure=True)).outcome == "delivered"
+    assert [one.target for one in receiver.received] == [target]

@@ -38,9 +38,9 @@ class Room:
 
     def saturated(self) -> Saturated:
         full = {one for one in self.asked if self.asked.count(one) >= self._of_a_receiver}
-        return Saturated(receivers=[*self._saturated.receivers, *full], tokens=self._saturated.tokens)
+        return replace(self._saturated, receivers=[*self._saturated.receivers, *full])
 
-    def admit(self, receiver: str, _token_id: str) -> bool:
+    def admit(self, receiver: str, _token_id: str, *, sandbox: bool) -> bool:  # as the dispatcher's has it
         self.asked.append(receiver)
         if self.left <= 0 or self.asked.count(receiver) > self._of_a_receiver:
             return False
@@ -176,7 +176,8 @@ async def test_a_share_is_kept_by_who_leases(store: Store, new_order: NewOrders)
     assert [work.receiver for work in taken] == ["shop.example"] * 2
     assert await leased(store, later, Room(saturated=Saturated(receivers=["shop.example"]))) == []
     assert await leased(store, later, Room(saturated=Saturated(tokens=[taken[0].order.token_id]))) == []
-    assert len(await leased(store, later, Room(3, Saturated(receivers=["other.example"])))) == 3
+    assert await leased(store, later, Room(saturated=Saturated(sandbox=[False]))) == []
+    assert len(await leased(store, later, Room(3, Saturated(receivers=["other.example"], sandbox=[True])))) == 3
 
 
 async def test_a_long_queue_of_one_receiver_hides_nobodys(store: Store, new_order: NewOrders) -> None:

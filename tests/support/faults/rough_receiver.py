@@ -3,6 +3,7 @@
 import asyncio
 from random import Random
 
+from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.support.receiver import Behaviour, Received, answers, resets
@@ -55,3 +56,29 @@ class Rough:
                     await asyncio.sleep(0.05)
         else:
             await resets(received, writer)
+
+
+_NUMBERS = st.one_of(st.integers(), st.integers(min_value=10**18), st.floats()).map(str)
+_DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    st.sampled_from(["Mon", "Sun", "", "Xyz"]),
+    st.one_of(st.integers(-1, 40), st.integers()),
+    st.sampled_from(["Jan", "Feb", "Dec", "13", ""]),
+    st.one_of(st.integers(0, 10_000), st.integers()),
+    st.integers(-1, 99),
+    st.integers(-1, 99),
+    st.one_of(st.integers(-1, 99), st.integers()),
+    st.sampled_from(["GMT", "UTC", "+9999", "-9999", "+99999999999999999999", "EST", ""]),
+)
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=100)
+_NAMES = ("Retry-After", "Location", "Set-Cookie", "Content-Encoding", "Content-Type", "Date", "Connection", "Alt-Svc")
+
+HEADER_LINES = st.lists(
+    st.one_of(
+        st.builds("Retry-After: {}".format, st.one_of(_NUMBERS, _DATES, _TEXTS)),
+        st.builds("{}: {}".format, st.sampled_from(_NAMES), _TEXTS),
+    ),
+    min_size=1,
+    max_size=4,
+)
+"""Headers of a response, from well-formed to absurd."""

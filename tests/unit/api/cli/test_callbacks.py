@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from api.cli.callbacks import recover_all
 from api.cli.main import main
-from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits
+from api.orders.webhooks.limits import FreeCapacity
 from api.orders.webhooks.payload import message_of
 from mappings.platforms import read_platforms
 from store.connection.engine import Store
@@ -51,7 +51,7 @@ class Machine:
             store = Store(self.url)
             async with store.transaction() as connection:
                 order = await orders.place(connection, new_order(token_id, "https://shop.example.com/hook"), at)
-                [work] = await deliveries.lease(connection, at, 30.0, FreeCapacity([], ReceiverLimits()))
+                [work] = await deliveries.lease(connection, at, 30.0, FreeCapacity())
                 attempt = Attempt(at=at, outcome="rejected", status_code=500, milliseconds=1)
                 note = FinishedAttempt(work=work, attempt=attempt, state="failed", next_attempt_at=None)
                 await attempts.record(connection, [note])

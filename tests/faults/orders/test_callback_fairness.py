@@ -1,0 +1,57 @@
+"""Tokens whose receivers all hang: nobody else's callbacks wait for them."""
+
+import asyncio
+from datetime import UTC, datetime
+from ipaddress import IPv4Address
+
+import pytest
+
+from api.orders.webhooks.addresses import Address
+from api.orders.webhooks.sender import Sender
+from store.auth import tokens
+from store.orders import orders
+from store.records import NewOrder, Order
+from tests.support import receiver as behaviours
+from tests.support.orders.desk import Desk, dispatching, new_order
+from tests.support.orders.shop import eventually
+from tests.support.receiver import Receiver
+
+HOSTS = 110
+"""Of each token: more receivers than a token may have attempts under way, each with one callback."""
+
+
+async def everything_is_here(_host: str) -> list[Address]:
+    """A name server that has this machine for every name."""
+    return [IPv4Address("127.0.0.1")]
+
+
+async def place_hanging(desk: Desk, name: str, port: int, *, sandbox: bool) -> None:
+    """A token with an order for each of its many receivers."""
+    async with desk.store.transaction() as connection:
+        token = await tokens.create(connection, name, ["order"], sandbox, None, datetime.now(UTC))
+        for number in range(HOSTS):
+            url = f"http://{name}-{number}.example.com:{port}/hook"
+            new = NewOrder(**{**vars(new_order(token.token.id, url)), "sandbox": sandbox})
+            await orders.place(connection, new, datetime.now(UTC))
+
+
+@pytest.mark.parametrize("sandbox", [True, False])
+async def test_tokens_whose_receivers_all_hang_delay_nobody(desk: Desk, sandbox: bool) -> None:
+    with Receiver(behaviours.hangs) as hanging, Receiver() as quick:
+        for name in ("one", "two"):
+            await place_hanging(desk, name, hanging.port, sandbox=sandbox)
+        sender = Sender(allow_insecure=True, lookup=everything_is_here, seconds=60)
+        async with dispatching(desk.store, sender=sender, stop_seconds=0) as dispatcher:
+
+            async def busy() -> bool:
+                await asyncio.sleep(0.5)  # until no more attempts start
+                return hanging.connections >= (15 if sandbox else 100)
+
+            await eventually(busy, f"only {hanging.connections} attempts were made")
+            order: Order = await desk.place(quick.url)
+            dispatcher.worker.wake()
+            await desk.until(order, "delivered")
+    [delivery] = await desk.deliveries(order)
+    assert (delivery.attempts[0].at - order.created_at).total_seconds() < 1.5
+    if sandbox:
+        assert hanging.connections <= 20
