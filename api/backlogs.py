@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from api.background import BackgroundTasks
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
-from store.outbox import deliveries, index_outbox
+from store.outbox import attempts, deliveries, index_outbox
 
 STORE_SECONDS = 1.0  # a scrape waits no longer for the store
 
@@ -21,6 +21,7 @@ class Backlogs:
     index_sync_pending: int
     callbacks_overdue: int
     callbacks_overdue_seconds: float
+    callbacks_failed: dict[str, int]
 
 
 class BacklogReader:
@@ -45,7 +46,8 @@ class BacklogReader:
             pending = await index_outbox.count_pending(connection)
             now = datetime.now(UTC)
             overdue, oldest = await deliveries.overdue(connection, now)
-        return Backlogs(pending, overdue, 0 if oldest is None else max(0.0, (now - oldest).total_seconds()))
+            failed = await attempts.failed_by_token(connection)
+        return Backlogs(pending, overdue, 0 if oldest is None else max(0.0, (now - oldest).total_seconds()), failed)
 
 
 def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
@@ -56,7 +58,14 @@ def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
     up = GaugeMetricFamily("gear_store_up", "Whether the order store answers", value=int(backlogs is not None))
     if backlogs is None:
         return [up]
+    # counted in the store: dispatchers have no metrics of their own
+    failed = CounterMetricFamily(
+        "gear_callbacks_failed", "Callbacks of real orders given up after their last attempt", labels=("token",)
+    )
+    for token_id, count in backlogs.callbacks_failed.items():
+        failed.add_metric([token_id], count)
     return [
+        failed,
         up,
         GaugeMetricFamily(
             "gear_index_sync_pending",

@@ -79,7 +79,8 @@ class PlannedMove:
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryWork:
-    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first.
+    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first. Without a
+    secret it must not be sent: the token has endpoints, and none covers the address.
 
     `tries` counts the finished attempts of this round, `attempts` those on record when it was leased.
     """

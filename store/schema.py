@@ -31,7 +31,7 @@ from sqlalchemy.types import TypeDecorator
 
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0008"
+REVISION: Final = "0010"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -88,8 +88,26 @@ tokens = Table(
     Column("revoked_at", Instant),
     Column("previous_webhook_secret", Text),  # signs too, until the moment below
     Column("previous_webhook_secret_until", Instant),
+    Column("callbacks_stopped_at", Instant),  # since then none is sent
+    Column("callbacks_failed", BigInteger, nullable=False, server_default="0"),  # how many were given up
     PrimaryKeyConstraint("id", name="tokens_pk"),
     UniqueConstraint("sha256", name="tokens_sha256"),
+)
+
+# Where a token's callbacks may go. A token without endpoints sends them anywhere, signed with its own secret.
+webhook_endpoints = Table(
+    "webhook_endpoints",
+    metadata,
+    Column("id", Text, nullable=False),
+    Column("token_id", Text, ForeignKey("tokens.id", name="webhook_endpoints_token"), nullable=False),
+    Column("url", Text, nullable=False),
+    Column("exact", Boolean, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("previous_secret", Text),  # signs too, until the moment below
+    Column("previous_secret_until", Instant),
+    Column("created_at", Instant, nullable=False),
+    PrimaryKeyConstraint("id", name="webhook_endpoints_pk"),
+    UniqueConstraint("token_id", "url", name="webhook_endpoints_url"),
 )
 
 orders = Table(

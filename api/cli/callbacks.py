@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 import click
 
 from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
 
 if TYPE_CHECKING:
     from api.settings import Settings
@@ -59,16 +60,19 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
 
 @click.group()
 def webhook() -> None:
-    """Rotate secrets, send callbacks again, and verify received ones.
+    """Register endpoints, rotate secrets, send callbacks again, and verify received ones.
 
     Example: gear-api webhook recover --token shop --since 36h
     """
 
 
+webhook.add_command(endpoint)
+
+
 @webhook.command()
 @click.argument("token_id_or_name")
-@click.option("--keep", default="24h", show_default=True, callback=duration, help="How long the old secret signs too.")
-@click.option("--at-once", is_flag=True, help="The old secret signs no more: it has leaked.")
+@KEEP
+@AT_ONCE
 @AS_JSON
 def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool) -> None:
     """Give a token a new webhook secret and print it, the only time that it is shown.
@@ -87,13 +91,8 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
     if changed is None:
         message = f"no token has the id or name {token_id_or_name!r}; see gear-api token list"
         raise click.ClickException(message)
-    shown = {
-        "id": changed[0],
-        "webhookSecret": changed[1],
-        "previousValidUntil": until.isoformat() if until else None,
-    }
-    click.echo(json.dumps(shown) if as_json else "\n".join(f"{key}: {value}" for key, value in shown.items()))
-    click.echo("keep the secret: it is not shown again", err=True)
+    ends = until.isoformat() if until else None
+    show_secret({"id": changed[0], "webhookSecret": changed[1], "previousValidUntil": ends}, as_json=as_json)
 
 
 def _since(context: click.Context, parameter: click.Parameter, value: str) -> datetime:

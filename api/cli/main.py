@@ -171,24 +171,27 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
 
 @token.command("revoke")
 @click.argument("token_id_or_name")
+@click.option("--stop-callbacks", is_flag=True, help="Send no more callbacks of its orders, now and later.")
 @AS_JSON
-def revoke_token(token_id_or_name: str, as_json: bool) -> None:
+def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> None:  # click passes flags by name
     """Revoke a token by its id or name; every worker refuses it within 5 seconds.
 
-    Example: gear-api token revoke shop
+    Its orders go on and so do their callbacks, unless they are stopped, also later, by the id of the revoked token.
+
+    Example: gear-api token revoke shop --stop-callbacks
     """
     from store.auth import tokens
 
     async def revoke() -> bool:
         async with opened_store() as store, store.transaction() as connection:
-            return await tokens.revoke(connection, token_id_or_name, datetime.now(UTC))
+            return await tokens.revoke(connection, token_id_or_name, datetime.now(UTC), stop_callbacks=stop_callbacks)
 
     if not run_now(revoke()):
         message = f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list"
         raise click.ClickException(message)
     click.echo(f"revoked {token_id_or_name}", err=True)
     if as_json:
-        click.echo(json.dumps({"revoked": token_id_or_name}))
+        click.echo(json.dumps({"revoked": token_id_or_name, "callbacksStopped": stop_callbacks}))
 
 
 def _describe(token: "Token") -> dict[str, Any]:

@@ -21,6 +21,7 @@ from api.orders.transitions import visible
 from api.orders.webhooks.addresses import url_problem
 from api.services import Services
 from mappings.platforms import Platform
+from store import endpoints
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, Superseded
 from store.orders import idempotency, orders, sandbox
@@ -141,6 +142,7 @@ async def _insert_or_replay(
     services: Services, connection: AsyncConnection, new: NewOrder, call: Call, now: datetime
 ) -> Placed | None:
     """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one."""
+    await _check_endpoint(connection, new)
     try:
         order = await orders.place(connection, new, now)
     except ItemTaken:
@@ -150,6 +152,15 @@ async def _insert_or_replay(
         owner = await orders.active_order(connection, new.platform, new.item, sandbox_of)
         return _replay_of_same_body(services, owner, new.token_id, call)
     return Placed(order.id, _response(services, order), replayed=False)
+
+
+async def _check_endpoint(connection: AsyncConnection, new: NewOrder) -> None:
+    """Raises ApiError where the token has endpoints and none covers the callback address."""
+    if new.callback_url is None:
+        return
+    registered = await endpoints.of_token(connection, new.token_id)
+    if registered and endpoints.covering(registered, new.callback_url) is None:
+        raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
 
 
 def _replay(stored: StoredResponse, call: Call) -> Placed:

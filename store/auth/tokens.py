@@ -1,6 +1,5 @@
 """Access tokens and their webhook secrets: creates, finds, lists, revokes and rotates them."""
 
-import base64
 import hashlib
 import hmac
 import secrets
@@ -9,17 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import AmbiguousName
+from store.endpoints import new_webhook_secret
 from store.schema import tokens
 
 SCOPES: Final = ("search", "order", "fulfil", "metrics")
 MAX_NAME_CHARACTERS: Final = 128
 _ID_BYTES: Final = 12
 _SECRET_BYTES: Final = 32  # 256 random bits, 43 url-safe characters
-_WEBHOOK_BYTES: Final = 32  # Standard Webhooks asks for 24 to 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ async def create(
         sha256=_digest(plaintext),
         scopes=" ".join(sorted(scopes)),
         sandbox=sandbox,
-        webhook_secret=_webhook_secret(),
+        webhook_secret=new_webhook_secret(),
         created_at=now,
         expires_at=expires_at,
     )
@@ -95,21 +94,37 @@ async def list_all(connection: AsyncConnection) -> list[Token]:
     return [_token(row) for row in rows]
 
 
-async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime) -> bool:
+async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime, *, stop_callbacks: bool = False) -> bool:
     """Revokes the token; False where none of that id or name is left to revoke.
 
-    Raises AmbiguousName where several unrevoked tokens share the name: the transaction must be rolled back then.
+    `stop_callbacks` ends the callbacks of its orders too, also of a token that was revoked before, by its id. Raises
+    AmbiguousName where several unrevoked tokens share the name: the transaction must be rolled back then.
     """
-    statement = (
-        update(tokens)
-        .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
-        .values(revoked_at=now)
-        .returning(tokens.c.id)
-    )
+    named = or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name)
+    which: ColumnElement[bool] = named & tokens.c.revoked_at.is_(None)
+    changes = {"revoked_at": func.coalesce(tokens.c.revoked_at, literal(now, tokens.c.revoked_at.type))}
+    if stop_callbacks:
+        which = or_(which, (tokens.c.id == id_or_name) & tokens.c.callbacks_stopped_at.is_(None))
+        changes["callbacks_stopped_at"] = func.coalesce(
+            tokens.c.callbacks_stopped_at, literal(now, tokens.c.callbacks_stopped_at.type)
+        )
+    statement = update(tokens).where(which).values(changes).returning(tokens.c.id)
     ids = sorted((await connection.execute(statement)).scalars())
     if len(ids) > 1:
         raise AmbiguousName(id_or_name, ids)
     return bool(ids)
+
+
+async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
+    """The id of the token; None where no token has this id or name. A revoked one is found by its id alone.
+
+    Raises AmbiguousName.
+    """
+    named = or_(tokens.c.id == id_or_name, (tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None))
+    ids = sorted((await connection.execute(select(tokens.c.id).where(named))).scalars())
+    if len(ids) > 1:
+        raise AmbiguousName(id_or_name, ids)
+    return ids[0] if ids else None
 
 
 async def rotate_webhook_secret(
@@ -120,24 +135,17 @@ async def rotate_webhook_secret(
     The old secret signs too until `old_until`, or no longer where that is None, as after a leak. Only the latest of
     the old ones does. A revoked token is found by its id: its orders still have callbacks. Raises AmbiguousName.
     """
-    named = or_(tokens.c.id == id_or_name, (tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None))
-    ids = sorted((await connection.execute(select(tokens.c.id).where(named))).scalars())
-    if len(ids) > 1:
-        raise AmbiguousName(id_or_name, ids)
-    if not ids:
+    token_id = await find_id(connection, id_or_name)
+    if token_id is None:
         return None
-    secret = _webhook_secret()
+    secret = new_webhook_secret()
     previous = tokens.c.webhook_secret if old_until is not None else None
     await connection.execute(
         update(tokens)
-        .where(tokens.c.id == ids[0])
+        .where(tokens.c.id == token_id)
         .values(webhook_secret=secret, previous_webhook_secret=previous, previous_webhook_secret_until=old_until)
     )
-    return ids[0], secret
-
-
-def _webhook_secret() -> str:
-    return "whsec_" + base64.b64encode(secrets.token_bytes(_WEBHOOK_BYTES)).decode()
+    return token_id, secret
 
 
 def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: datetime) -> None:

@@ -3,6 +3,7 @@
 Many at once, in a fixed number of statements: one after the other they took longer than the attempts.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.outbox.callbacks import lock_orders, schedule_first
 from store.records import Attempt, DeliveryWork
-from store.schema import PENDING, deliveries, delivery_attempts
+from store.schema import PENDING, deliveries, delivery_attempts, tokens
 
 MAX_ATTEMPTS: Final = 100
 """Attempts of one delivery that are stored: ten rounds of the schedule, which a client may restart without end."""
@@ -42,6 +43,12 @@ _DELIVERED: Final = (
     )
 )
 _ENDED: Final = _DELIVERED.where(deliveries.c.leased_until == bindparam("held", type_=deliveries.c.leased_until.type))
+
+_COUNT_FAILED: Final = (
+    update(tokens)
+    .where(tokens.c.id == bindparam("whose"))
+    .values(callbacks_failed=tokens.c.callbacks_failed + bindparam("more"))
+)
 
 _same: Final = delivery_attempts.alias("same")
 _NEWEST: Final = (
@@ -86,8 +93,19 @@ async def record(connection: AsyncConnection, finished: Sequence[FinishedAttempt
     full = [(row.work.order.id, row.work.n) for row in finished if row.work.attempts >= MAX_ATTEMPTS]
     if full:
         await connection.execute(_TRIM, {"full": full, "max_attempts": MAX_ATTEMPTS})
+    failed = Counter(row.work.order.token_id for row in finished if row.state == "failed")
+    if failed:  # in one order for all, so that no two wait for each other's
+        await connection.execute(
+            _COUNT_FAILED, [{"whose": token_id, "more": count} for token_id, count in sorted(failed.items())]
+        )
     ended = [row.work.order.id for row in finished if row.state != "pending"]
     return bool(ended) and await schedule_first(connection, ended, max(row.attempt.at for row in finished))
+
+
+async def failed_by_token(connection: AsyncConnection) -> dict[str, int]:
+    """How many callbacks of real orders were given up, by the token's id."""
+    rows = await connection.execute(select(tokens.c.id, tokens.c.callbacks_failed).where(~tokens.c.sandbox))
+    return {row.id: row.callbacks_failed for row in rows}
 
 
 def _change(finished: FinishedAttempt) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Leases due callbacks to dispatchers, within their capacity."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -19,9 +19,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store import endpoints
+from store.endpoints import Endpoint
 from store.outbox.callbacks import same_event
 from store.records import DeliveryWork, Order
-from store.schema import PENDING, deliveries, delivery_attempts, is_pending, order_events, orders, tokens
+from store.schema import (
+    PENDING,
+    deliveries,
+    delivery_attempts,
+    is_pending,
+    order_events,
+    orders,
+    tokens,
+    webhook_endpoints,
+)
 
 MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
@@ -64,6 +75,8 @@ _CANDIDATES: Final = (
         .correlate(deliveries)
         .scalar_subquery()
         .label("attempts"),
+        tokens.c.callbacks_stopped_at,
+        select(webhook_endpoints.c.id).where(webhook_endpoints.c.token_id == tokens.c.id).exists().label("endpoints"),
     )
     .select_from(deliveries)
     .join(orders, orders.c.id == deliveries.c.order_id)
@@ -123,7 +136,8 @@ class Capacity(Protocol):
 
 
 async def lease(connection: AsyncConnection, now: datetime, seconds: float, capacity: Capacity) -> list[DeliveryWork]:
-    """Leases due deliveries that there is capacity for, for `seconds`, longest due first.
+    """Leases due deliveries that there is capacity for, for `seconds`, longest due first; ends those of tokens whose
+    callbacks were stopped.
 
     Where a receiver or token is saturated, it looks again for what others have due: one long queue hides nobody's.
     Dispatchers share the rows: PostgreSQL's skip what another one is taking, SQLite's write one after the other.
@@ -136,18 +150,43 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, capa
         saturated = capacity.saturated()
         statement = _CANDIDATES_ELSEWHERE if saturated else _CANDIDATES
         candidates = (await connection.execute(statement, {**_due(now, saturated), "max_rows": capacity.left})).all()
-        admitted = [
-            _work(row, until)
-            for row in candidates
-            if capacity.admit(row.delivery_receiver, row.token_id, sandbox=row.sandbox)
-        ]
-        if admitted:
-            rows = [{"of": work.order.id, "its": work.n, "until": until} for work in admitted]
-            await connection.execute(_TAKE_LEASE, rows)
-        leased += admitted
-        if len(admitted) == len(candidates):
+        rows = [row for row in candidates if row.callbacks_stopped_at is None]
+        await _end(connection, [row.id for row in candidates if row.callbacks_stopped_at is not None])
+        rows = [row for row in rows if capacity.admit(row.delivery_receiver, row.token_id, sandbox=row.sandbox)]
+        leased += await _works(connection, rows, now, until)
+        if len(rows) == len(candidates):
             break
     return leased
+
+
+async def _works(
+    connection: AsyncConnection, rows: Sequence[Row[Any]], now: datetime, until: datetime
+) -> list[DeliveryWork]:
+    """Takes the lease of these deliveries."""
+    if not rows:
+        return []
+    registered = {
+        token_id: await endpoints.of_token(connection, token_id)
+        for token_id in {row.token_id for row in rows if row.endpoints}
+    }
+    await connection.execute(_TAKE_LEASE, [{"of": row.id, "its": row.delivery_n, "until": until} for row in rows])
+    return [_work(row, _secrets(row, registered.get(row.token_id), now), until) for row in rows]
+
+
+def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime) -> tuple[str, ...]:
+    """The token's where it has no endpoints, else the covering endpoint's: none where none covers the address."""
+    if registered is None:
+        return tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None)
+    endpoint = endpoints.covering(registered, row.callback_url)
+    return () if endpoint is None else endpoint.secrets(now)
+
+
+async def _end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
+    """Ends all pending deliveries of orders whose token's callbacks were stopped."""
+    if order_ids:
+        own = deliveries.c.order_id.in_(set(order_ids))
+        ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
+        await connection.execute(update(deliveries).where(own, PENDING).values(ended))
 
 
 async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
@@ -168,17 +207,21 @@ def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
     due = {"now": now, "latest": now + MAX_WAIT}
     if not saturated:
         return due
-    lists = saturated.receivers, saturated.tokens, saturated.sandbox
-    return {**due, **dict(zip(("receivers", "tokens", "sandbox"), map(sorted, lists), strict=True))}
+    return {
+        **due,
+        "receivers": sorted(saturated.receivers),
+        "tokens": sorted(saturated.tokens),
+        "sandbox": sorted(saturated.sandbox),
+    }
 
 
-def _work(row: Row[Any], leased_until: datetime) -> DeliveryWork:
+def _work(row: Row[Any], secrets: tuple[str, ...], leased_until: datetime) -> DeliveryWork:
     order = Order(**{column.name: row._mapping[column.name] for column in orders.c})
     return DeliveryWork(
         order=replace(order, state=row.reached, updated_at=row.reached_at),
         n=row.delivery_n,
         receiver=row.delivery_receiver,
-        secrets=tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None),
+        secrets=secrets,
         tries=row.delivery_tries,
         attempts=row.attempts,
         leased_until=leased_until,

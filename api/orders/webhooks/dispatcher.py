@@ -130,6 +130,8 @@ class Dispatcher:
 
     async def _send(self, work: DeliveryWork, platform: Platform, now: datetime) -> Sent:
         """Sends the callback. An unexpected exception is an attempt too, so that no fault of ours repeats for ever."""
+        if not work.secrets:  # no endpoint of the token covers the address
+            return Sent("refused", None, None, 0)
         try:
             return await self._sender.send(message_of(work, platform, self._public_url, now))
         except Exception:

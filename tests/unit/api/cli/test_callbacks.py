@@ -157,3 +157,49 @@ def test_a_dispatcher_must_know_the_address_of_the_orders_pages(machine: Machine
     result = machine.run("deliver")
     assert result.exit_code == 1
     assert "GEAR_PUBLIC_URL is not set" in result.stderr
+
+
+def test_an_endpoint_is_registered_listed_rotated_and_removed(machine: Machine) -> None:
+    token = machine.token("shop")
+    added = machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/hooks")
+    assert (added["token"], added["url"], added["exact"]) == (token["id"], "https://shop.example.com/hooks", False)
+    assert added["webhookSecret"].startswith("whsec_")
+    listed = machine.run("webhook", "endpoint", "list", "--json").stdout
+    assert [entry["id"] for entry in json.loads(listed)] == [added["id"]]
+    assert "whsec_" not in listed
+    rotated = machine.made("webhook", "endpoint", "rotate", added["id"], "--keep", "2h")
+    assert rotated["webhookSecret"] not in (added["webhookSecret"], token["webhookSecret"])
+    assert timedelta(minutes=119) < datetime.fromisoformat(rotated["previousValidUntil"]) - datetime.now(UTC)
+    assert machine.made("webhook", "endpoint", "rotate", added["id"], "--at-once")["previousValidUntil"] is None
+    assert machine.made("webhook", "endpoint", "remove", added["id"]) == {"removed": added["id"]}
+    assert json.loads(machine.run("webhook", "endpoint", "list", "--json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("add", "nobody", "https://shop.example.com/"), "no token has the id or name 'nobody'"),
+        (("add", "shop", "http://shop.example.com/"), "the URL must be an absolute https URL"),
+        (("add", "shop", "https://127.0.0.1/"), "the URL must not name an address that is not on the public internet"),
+        (("add", "shop", "https://shop.example.com/?a=b"), "neither a query nor a fragment, unless it is --exact"),
+        (("add", "shop", "https://shop.example.com/taken"), "has the endpoint https://shop.example.com/taken already"),
+        (("remove", "ep_unknown"), "no endpoint has the id 'ep_unknown'"),
+        (("rotate", "ep_unknown"), "no endpoint has the id 'ep_unknown'"),
+    ],
+)
+def test_an_endpoint_that_makes_no_sense_is_refused(machine: Machine, arguments: tuple[str, ...], reason: str) -> None:
+    machine.token("shop")
+    machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/taken")
+    machine.made("webhook", "endpoint", "add", "shop", "https://shop.example.com/?exact=1", "--exact")
+    result = machine.run("webhook", "endpoint", *arguments)
+    assert result.exit_code == 1
+    assert reason in result.stderr
+
+
+def test_callbacks_of_a_revoked_token_are_stopped_later_by_its_id(machine: Machine) -> None:
+    token = machine.token("shop")
+    assert machine.made("token", "revoke", "shop") == {"revoked": "shop", "callbacksStopped": False}
+    assert "no usable token" in machine.run("token", "revoke", "shop", "--stop-callbacks").stderr
+    stopped = machine.made("token", "revoke", token["id"], "--stop-callbacks")
+    assert stopped == {"revoked": token["id"], "callbacksStopped": True}
+    assert machine.run("token", "revoke", token["id"], "--stop-callbacks").exit_code == 1
