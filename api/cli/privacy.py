@@ -1,47 +1,98 @@
 """`gear-api forget`: erases the personal data of an account."""
 
 import json
+import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, opened_store, run_now
+from api.cli.context import AS_JSON, checked, opened_store, run_now
+
+if TYPE_CHECKING:
+    from api.orders.retention import Erasure
 
 
 @click.command()
-@click.argument("account")
+@click.argument("account", required=False)
 @click.option("--token", "names", multiple=True, help="Only orders of this token, by its id or name; repeat for more.")
 @click.option("--every-token", is_flag=True, help="Orders of all tokens: the account is the same person for each.")
+@click.option("--again", type=click.File("r"), help="After a restore: erase the orders whose ids this file lists.")
 @AS_JSON
-def forget(account: str, names: tuple[str, ...], every_token: bool, as_json: bool) -> None:  # click passes by name
+def forget(
+    account: str | None, names: tuple[str, ...], every_token: bool, again: TextIO | None, as_json: bool
+) -> None:  # click passes flags by name
     """Erase the personal data of an account's orders: at once where an order is at its end.
 
     Active orders keep theirs until they end and lose them then by themselves. An account is each client's own
     reference: where several tokens have orders of it, say which are meant. `-` reads it from stdin, where no list of
     processes shows it.
 
+    The orders' ids are appended to GEAR_FORGOTTEN_FILE (beside an SQLite database by default): keep it apart from the
+    backups. After one was restored, --again erases them again.
+
     Example: gear-api forget client-17 --token shop
     """
+    from api.orders import retention
+    from store.connection.settings import StoreSettings
     from store.orders import privacy
 
     if names and every_token:
         message = "--token and --every-token exclude each other"
         raise click.UsageError(message)
-
+    if (account is None) is (again is None) or (again is not None and (names or every_token)):
+        message = "name an account, or a file with --again and nothing else"
+        raise click.UsageError(message)
+    if again is not None:
+        order_ids = list(dict.fromkeys(line.strip() for line in again if line.strip()))
     account = sys.stdin.readline().rstrip("\r\n") if account == "-" else account
-    if not account:
+    if account == "":
         message = "the account is empty, as that of orders whose data are erased already: name one"
         raise click.UsageError(message)
+    file = checked(StoreSettings).forgotten_ids
 
-    async def erase() -> privacy.Erasure:
-        async with opened_store() as store, store.transaction() as connection:
-            owners = await privacy.owners(connection, account)
-            return await privacy.forget(connection, account, _token_ids(owners, names, every_token))
+    async def erase() -> retention.Erasure:
+        async with opened_store() as store:
+            if account is None:
+                return await retention.forget_again(store, order_ids)
+            async with store.reading() as connection:
+                owners = await privacy.owners(connection, account)
+            chosen = _token_ids(owners, names, every_token)
+            return await retention.forget_account(store, account, chosen, lambda ids: _keep(ids, file))
 
-    erasure = run_now(erase())
+    _report(run_now(erase()), is_logged=file is not None or again is not None, as_json=as_json)
+
+
+def _keep(order_ids: list[str], file: Path | None) -> None:
+    """Appends the ids to the file; raises ClickException."""
+    if file is None or not order_ids:
+        return
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, "".join(f"{order_id}\n" for order_id in order_ids).encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        message = f"nothing more was erased: the ids cannot be kept in {file} ({error.strerror}); GEAR_FORGOTTEN_FILE"
+        raise click.ClickException(message) from None
+
+
+def _report(erasure: "Erasure", *, is_logged: bool, as_json: bool) -> None:
     click.echo(f"erased the personal data of {len(erasure.erased)} orders", err=True)
     for order_id, state in erasure.waiting.items():
         click.echo(f"{order_id} is {state}: it keeps them until its end and loses them then by itself", err=True)
+    if not is_logged:
+        click.echo(
+            "set GEAR_FORGOTTEN_FILE, or keep the ids of --json: a restored backup brings the data back", err=True
+        )
+    if not erasure.journal_emptied:
+        click.echo(
+            "a reader kept the write-ahead log, which still has them: PRAGMA wal_checkpoint(TRUNCATE) empties it",
+            err=True,
+        )
     if as_json:
         waiting = [{"id": order_id, "state": state} for order_id, state in erasure.waiting.items()]
         click.echo(json.dumps({"erased": erasure.erased, "waiting": waiting}))

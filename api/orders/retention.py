@@ -1,5 +1,9 @@
-"""Retention: erases idempotency keys and personal data whose time is over."""
+"""Retention: erases idempotency keys and personal data whose time is over, and personal data on request."""
 
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -11,7 +15,9 @@ KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
 INTERVAL_SECONDS: Final = 60.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
-ORDERS_BATCH: Final = 100  # each order is several statements
+ORDERS_BATCH: Final = 100
+MARK_BATCH: Final = 1000
+PAUSE_SECONDS: Final = 0.02  # between two batches, as long as the batch took at least: others write meanwhile
 
 
 def retention(store: Store, personal_data_days: int | None) -> PeriodicWorker:
@@ -31,4 +37,64 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
         if personal_data_days is not None:
             before = now - timedelta(days=personal_data_days)
             erased.append(await privacy.erase_older(connection, before, ORDERS_BATCH))
+    await store.empty_journal(erased=any(erased))
     return 0.0 if keys == BATCH or ORDERS_BATCH in erased else INTERVAL_SECONDS
+
+
+@dataclass
+class Erasure:
+    """Orders whose personal data were erased, and those that keep theirs until their end, with the present state."""
+
+    erased: list[str] = field(default_factory=list)
+    waiting: dict[str, str] = field(default_factory=dict)
+    journal_emptied: bool = True
+
+
+async def forget_account(
+    store: Store, account: str, token_ids: Sequence[str], keep_ids: Callable[[list[str]], None]
+) -> Erasure:
+    """Erases the personal data of the account's orders, of these tokens, in short transactions.
+
+    Orders that are not at their end are marked and lose theirs once they get there (`privacy.erase_forgotten`).
+    `keep_ids` gets the ids before their mark is committed, so that they can be erased again after a restore.
+    """
+    erasure = Erasure()
+    while True:
+        async with store.transaction() as connection:
+            started = time.monotonic()
+            marked = await privacy.mark(connection, account, token_ids, MARK_BATCH)
+            await asyncio.to_thread(keep_ids, marked)
+        if len(marked) < MARK_BATCH:
+            break
+        await _give_way(started)
+    while True:
+        async with store.transaction() as connection:
+            started = time.monotonic()
+            erased = await privacy.erase_account(connection, account, token_ids, ORDERS_BATCH)
+        erasure.erased += erased
+        if len(erased) < ORDERS_BATCH:
+            break
+        await _give_way(started)
+    async with store.reading() as connection:
+        erasure.waiting = await privacy.waiting(connection, account, token_ids)
+    erasure.journal_emptied = await store.empty_journal()
+    return erasure
+
+
+async def forget_again(store: Store, order_ids: Sequence[str]) -> Erasure:
+    """The same for these orders, after a restore brought their personal data back."""
+    erasure = Erasure()
+    for begin in range(0, len(order_ids), ORDERS_BATCH):
+        batch = order_ids[begin : begin + ORDERS_BATCH]
+        async with store.transaction() as connection:
+            started = time.monotonic()
+            await privacy.mark_again(connection, batch)
+            erasure.erased += await privacy.erase_marked(connection, batch)
+            erasure.waiting |= await privacy.waiting_among(connection, batch)
+        await _give_way(started)
+    erasure.journal_emptied = await store.empty_journal()
+    return erasure
+
+
+async def _give_way(started: float) -> None:
+    await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))

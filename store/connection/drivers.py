@@ -58,12 +58,14 @@ def _prepare_sqlite(engine: AsyncEngine, foreign_keys: bool) -> None:
     """Sets each new connection up, and begins transactions as the caller says.
 
     FULL: an acknowledged order survives the loss of power (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    secure_delete: what is erased is overwritten, whatever the library's default is.
     """
 
     def set_up(connection: Any, record: object) -> None:
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA secure_delete = ON")
         cursor.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
         cursor.close()
 

@@ -13,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from store.connection.address import database_address
 from store.connection.drivers import Timeouts, make_engine
 from store.connection.errors import FILE_GONE, NOT_MIGRATED, TOO_SLOW, StoreUnavailable, mapped_errors
-from store.connection.sqlite import BEGIN_WRITING
+from store.connection.sqlite import BEGIN_WRITING, JOURNAL_SECONDS, empty_journal
 from store.schema import REVISION
 
 TRANSACTION_SECONDS: Final = 30.0
 """No transaction lasts longer: a hung database or caller holds no lock for ever. store.outbox relies on it."""
+
+JOURNAL_TRIES: Final = 20
 
 
 class Store:
@@ -39,6 +41,7 @@ class Store:
         # order, so that only other processes are polled for.
         self._writer: asyncio.Lock | None = None
         self._file: Path | None = None
+        self._erased = False  # whether the write-ahead log holds what was erased
         self._inode: int | None = None
         if address.get_backend_name() == "sqlite":
             self._file = Path(address.database or "")
@@ -75,6 +78,22 @@ class Store:
             revisions = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
         if len(revisions) != 1 or revisions[0] < REVISION:
             raise StoreUnavailable(NOT_MIGRATED)
+
+    async def empty_journal(self, *, erased: bool = True) -> bool:
+        """After something was `erased`: empties SQLite's write-ahead log, which still has it; whether nothing is left.
+
+        Where a reader was in the way, the next call tries again.
+        """
+        if self._file is None:
+            return True
+        self._erased = self._erased or erased
+        for _ in range(JOURNAL_TRIES if self._erased else 0):
+            with mapped_errors():
+                self._erased = not await asyncio.to_thread(empty_journal, self._file)
+            if not self._erased:
+                break
+            await asyncio.sleep(JOURNAL_SECONDS)
+        return not self._erased
 
     async def close(self) -> None:
         """Closes every connection; the store is not to be used afterwards."""

@@ -1,5 +1,7 @@
 """The store's settings, from the environment and `.env`."""
 
+from pathlib import Path
+
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -14,6 +16,18 @@ class StoreSettings(BaseSettings):
     )
 
     database_url: str = Field(default="sqlite+aiosqlite:///var/gear.db", repr=False)
+
+    forgotten_file: Path | None = Field(
+        default=None,
+        description="file of the ids of orders that were erased on request; default: beside the SQLite file",
+    )
+
+    @property
+    def forgotten_ids(self) -> Path | None:
+        """Where the ids of orders that were erased on request are kept; None on PostgreSQL without the setting."""
+        if self.forgotten_file is not None or not self.database_url.startswith("sqlite"):
+            return self.forgotten_file
+        return Path(f"{database_address(self.database_url).database}.forgotten")
 
     @field_validator("database_url")
     @classmethod

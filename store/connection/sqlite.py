@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -21,6 +21,8 @@ LOCK_RETRY_SECONDS: Final = 0.01
 """Until a lock that another process holds is tried again."""
 TURN_SECONDS: Final = 0.002
 """A writer blocks the event loop no longer for one statement, and gives way between two after as long."""
+JOURNAL_SECONDS: Final = 0.1
+"""Emptying the write-ahead log waits no longer for readers, because writers wait meanwhile."""
 
 _LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY)
 
@@ -53,6 +55,13 @@ def _make_private(file: Path) -> None:
         with suppress(FileNotFoundError, PermissionError):  # not there yet, or another account's
             if path.stat().st_mode & 0o007:
                 path.chmod(0o600)
+
+
+def empty_journal(file: Path) -> bool:
+    """Writes all of the write-ahead log into the database and empties it; False where somebody reads or writes."""
+    with closing(sqlite3.connect(file, timeout=JOURNAL_SECONDS, isolation_level=None)) as connection:
+        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 class SqliteConnection:

@@ -1,21 +1,21 @@
 """Erases personal data from ended orders, by age or by account.
 
 Personal are the account, the e-mail address, the id and the trade link on the platform, the buyer's and the callback
-address, and what was derived from them: the body's digest and the responses that are stored for retries. What was
-ordered, when, for how much and how it went stays.
+address, what was derived from them (the body's digest and the responses that are stored for retries), and what clients
+write freely: code, attribution and the reasons of events. What was ordered, when, for how much and how it went stays.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.outbox.redelivery import forget_address
-from store.schema import PENDING, PERSONAL, TO_FORGET, deliveries, idempotency_keys, orders, tokens
+from store.outbox.callbacks import lock_orders
+from store.outbox.redelivery import forget_addresses
+from store.schema import PENDING, PERSONAL, TO_FORGET, deliveries, idempotency_keys, order_events, orders, tokens
 from store.states import ENDED
 
 _ERASED_VALUES: Final[dict[str, str | bool | None]] = {
@@ -28,15 +28,10 @@ _ERASED_VALUES: Final[dict[str, str | bool | None]] = {
     "failure_url": None,
     "callback_url": None,
     "body_digest": None,
+    "code": None,
+    "utm_source": None,
+    "utm_medium": None,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Erasure:
-    """Orders whose personal data were erased, and those that keep theirs until their end, with the present state."""
-
-    erased: list[str]
-    waiting: dict[str, str]
 
 
 async def owners(connection: AsyncConnection, account: str) -> dict[str, str]:
@@ -48,17 +43,49 @@ async def owners(connection: AsyncConnection, account: str) -> dict[str, str]:
     return {row.id: row.name for row in rows}
 
 
-async def forget(connection: AsyncConnection, account: str, token_ids: Sequence[str]) -> Erasure:
-    """Erases the personal data of the account's orders of these tokens that are at their end; the others are marked,
-    and lose theirs once they get there (`erase_forgotten`). Callbacks that are not delivered yet never will be.
+async def mark(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
+    """Marks at most `limit` orders of the account, of these tokens, to be forgotten; returns their ids."""
+    chosen = select(orders.c.id).where(*_own(account, token_ids), ~orders.c.forget).limit(limit)
+    statement = update(orders).where(orders.c.id.in_(chosen)).values(forget=True)
+    return list((await connection.execute(statement.returning(orders.c.id))).scalars())
+
+
+async def mark_again(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
+    """Marks those of these orders that still have personal data, as after a restore; returns their ids."""
+    statement = update(orders).where(orders.c.id.in_(order_ids), orders.c.email != "").values(forget=True)
+    return list((await connection.execute(statement.returning(orders.c.id))).scalars())
+
+
+async def erase_account(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
+    """Erases the personal data of at most `limit` orders of the account, of these tokens, that are at their end;
+    returns their ids. Callbacks that are not delivered yet never will be.
     """
-    own = (orders.c.account == account, orders.c.token_id.in_(token_ids))
-    # the mark comes first: it locks the rows, so that none gets to its end between the two questions
-    await connection.execute(update(orders).where(*own).values(forget=True))
-    rows = (await connection.execute(select(orders.c.id, orders.c.state).where(*own).order_by(orders.c.id))).all()
-    ended = [row.id for row in rows if row.state in ENDED]
-    await _erase(connection, ended)
-    return Erasure(erased=ended, waiting={row.id: row.state for row in rows if row.state not in ENDED})
+    ended = and_(*_own(account, token_ids), orders.c.state.in_(ENDED))
+    statement = select(orders.c.id).where(ended).order_by(orders.c.created_at, orders.c.id).limit(limit)
+    return await _erase_ended(connection, list((await connection.execute(statement)).scalars()))
+
+
+async def erase_marked(connection: AsyncConnection, order_ids: Sequence[str]) -> list[str]:
+    """Erases the personal data of those of these orders that are marked and at their end; returns their ids."""
+    statement = select(orders.c.id).where(orders.c.id.in_(order_ids), orders.c.forget, orders.c.state.in_(ENDED))
+    return await _erase_ended(connection, list((await connection.execute(statement)).scalars()))
+
+
+async def waiting(connection: AsyncConnection, account: str, token_ids: Sequence[str]) -> dict[str, str]:
+    """The account's orders, of these tokens, that still have their personal data, with their states."""
+    rows = await connection.execute(select(orders.c.id, orders.c.state).where(*_own(account, token_ids)))
+    return {row.id: row.state for row in rows}
+
+
+async def waiting_among(connection: AsyncConnection, order_ids: Sequence[str]) -> dict[str, str]:
+    """Those of these orders that are marked and keep their personal data until their end, with their states."""
+    own = orders.c.id.in_(order_ids), orders.c.forget
+    rows = await connection.execute(select(orders.c.id, orders.c.state).where(*own))
+    return {row.id: row.state for row in rows}
+
+
+def _own(account: str, token_ids: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
+    return orders.c.account == account, orders.c.token_id.in_(token_ids)
 
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
@@ -81,19 +108,31 @@ async def _erase_some(connection: AsyncConnection, condition: ColumnElement[bool
     return len(ids)
 
 
-async def _erase(connection: AsyncConnection, ids: Sequence[str]) -> None:
-    for order_id in ids:
-        await connection.execute(update(orders).where(orders.c.id == order_id).values(**_ERASED_VALUES))
-        await forget_address(connection, order_id)
-        await _erase_responses(connection, order_id)
+async def _erase_ended(connection: AsyncConnection, order_ids: list[str]) -> list[str]:
+    """Erases orders that are at their end, from which none goes back."""
+    await lock_orders(connection, order_ids)
+    await _erase(connection, order_ids)
+    return order_ids
 
 
-async def _erase_responses(connection: AsyncConnection, order_id: str) -> None:
-    """A retry still gets its response: it names the order and no account."""
-    stored = select(idempotency_keys).where(idempotency_keys.c.order_id == order_id)
-    for row in (await connection.execute(stored)).all():
+async def _erase(connection: AsyncConnection, order_ids: Sequence[str]) -> None:
+    if not order_ids:
+        return
+    await connection.execute(update(orders).where(orders.c.id.in_(order_ids)).values(**_ERASED_VALUES))
+    of_orders = order_events.c.order_id.in_(order_ids)
+    await connection.execute(
+        update(order_events).where(of_orders, order_events.c.reason.is_not(None)).values(reason=None)
+    )
+    await forget_addresses(connection, order_ids)
+    await _erase_responses(connection, order_ids)
+
+
+async def _erase_responses(connection: AsyncConnection, order_ids: Sequence[str]) -> None:
+    """A retry still gets its response: it names the order and nothing personal."""
+    rows = (await connection.execute(select(idempotency_keys).where(idempotency_keys.c.order_id.in_(order_ids)))).all()
+    for row in rows:
         response = json.loads(row.response)
-        response["order"]["account"] = ""
+        response["order"].update(account="", code=None)
         await connection.execute(
             update(idempotency_keys)
             .where(idempotency_keys.c.token_id == row.token_id, idempotency_keys.c.key == row.key)

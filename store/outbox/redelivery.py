@@ -1,5 +1,6 @@
 """Lists the callbacks of an order with their attempts, and queues them again."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -81,15 +82,15 @@ async def recover(
     return count, (ids[-1] if len(ids) == limit else None)
 
 
-async def forget_address(connection: AsyncConnection, order_id: str) -> None:
-    """Ends the order's pending deliveries as failed and erases their receivers; the attempts stay as numbers.
+async def forget_addresses(connection: AsyncConnection, order_ids: Collection[str]) -> None:
+    """Ends the orders' pending deliveries as failed and erases their receivers; the attempts stay as numbers.
 
-    For whoever erases the order's callback address: without it nothing can be made or replayed.
+    For whoever erases the orders' callback addresses: without it nothing can be made or replayed.
     """
     ended = case((PENDING, "failed"), else_=deliveries.c.state)
     await connection.execute(
         update(deliveries)
-        .where(deliveries.c.order_id == order_id)
+        .where(deliveries.c.order_id.in_(order_ids))
         .values(receiver="", state=ended, next_attempt_at=None, leased_until=None)
     )
 

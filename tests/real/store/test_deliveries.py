@@ -203,7 +203,7 @@ async def test_an_erased_address_leaves_numbers_and_nothing_to_do(store: Store, 
     [work] = await leased(store)
     await finished(store, work, "delivered")
     async with store.transaction() as connection:
-        await redelivery.forget_address(connection, order.id)
+        await redelivery.forget_addresses(connection, [order.id])
         await connection.exec_driver_sql("UPDATE orders SET callback_url = NULL")
     assert await leased(store) == []
     assert await listed(store, order) == [("order.created", "delivered", None), ("order.processing", "failed", None)]

@@ -12,7 +12,6 @@ from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import idempotency, orders, privacy, sandbox
-from store.orders.privacy import Erasure
 from store.outbox import index_outbox
 from store.records import NewOrder, PlannedMove
 from tests.support.store.fixtures import NOW
@@ -118,11 +117,12 @@ async def test_orders_to_be_forgotten_go_down_with_their_personal_data_and_up_ag
     await migrate.upgrade(empty_url)
     store = Store(empty_url)
     async with store.transaction() as connection:
-        told = await privacy.forget(connection, "a", ["tok_old"])
-        assert told == Erasure(erased=[], waiting={"ord_old": "created"})
+        assert await privacy.mark(connection, "a", ["tok_old"], 10) == ["ord_old"]
+        assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == []
+        assert await privacy.waiting(connection, "a", ["tok_old"]) == {"ord_old": "created"}
         gone = await orders.place(connection, real(6), NOW)
         await orders.move(connection, gone.id, ["created"], "failed", None, NOW)
-        assert (await privacy.forget(connection, "a", ["tok_old"])).erased == [gone.id]
+        assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == [gone.id]
         await idempotency.refuse(connection, "tok_old", "refused", NOW)
     await store.close()
 
@@ -140,7 +140,7 @@ async def test_orders_to_be_forgotten_go_down_with_their_personal_data_and_up_ag
         assert (back.forget, back.email) == (False, "buyer@example.com")
         await orders.move(connection, "ord_old", ["created"], "failed", None, NOW)
         assert await privacy.erase_forgotten(connection, 10) == 0  # the mark was lost on the way down
-        assert (await privacy.forget(connection, "a", ["tok_old"])).erased == ["ord_old"]
+        assert await privacy.erase_account(connection, "a", ["tok_old"], 10) == ["ord_old"]
     await store.close()
     assert await rows(empty_url, ("SELECT DISTINCT email FROM orders", {})) == [[""]]
 

@@ -1,20 +1,25 @@
 """Personal data: erased from orders at their end, by age or on demand, and from nothing else; the order stays."""
 
+import asyncio
 import json
+import time
 from dataclasses import asdict
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 
+from api.orders.retention import forget_account, forget_again
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
 from store.bound_items import is_bound
+from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from store.orders import idempotency, orders, privacy
 from store.records import NewOrder, Order
-from store.schema import deliveries
+from store.schema import deliveries, metadata
 from store.states import ENDED, STATES
-from tests.support.store.fixtures import NOW, NewOrders
+from tests.support.store.fixtures import NOW, NewOrders, sqlite_file
 
 LATER = NOW + timedelta(days=30)
 GONE = {
@@ -26,6 +31,9 @@ GONE = {
     "failure_url": None,
     "callback_url": None,
     "body_digest": None,
+    "code": None,
+    "utm_source": None,
+    "utm_medium": None,
 }
 
 
@@ -37,7 +45,7 @@ async def one_in_each_state(store: Store, new_order: NewOrders) -> dict[str, Ord
             new = NewOrder(**{**asdict(new_order(item)), "body_digest": "digest"})
             await idempotency.claim(connection, new.token_id, state, "digest", 0, NOW)
             order = await orders.place(connection, new, NOW)
-            answer = json.dumps({"status": "success", "order": {"id": order.id, "account": new.account}})
+            answer = json.dumps({"status": "success", "order": {"id": order.id, **personal_of(new)}})
             await idempotency.save(connection, new.token_id, state, order.id, answer)
             before = ["delivered", "created", "processing"]
             moved = None if state == "created" else await orders.move(connection, order.id, before, state, "why", NOW)
@@ -53,6 +61,11 @@ async def as_they_are(store: Store, known: dict[str, Order]) -> dict[str, Order]
             assert read is not None
             found[state] = read
     return found
+
+
+def personal_of(order: NewOrder) -> dict[str, str | None]:
+    """What a response has of the buyer."""
+    return {"account": order.account, "code": order.code}
 
 
 def is_erased(before: Order, after: Order) -> bool:
@@ -76,9 +89,10 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
         for state, order in placed.items():
             kept = (await idempotency.find(connection, order.token_id, state)).stored
             assert kept is not None
-            account = "" if state in ENDED else order.account
-            assert json.loads(kept.response) == {"status": "success", "order": {"id": order.id, "account": account}}
-            assert len(await orders.events(connection, order.id)) == (1 if state == "created" else 2)
+            left = {"account": "", "code": None} if state in ENDED else personal_of(order)
+            assert json.loads(kept.response) == {"status": "success", "order": {"id": order.id, **left}}
+            reasons = [None] if state == "created" else [None, None if state in ENDED else "why"]
+            assert [event.reason for event in await orders.events(connection, order.id)] == reasons
             pending = select(deliveries.c.state).where(deliveries.c.order_id == order.id)
             states = set((await connection.execute(pending)).scalars())
             assert states == ({"failed"} if state in ENDED else {"pending"})
@@ -96,9 +110,12 @@ async def test_an_account_is_forgotten_and_no_other(store: Store, new_order: New
             placed[name] = moved
     async with store.transaction() as connection:
         assert await privacy.owners(connection, "client-17") == {token.token.id: "shop", other.token.id: "other"}
-        done = await privacy.forget(connection, "client-17", [token.token.id])
-        assert sorted(done.erased) == sorted(placed[state].id for state in ENDED)
-        assert done.waiting == {placed[state].id: state for state in STATES if state not in ENDED}
+    kept: list[str] = []
+    done = await forget_account(store, "client-17", [token.token.id], kept.extend)
+    assert sorted(done.erased) == sorted(placed[state].id for state in ENDED)
+    assert done.waiting == {placed[state].id: state for state in STATES if state not in ENDED}
+    assert sorted(kept) == sorted(placed[state].id for state in STATES)
+    async with store.reading() as connection:
         assert await privacy.owners(connection, "nobody") == {}
     after = await as_they_are(store, placed)
     gone = {name for name in placed if asdict(after[name])["email"] == ""}
@@ -112,7 +129,7 @@ async def test_active_orders_are_forgotten_at_their_end(
     async with store.transaction() as connection:
         told = await orders.place(connection, new_order(1), NOW)
         silent = await orders.place(connection, NewOrder(**{**asdict(new_order(2)), "callback_url": None}), NOW)
-        await privacy.forget(connection, "client-17", [token.token.id])
+        assert len(await privacy.mark(connection, "client-17", [token.token.id], 100)) == 2
         assert await privacy.erase_forgotten(connection, 100) == 0
         for order in (told, silent):
             await orders.move(connection, order.id, ["created"], "cancelled", None, NOW)
@@ -132,3 +149,87 @@ async def test_a_trade_taken_back_after_that_is_told_to_nobody(store: Store, new
         moved = await orders.move(connection, placed["completed"].id, ["completed"], "reverted", "back", LATER)
         assert moved is not None
         assert not await is_bound(connection, 730, moved.item)
+
+
+async def ended_orders(store: Store, new_order: NewOrders, count: int) -> None:
+    """So many failed orders of the account, each with a callback that is still to be delivered."""
+    async with store.transaction() as connection:
+        first = await orders.place(connection, new_order(0), NOW)
+        await orders.move(connection, first.id, ["created"], "failed", "why", NOW)
+        for table, key, values in (
+            ("orders", "id, status_key", "'o' || i, 's' || i"),
+            ("order_events", "order_id", "'o' || i"),
+            ("deliveries", "order_id", "'o' || i"),
+        ):
+            columns = ", ".join(
+                column.name for column in metadata.tables[table].c if column.name not in key.split(", ")
+            )
+            await connection.exec_driver_sql(
+                f"INSERT INTO {table} ({key}, {columns}) "
+                f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}) "
+                f"SELECT {values}, {columns} FROM n, {table}"
+            )
+
+
+async def test_orders_go_on_while_a_large_account_is_forgotten(
+    url: str, store: Store, new_order: NewOrders, token: CreatedToken
+) -> None:
+    """A transaction for all of them takes seconds, and every order fails meanwhile."""
+    count = 4_000
+    await ended_orders(store, new_order, count)
+    forgetful = Store(url)  # the command is a process of its own
+    forgetting = asyncio.create_task(forget_account(forgetful, "client-17", [token.token.id], lambda _: None))
+    buyer = Store(url, timeouts=Timeouts(lock=2.0, statement=2.0))
+    longest, item = 0.0, count
+    while not forgetting.done():
+        item += 1
+        began = time.monotonic()
+        async with buyer.transaction() as connection:
+            await orders.place(connection, NewOrder(**{**asdict(new_order(item)), "account": "client-18"}), NOW)
+        longest = max(longest, time.monotonic() - began)
+        await asyncio.sleep(0.01)
+    erasure = await forgetting
+    assert len(erasure.erased) == count
+    assert erasure.waiting == {}
+    assert item > count + 20
+    assert longest < 2.0
+    await forgetful.close()
+    await buyer.close()
+
+
+async def test_a_restored_backup_is_erased_again_by_the_ids(
+    store: Store, new_order: NewOrders, token: CreatedToken
+) -> None:
+    placed = await one_in_each_state(store, new_order)
+    ids = [order.id for order in placed.values()]
+    done = await forget_again(store, [*ids[1:], "ord_of_another_time"])
+    ended = {order.id for order in placed.values() if order.state in ENDED} - {ids[0]}
+    assert set(done.erased) == ended
+    assert set(done.waiting) == set(ids[1:]) - ended
+    assert (await forget_again(store, ids[1:])).erased == []
+    after = await as_they_are(store, placed)
+    assert [order.forget for order in after.values()].count(True) == len(done.waiting)
+    assert after[placed[STATES[0]].state].email == "buyer@example.com"
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+async def test_nothing_is_left_in_any_file(url: str, store: Store, new_order: NewOrders, token: CreatedToken) -> None:
+    secrets = (b"buyer@example.com", b"token=abcdefgh", b"76561198000000001", b"client-17", b"SPRING", b"newsletter")
+
+    def found() -> set[bytes]:
+        file = sqlite_file(url)
+        data = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+        return {secret for secret in secrets if secret in data}
+
+    for item in range(50):
+        async with store.transaction() as connection:
+            order = await orders.place(connection, new_order(item), NOW)
+            await orders.move(connection, order.id, ["created"], "failed", "SPRING it was", NOW)
+    assert found() == set(secrets)
+    reader = store.reading()
+    async with reader as connection:  # keeps the write-ahead log as it was
+        await orders.get(connection, order.id)
+        erasure = await forget_account(store, "client-17", [token.token.id], lambda _: None)
+        assert (len(erasure.erased), erasure.journal_emptied) == (50, False)
+    assert await store.empty_journal(erased=False)
+    assert found() == set()

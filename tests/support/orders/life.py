@@ -9,7 +9,7 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from api.orders.retention import apply_retention
+from api.orders.retention import Erasure, apply_retention, forget_account
 from store.connection.engine import Store
 from store.orders import privacy
 from tests.support.app import new_token
@@ -196,12 +196,12 @@ class Life(RuleBasedStateMachine):
         for order_id in mine:
             self.place_again(order_id)
 
-    async def _forget(self, account: str) -> privacy.Erasure:
+    async def _forget(self, account: str) -> Erasure:
         store = Store(self.database_url)
         try:
-            async with store.transaction() as connection:
+            async with store.reading() as connection:
                 owners = await privacy.owners(connection, account)
-                return await privacy.forget(connection, account, list(owners))
+            return await forget_account(store, account, list(owners), lambda _: None)
         finally:
             await store.close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,33 @@ def test_the_account_may_come_from_stdin_and_be_of_every_token(filled: dict[str,
     assert {one["id"] for one in json.loads(done.stdout)["waiting"]} == {filled["order 0"], filled["order 2"]}
     again = forget("client-17", "--every-token", "--json")
     assert json.loads(again.stdout)["erased"] == []
+
+
+def test_the_ids_are_kept_and_erased_again_after_a_restore(filled: dict[str, str], tmp_path: Path) -> None:
+    backup = shutil.copy(tmp_path / "gear.db", tmp_path / "backup.db")
+    assert forget("client-17", "--token", "shop").exit_code == 0
+    kept = tmp_path / "gear.db.forgotten"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert sorted(kept.read_text().split()) == sorted([filled["order 0"], filled["order 1"]])
+    shutil.copy(backup, tmp_path / "gear.db")
+    again = forget("--again", str(kept), "--json")
+    assert again.exit_code == 0, again.output
+    waiting = [{"id": filled["order 0"], "state": "created"}]
+    assert json.loads(again.stdout) == {"erased": [filled["order 1"]], "waiting": waiting}
+    assert forget("--again", "-", "--json", input=f"{filled['order 1']}\n\n").exit_code == 0
+
+
+def test_nothing_is_erased_whose_ids_cannot_be_kept(filled: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEAR_FORGOTTEN_FILE", "/nowhere/forgotten")
+    result = forget("client-17", "--token", "shop")
+    assert result.exit_code == 1
+    assert "cannot be kept in /nowhere/forgotten (No such file or directory)" in result.stderr
+    monkeypatch.delenv("GEAR_FORGOTTEN_FILE")
+    assert json.loads(forget("client-17", "--token", "shop", "--json").stdout)["erased"] == [filled["order 1"]]
+
+
+@pytest.mark.parametrize("arguments", [(), ("client-17", "--again", "-"), ("--again", "-", "--every-token")])
+def test_an_account_or_a_file_is_named(filled: dict[str, str], arguments: tuple[str, ...]) -> None:
+    result = forget(*arguments)
+    assert result.exit_code == 2
+    assert "name an account, or a file with --again and nothing else" in result.stderr
