@@ -50,7 +50,10 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
-            services = await open_services(settings, platforms, app.state.metrics.count_cache_lookup, resources)
+            metrics = app.state.metrics
+            services = await open_services(
+                settings, platforms, metrics.count_cache_lookup, metrics.set_ejected_nodes, resources
+            )
             app.state.services = services
             app.state.authenticator = Authenticator(services.token_cache, settings.rate_limit)
             app.state.wake_workers = await resources.enter_async_context(order_workers(services))

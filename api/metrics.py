@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
@@ -51,6 +51,16 @@ class RequestMetrics:
             ("result",),
             registry=self._registry,
         )
+        self._ejected_nodes = Gauge(
+            "gear_engine_nodes_ejected",
+            "Nodes of the engine that get no requests because they did not answer",
+            registry=self._registry,
+            multiprocess_mode="livemax",
+        )
+
+    def set_ejected_nodes(self, count: int) -> None:
+        """Notes how many nodes of the engine are left out now."""
+        self._ejected_nodes.set(count)
 
     def count_cache_lookup(self, result: str) -> None:
         """Counts a lookup in the response cache."""

@@ -36,12 +36,16 @@ class Services:
 
 
 async def open_services(
-    settings: Settings, platforms: Platforms, count_lookup: Callable[[Result], None], resources: AsyncExitStack
+    settings: Settings,
+    platforms: Platforms,
+    count_lookup: Callable[[Result], None],
+    set_ejected_nodes: Callable[[int], None],
+    resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = Store(settings.database_url)
     resources.push_async_callback(store.close)
-    engine = Engine(settings, settings.search_timeout)
+    engine = Engine(settings, settings.search_timeout, set_ejected_nodes)
     resources.push_async_callback(engine.close)
     tasks = BackgroundTasks()
     points_in_time = PointsInTime(engine, store, tasks)

@@ -6,14 +6,18 @@ from urllib.parse import unquote, urlsplit
 
 import aiohttp
 import orjson
-from opensearchpy import AIOHttpConnection, AsyncOpenSearch, OpenSearch
+import urllib3
+from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.exceptions import SerializationError
 from opensearchpy.serializer import JSONSerializer
 from pydantic import Field, FilePath, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mappings.names import alias_of
+from mappings.nodes import FailoverTransport, Node, NodePool, OnChange
 from mappings.platforms import PLATFORM_FILES
+
+BLOCKING_CONNECT_SECONDS = 5.0
 
 
 class SearchSettings(BaseSettings):
@@ -82,12 +86,10 @@ class _BytesResponse(aiohttp.ClientResponse):
         return await self.read() if self.ok else await super().text("utf-8", "replace")
 
 
-class _BytesConnection(AIOHttpConnection):
-    """The library's connection with such responses."""
+class _BytesNode(Node):
+    """A node with such responses."""
 
-    async def _create_aiohttp_session(self) -> Any:
-        await super()._create_aiohttp_session()
-        self.session._response_class = _BytesResponse
+    response_class = _BytesResponse
 
 
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
@@ -122,18 +124,32 @@ def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str
 
 
 def connect(settings: SearchSettings, *, timeout: float = 60, retries: int = 3, connections: int = 8) -> OpenSearch:
-    """A blocking client for the command line: `timeout` seconds a call, `retries` on a lost connection."""
-    return OpenSearch(**_options(settings, timeout, retries), pool_maxsize=connections)
+    """A blocking client for the command line: `timeout` seconds a call, `retries` on a lost connection.
+
+    Without `retries` a node that did not answer in time is left out for a while, for callers that try again themselves.
+    """
+    options = _options(settings, timeout, retries)
+    options["timeout"] = urllib3.Timeout(connect=min(timeout, BLOCKING_CONNECT_SECONDS), read=timeout)
+    options["retry_on_timeout"] = retries == 0  # only what is to be tried again is left out
+    return OpenSearch(**options, pool_maxsize=connections)
 
 
 def connect_async(
-    settings: SearchSettings, *, timeout: float = 2.5, retries: int = 1, connections: int = 32, decoded: bool = True
+    settings: SearchSettings,
+    *,
+    timeout: float = 2.5,
+    retries: int = 1,
+    connections: int = 32,
+    decoded: bool = True,
+    on_change: OnChange | None = None,
 ) -> AsyncOpenSearch:
-    """A client for the API: one pool of keep-alive connections, `timeout` seconds a call.
+    """A client for the API: one pool of keep-alive connections a node, `timeout` seconds a call.
 
-    With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them.
+    With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them. `on_change` is
+    called when a node is left out or taken back.
     """
     options = _options(settings, timeout, retries)
+    options |= {"connection_class": Node, "connection_pool_class": NodePool, "transport_class": FailoverTransport}
     if not decoded:
-        options |= {"serializer": _RawResponses(), "connection_class": _BytesConnection}
-    return AsyncOpenSearch(**options, pool_maxsize=connections)
+        options |= {"serializer": _RawResponses(), "connection_class": _BytesNode}
+    return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change)

@@ -74,11 +74,17 @@ class ItemAvailability(Protocol):
 class Engine:
     """Calls OpenSearch through the platforms' aliases."""
 
-    def __init__(self, settings: SearchSettings, timeout: float) -> None:
+    def __init__(
+        self, settings: SearchSettings, timeout: float, on_ejected: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """`on_ejected` is told how many nodes are left out when that changes."""
         self._settings = settings
         self._timeout = timeout
         self._definition = read_definition()
-        self._client: AsyncOpenSearch = connect_async(settings, timeout=timeout, decoded=False)
+        self._on_ejected = on_ejected
+        self._client: AsyncOpenSearch = connect_async(
+            settings, timeout=timeout, decoded=False, on_change=self._nodes_changed
+        )
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -213,6 +219,10 @@ class Engine:
                 if alias in ids and generation is not None:
                     created[ids[alias]] = generation.created_at
         return created
+
+    def _nodes_changed(self, address: str, ejected: int) -> None:
+        log.warning("an engine node is left out, or taken back", node=address, ejected=ejected)
+        self._on_ejected(ejected)
 
     def _aliases(self, platforms: Sequence[Platform]) -> str:
         return ",".join(self._settings.alias(platform.id) for platform in platforms)

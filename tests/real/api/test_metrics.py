@@ -14,25 +14,14 @@ from pathlib import Path
 import httpx
 import psutil
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as strictly_parsed
-from prometheus_client.parser import text_string_to_metric_families
 
 from api.settings import Settings
+from tests.support.api.exposition import samples
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 
 START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
 BACKLOGS = ("gear_index_sync_pending", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds")
-
-Sample = tuple[str, frozenset[tuple[str, str]]]
-
-
-def samples(text: str) -> dict[Sample, float]:
-    """Every sample of an exposition by its name and labels."""
-    return {
-        (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
 
 
 def requests_of(text: str, route: str, status: int) -> float:

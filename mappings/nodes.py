@@ -1,0 +1,229 @@
+"""Engine nodes that hang: left out after a few requests that they let wait, and tried again in the background.
+
+A node that is lost does not refuse connections: it drops packets, or accepts and answers nothing. What tells it from
+one that is slow is silence: it answers no request at all while one waits.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+from opensearchpy import AIOHttpConnection, AsyncTransport, ConnectionPool, exceptions
+from opensearchpy._async.http_aiohttp import OpenSearchClientResponse
+
+CONNECT_SECONDS: Final = 0.75  # an engine is near
+FIRST_TRY_SHARE: Final = 0.4  # of a call's time: then a read is sent to another node too
+MAX_SILENCES: Final = 3  # in a row, before a node is left out
+PROBE_SECONDS: Final = 1.0  # until a node is tried again, doubled each time it does not answer
+MAX_PROBE_SECONDS: Final = 30.0
+NO_ANSWER: Final = ("N/A", "TIMEOUT", 502, 504)  # the client's own words, and those of a proxy without its node
+
+OnChange = Callable[[str, int], None]
+"""Is called with a node's address when it is left out or taken back, and with how many are left out now."""
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Connects soon or not at all."""
+
+    async def connect(self, req: Any, traces: Any, timeout: aiohttp.ClientTimeout) -> Any:  # noqa: ASYNC109  # its name
+        """As the library's; raises TimeoutError."""
+        limited = aiohttp.ClientTimeout(total=timeout.total, sock_connect=CONNECT_SECONDS)
+        return await super().connect(req, traces, limited)
+
+
+class Node(AIOHttpConnection):
+    """A node's connections, and when it last answered."""
+
+    response_class: type[aiohttp.ClientResponse] = OpenSearchClientResponse
+    answered_at = 0.0
+    silences = 0
+    ejections = 0
+
+    async def perform_request(self, *args: Any, **options: Any) -> Any:
+        """As the library's; a connection that was not made in time raises ConnectionError: nothing was sent."""
+        try:
+            response = await super().perform_request(*args, **options)
+        except exceptions.TransportError as error:
+            if isinstance(error.info, aiohttp.ConnectionTimeoutError):
+                raise exceptions.ConnectionError("N/A", str(error.info), error.info) from error
+            if error.status_code not in NO_ANSWER:
+                self._heard()
+            raise
+        self._heard()
+        return response
+
+    async def answers(self) -> bool:
+        """Whether it answers now; what it says does not matter."""
+        try:
+            await super().perform_request("HEAD", "/", timeout=CONNECT_SECONDS)
+        except exceptions.TransportError as error:
+            return error.status_code not in NO_ANSWER
+        return True
+
+    def _heard(self) -> None:
+        self.answered_at = time.monotonic()
+        self.silences = 0
+
+    async def _create_aiohttp_session(self) -> Any:
+        self.loop = self.loop or asyncio.get_running_loop()
+        self.session = aiohttp.ClientSession(
+            headers=self.headers,
+            skip_auto_headers=("accept", "accept-encoding"),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            response_class=self.response_class,
+            connector=_Connector(limit=self._limit or 0, ssl=self._ssl_context),
+        )
+
+
+class NodePool(ConnectionPool):
+    """The nodes of a cluster, without those that are left out; with all of them where none is left."""
+
+    def __init__(self, connections: Any, *, on_change: OnChange | None = None, **options: Any) -> None:
+        super().__init__(connections, **options)
+        self._on_change = on_change
+        self._probes: dict[Node, asyncio.Task[None]] = {}
+
+    def get_connection(self) -> Node:
+        """The next node, which is not the one that the running attempt avoids."""
+        attempt = _running.get()
+        nodes: list[Node] = self.connections or list(self.orig_connections)
+        if len(nodes) > 1 and attempt.avoid is not None:
+            nodes = [node for node in nodes if node is not attempt.avoid]
+        attempt.node = self.selector.select(nodes)
+        return attempt.node
+
+    def mark_dead(self, connection: Node, now: float | None = None) -> None:
+        """Leaves the node out until it answers a probe."""
+        if connection not in self.connections:
+            return
+        self.connections.remove(connection)
+        self._probes[connection] = asyncio.create_task(self._probe(connection))
+        connection.ejections += 1
+        self._changed(connection)
+
+    def mark_live(self, connection: Node) -> None:
+        """Notes that the node has answered a request; takes it back."""
+        connection.ejections = 0
+        if connection in self._probes:
+            self._probes.pop(connection).cancel()
+            self._take_back(connection)
+
+    def note_silence(self, node: Node, since: float) -> bool:
+        """Whether the node has answered nothing since then; it is left out after a few such times in a row."""
+        if node.answered_at > since:
+            return False
+        node.silences += 1
+        if node.silences >= MAX_SILENCES:
+            self.mark_dead(node)
+        return True
+
+    async def stop(self) -> None:
+        """Ends the probes; all connections are to be closed after it."""
+        probes = list(self._probes.values())
+        for probe in probes:
+            probe.cancel()
+        await asyncio.gather(*probes, return_exceptions=True)
+        self.connections = list(self.orig_connections)
+
+    async def _probe(self, node: Node) -> None:
+        pause = min(MAX_PROBE_SECONDS, PROBE_SECONDS * 2**node.ejections)
+        while True:
+            await asyncio.sleep(pause)
+            if await node.answers():
+                break
+            pause = min(MAX_PROBE_SECONDS, 2 * pause)
+        del self._probes[node]
+        self._take_back(node)
+
+    def _take_back(self, node: Node) -> None:
+        node.silences = 0
+        self.connections.append(node)
+        self._changed(node)
+
+    def _changed(self, node: Node) -> None:
+        if self._on_change is not None:
+            self._on_change(node.host, len(self._probes))
+
+
+@dataclass
+class _Attempt:
+    """The node that a request was sent to, and one that it must not be sent to."""
+
+    avoid: Node | None = None
+    node: Node | None = None
+
+
+_running: ContextVar[_Attempt] = ContextVar("attempt")
+
+
+class FailoverTransport(AsyncTransport):
+    """Sends a read that meets a silent node to another one too, within the same deadline."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._attempts: set[asyncio.Task[Any]] = set()
+
+    async def perform_request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
+        """As the library's."""
+        await self._async_call()  # makes the nodes
+        pool = self.connection_pool
+        if not isinstance(pool, NodePool):  # of one node
+            return await super().perform_request(method, url, *args, **options)
+        started, first = time.monotonic(), _Attempt()
+        attempts = [self._start(first, method, url, *args, **options)]
+        try:
+            await asyncio.wait(attempts, timeout=self.kwargs["timeout"] * FIRST_TRY_SHARE)
+            silent = not attempts[0].done() and first.node is not None and pool.note_silence(first.node, started)
+            if silent and _is_read(method, url):
+                attempts.append(self._start(_Attempt(avoid=first.node), method, url, *args, **options))
+            # the other one goes on: a late answer tells a slow node from one that hangs
+            return await _first_answer(attempts)
+        except asyncio.CancelledError:
+            for attempt in attempts:
+                attempt.cancel()
+            raise
+
+    async def close(self) -> None:
+        """Ends the probes and what still waits, and closes all connections."""
+        attempts = list(self._attempts)
+        for attempt in attempts:
+            attempt.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
+        if isinstance(self.connection_pool, NodePool):
+            await self.connection_pool.stop()
+        await super().close()
+
+    def _start(self, attempt: _Attempt, *args: Any, **options: Any) -> "asyncio.Task[Any]":
+        task = asyncio.create_task(self._attempt(attempt, *args, **options))
+        self._attempts.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._attempts.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may wait for it any more
+
+    async def _attempt(self, attempt: _Attempt, *args: Any, **options: Any) -> Any:
+        _running.set(attempt)  # for this task alone
+        return await super().perform_request(*args, **options)
+
+
+async def _first_answer(attempts: Sequence["asyncio.Task[Any]"]) -> Any:
+    """What the first node says that says anything; raises the last error where none does."""
+    for ended in asyncio.as_completed(attempts):
+        try:
+            return await ended
+        except exceptions.TransportError as error:
+            if error.status_code not in NO_ANSWER:
+                raise
+            last = error
+    raise last
+
+
+def _is_read(method: str, url: str) -> bool:
+    return method in ("GET", "HEAD") or url.endswith(("/_search", "/_msearch"))
