@@ -91,6 +91,7 @@ class Readiness:
         try:
             async with asyncio.timeout(self._timeout):
                 await self._store.check()
+                await self._store.check_keys()
         except StoreUnavailable as error:
             return ApiError("store_unavailable", str(error))
         except TimeoutError:

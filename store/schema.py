@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
 REVISION: Final = "0010"
@@ -82,11 +83,11 @@ tokens = Table(
     Column("sha256", Text, nullable=False),
     Column("scopes", Text, nullable=False),  # sorted, separated by one space
     Column("sandbox", Boolean, nullable=False),
-    Column("webhook_secret", Text, nullable=False),  # in clear: callbacks are signed with it
+    Column("webhook_secret", Encrypted, nullable=False),  # not as a hash: callbacks are signed with it
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),
-    Column("previous_webhook_secret", Text),  # signs too, until the moment below
+    Column("previous_webhook_secret", Encrypted),  # signs too, until the moment below
     Column("previous_webhook_secret_until", Instant),
     Column("callbacks_stopped_at", Instant),  # since then none is sent
     Column("callbacks_failed", BigInteger, nullable=False, server_default="0"),  # how many were given up
@@ -102,8 +103,8 @@ webhook_endpoints = Table(
     Column("token_id", Text, ForeignKey("tokens.id", name="webhook_endpoints_token"), nullable=False),
     Column("url", Text, nullable=False),
     Column("exact", Boolean, nullable=False),
-    Column("secret", Text, nullable=False),
-    Column("previous_secret", Text),  # signs too, until the moment below
+    Column("secret", Encrypted, nullable=False),
+    Column("previous_secret", Encrypted),  # signs too, until the moment below
     Column("previous_secret_until", Instant),
     Column("created_at", Instant, nullable=False),
     PrimaryKeyConstraint("id", name="webhook_endpoints_pk"),
@@ -121,9 +122,9 @@ orders = Table(
     Column("item_name", Text, nullable=False),
     Column("item_image", Text),
     Column("account", Text, nullable=False),
-    Column("email", Text, nullable=False),
+    Column("email", Encrypted, nullable=False),
     Column("platform_user_id", Text),
-    Column("trade_link", Text),
+    Column("trade_link", Encrypted),
     Column("code", Text),
     Column("fee_mode", Text, nullable=False),
     Column("currency", Text, nullable=False),
@@ -244,7 +245,7 @@ signing_keys = Table(
     "signing_keys",
     metadata,
     Column("name", Text, nullable=False),
-    Column("value", Text, nullable=False),
+    Column("value", Encrypted, nullable=False),
     Column("created_at", Instant, nullable=False),
     PrimaryKeyConstraint("name", name="signing_keys_pk"),
 )

@@ -36,7 +36,8 @@ async def opened_store() -> AsyncIterator["Store"]:
     from store.connection.engine import Store
     from store.connection.settings import StoreSettings
 
-    store = Store(checked(StoreSettings).database_url)
+    settings = checked(StoreSettings)
+    store = Store(settings.database_url, cipher=settings.cipher)
     try:
         yield store
     finally:

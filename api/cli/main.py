@@ -11,6 +11,7 @@ import click
 
 from api.cli.callbacks import deliver, webhook
 from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.encryption import encryption
 from api.cli.explain import explain
 from api.cli.privacy import forget
 
@@ -209,6 +210,7 @@ def _describe(token: "Token") -> dict[str, Any]:
 
 
 main.add_command(deliver)
+main.add_command(encryption)
 main.add_command(explain)
 main.add_command(forget)
 main.add_command(webhook)

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from store.connection import sqlite
+from store.connection.encryption import Cipher, use_cipher
 from store.connection.errors import map_driver_error
 
 
@@ -28,7 +29,12 @@ class Timeouts:
 
 
 def make_engine(
-    address: URL, timeouts: Timeouts, *, connections: int | None = None, foreign_keys: bool = True
+    address: URL,
+    timeouts: Timeouts,
+    *,
+    connections: int | None = None,
+    foreign_keys: bool = True,
+    cipher: Cipher | None = None,
 ) -> AsyncEngine:
     """An engine that opens nothing yet; without `connections` it has no pool.
 
@@ -51,6 +57,7 @@ def make_engine(
             **pool,
         )
     event.listen(engine.sync_engine, "handle_error", _map_error)
+    use_cipher(engine.dialect, cipher)
     return engine
 
 

@@ -6,15 +6,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.connection.address import database_address
 from store.connection.drivers import Timeouts, make_engine
+from store.connection.encryption import Cipher, is_encrypted
 from store.connection.errors import FILE_GONE, NOT_MIGRATED, TOO_SLOW, StoreUnavailable, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING, JOURNAL_SECONDS, empty_journal
-from store.schema import REVISION
+from store.schema import REVISION, tokens
 
 TRANSACTION_SECONDS: Final = 30.0
 """No transaction lasts longer: a hung database or caller holds no lock for ever. store.outbox relies on it."""
@@ -32,11 +33,12 @@ class Store:
         timeouts: Timeouts | None = None,
         connections: int | None = 10,
         transaction_seconds: float = TRANSACTION_SECONDS,
+        cipher: Cipher | None = None,
     ) -> None:
         address = database_address(url)
         self._timeouts = timeouts or Timeouts()
         self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
-        self._engine = make_engine(address, self._timeouts, connections=connections)
+        self._engine = make_engine(address, self._timeouts, connections=connections, cipher=cipher)
         # SQLite takes one writer at a time and makes the others poll. Writers of this process queue here, in
         # order, so that only other processes are polled for.
         self._writer: asyncio.Lock | None = None
@@ -78,6 +80,12 @@ class Store:
             revisions = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalars().all()
         if len(revisions) != 1 or revisions[0] < REVISION:
             raise StoreUnavailable(NOT_MIGRATED)
+
+    async def check_keys(self) -> None:
+        """Raises StoreUnavailable where the database has encrypted values that the keys do not decrypt."""
+        encrypted = select(tokens.c.webhook_secret).where(is_encrypted(tokens.c.webhook_secret)).limit(1)
+        async with self.reading() as connection:
+            (await connection.execute(encrypted)).all()
 
     async def empty_journal(self, *, erased: bool = True) -> bool:
         """After something was `erased`: empties SQLite's write-ahead log, which still has it; whether nothing is left.

@@ -111,6 +111,7 @@ _POSTGRES_CODES = {
 
 NOT_MIGRATED = "its schema is missing or old: run gear-api migrate"
 FILE_GONE = "its file was removed or replaced while it was open: put it back, or restart this process"
+NO_KEY_FITS = "it has encrypted values, and no key of GEAR_ENCRYPTION_KEYS_FILE decrypts them"
 TOO_SLOW = "it did not answer in time"
 _NO_SCHEMA_CODES = {"42P01", "42703", "3F000"}  # undefined table, undefined column, invalid schema name
 _NO_SCHEMA_TEXTS = ("no such table", "no such column", "has no column named")  # SQLite has no code of its own

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from store.connection.address import database_address
+from store.connection.encryption import Cipher, read_cipher
 
 
 class StoreSettings(BaseSettings):
@@ -22,6 +23,15 @@ class StoreSettings(BaseSettings):
         description="file of the ids of orders that were erased on request; default: beside the SQLite file",
     )
 
+    encryption_keys_file: Path | None = Field(
+        default=None, description="file of keys, one a line, that encrypt secrets and personal data; default: none are"
+    )
+
+    @property
+    def cipher(self) -> Cipher | None:
+        """What encrypts and decrypts; None without keys."""
+        return None if self.encryption_keys_file is None else read_cipher(self.encryption_keys_file)
+
     @property
     def forgotten_ids(self) -> Path | None:
         """Where the ids of orders that were erased on request are kept; None on PostgreSQL without the setting."""
@@ -33,3 +43,10 @@ class StoreSettings(BaseSettings):
     @classmethod
     def _with_driver(cls, value: str) -> str:
         return database_address(value).render_as_string(hide_password=False)
+
+    @field_validator("encryption_keys_file")
+    @classmethod
+    def _with_keys(cls, value: Path | None) -> Path | None:
+        if value is not None:
+            read_cipher(value)
+        return value

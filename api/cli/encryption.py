@@ -1,0 +1,70 @@
+"""`gear-api encryption`: keys of what is encrypted in the database."""
+
+import asyncio
+import json
+import time
+
+import click
+
+from api.cli.context import AS_JSON, checked, opened_store, run_now
+
+BATCH = 200  # rows in one transaction
+PAUSE_SECONDS = 0.02  # between two of them, as long as one took at least: others write meanwhile
+
+
+@click.group()
+def encryption() -> None:
+    """Make and rotate the keys that encrypt secrets and personal data in the database.
+
+    The first key in GEAR_ENCRYPTION_KEYS_FILE encrypts, each of them decrypts.
+
+    Example: gear-api encryption key > keys.txt
+    """
+
+
+@encryption.command()
+def key() -> None:
+    """Print a new key, a line for GEAR_ENCRYPTION_KEYS_FILE.
+
+    Example: (umask 077 && gear-api encryption key > keys.txt)
+    """
+    from store.connection.encryption import new_key
+
+    click.echo(new_key())
+
+
+@encryption.command()
+@AS_JSON
+def rotate(as_json: bool) -> None:
+    """Encrypt everything anew with the first key: after one was put first, or to encrypt what is not.
+
+    Afterwards the other keys decrypt nothing but backups. Safe to run while the service runs, and again.
+
+    Example: gear-api encryption rotate
+    """
+    from store.connection.settings import StoreSettings
+
+    if checked(StoreSettings).cipher is None:
+        message = "GEAR_ENCRYPTION_KEYS_FILE is not set; gear-api encryption key makes a key for it"
+        raise click.ClickException(message)
+    counts = run_now(_rotate())
+    click.echo(f"encrypted anew: {', '.join(f'{count} {table}' for table, count in counts.items())}", err=True)
+    if as_json:
+        click.echo(json.dumps(counts))
+
+
+async def _rotate() -> dict[str, int]:
+    from store import reencryption
+
+    counts = {table.name: 0 for table in reencryption.TABLES}
+    async with opened_store() as store:
+        for table in reencryption.TABLES:
+            after: str | None = ""
+            while after is not None:
+                async with store.transaction() as connection:
+                    started = time.monotonic()
+                    count, after = await reencryption.reencrypt(connection, table, after, BATCH)
+                counts[table.name] += count
+                await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))
+        await store.empty_journal()  # it holds what was not encrypted
+    return counts
