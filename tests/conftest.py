@@ -10,6 +10,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import structlog
 
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
@@ -27,6 +28,11 @@ pytest_plugins = [
 # A machine that stands still for half a second is no fault of what is tested.
 hypothesis.settings.register_profile("gear", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("gear")
+
+# Where no command configures logs, tracebacks are plain: drawing one with all its variables takes seconds.
+structlog.configure(
+    [structlog.processors.add_log_level, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+)
 
 # The tests' PostgreSQL keeps a lock file here; without a folder of one's own it is one for all users of the machine.
 _RUNTIME = Path(tempfile.gettempdir()) / f"gear-tests-{os.getuid()}"

@@ -6,7 +6,7 @@ size of the index, so a small one does, which answers more requests.
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -37,12 +37,11 @@ class Sample:
     rate: float
 
 
-def mixed_bodies(number: int) -> Iterator[Json]:
+def mixed_bodies(number: int, count: int = BODIES) -> Iterator[Json]:
     """The bodies of one run in turn; those that repeat are the same in each run, distinct ones are new."""
     known = workloads()
-    drawn = [
-        bodies_of(known[name], seed=number + 1 if known[name].draw == "distinct" else 1)[:BODIES] for name in MIXED
-    ]
+    mixed = [replace(known[name], bodies=count) for name in MIXED]
+    drawn = [bodies_of(workload, seed=number + 1 if workload.draw == "distinct" else 1) for workload in mixed]
     return chain.from_iterable(zip(*drawn, strict=True))
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
@@ -50,8 +51,9 @@ def workloads() -> dict[str, Workload]:
     return {file.stem: Workload(name=file.stem, **json.loads(file.read_text(encoding="utf-8"))) for file in files}
 
 
+@cache
 def pools() -> Pools:
-    """The values that templates are filled with."""
+    """The values that templates are filled with; cached, since reading the catalogue takes a while."""
     with gzip.open(CATALOGUE) as lines:
         rows = [orjson.loads(line) for line in lines]
     return {

@@ -14,6 +14,11 @@ PACKAGES: Final = ("api", "bench", "indexer", "mappings", "node", "store")
 FILES: Final = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
 TEST_FILES: Final = sorted((ROOT / "tests").rglob("*.py"))
 SUPPRESSION: Final = re.compile(r"#\s*(ruff: *)?(noqa|type: *ignore|pragma: *no cover)(: *[A-Z]+\d+|\[[\w, -]+\])?")
+# Modules that are functions of their arguments, besides those whose docstring says so.
+PURE: Final = (
+    *("api.errors", "api.search.schemas.", "api.search.parsing.", "api.search.query.", "api.search.facets"),
+    *("api.search.groups", "indexer.documents."),
+)
 OPTION: Final = re.compile(r"--[a-z][a-z-]+(/--[a-z-]+)?|gear_[a-z_]+|GEAR_[A-Z_]+")
 """A flag, a metric or a setting, where a string is nothing else."""
 
@@ -43,6 +48,16 @@ def module_of(file: Path) -> str:
 
 
 MODULES: Final = {module_of(file): file for file in FILES}
+
+
+def pure_modules() -> list[str]:
+    """The modules that are called pure: they reach no framework, client or driver, and every branch has a unit test."""
+    return [
+        module
+        for module, file in MODULES.items()
+        if f"{module}.".startswith(PURE)
+        or re.search(r"\bpure\b", ast.get_docstring(tree_of(file)) or "", re.IGNORECASE)
+    ]
 
 
 def names_in(node: ast.AST) -> list[str]:

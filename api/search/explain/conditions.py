@@ -66,11 +66,7 @@ def value_of(item: Json, field: str) -> Any:
 def _clauses(query: SearchQuery) -> list[Clause]:
     """All that the query demands, each as a clause of its own; what only adds to a score is left out."""
     demanded = query.offered["bool"]
-    clauses: list[Clause] = [*demanded.get("must", ()), *demanded.get("filter", ())]
-    clauses += [{"bool": {"must_not": [clause]}} for clause in demanded.get("must_not", ())]
-    if demanded.get("minimum_should_match"):
-        clauses.append({"bool": {key: demanded[key] for key in ("should", "minimum_should_match")}})
-    return clauses
+    return [*demanded.get("must", ()), *demanded.get("filter", ())]
 
 
 def _attachments(condition: AttachmentFilter) -> list[Condition]:

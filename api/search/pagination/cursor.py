@@ -122,8 +122,6 @@ def _without_absent(value: Any) -> Any:
     return {name: part for name, part in fields.items() if part is not None and part not in ([], {})}
 
 
-def _normalized(value: Any) -> str:
+def _normalized(value: Decimal) -> str:
     """A decimal without what its notation adds: 5, 5.0 and 5e0 are one number."""
-    if not isinstance(value, Decimal):
-        raise TypeError
     return str(_EXACT.normalize(value)) if value else "0"

@@ -23,6 +23,7 @@ CASES: dict[str, str] = {
     "finished": '{"query": "asiimov redline "}',
     "codes": '{"query": "m4 redline ft st"}',
     "slang": '{"query": "titan holo kato 2014"}',
+    "either": '{"query": "redline ft/mw"}',
     "case": '{"query": "case"}',
     "amounts": '{"query": "blaze 20-50 <0.01 #661"}',
     "pattern_or_seed": '{"query": "blaze pattern 661"}',

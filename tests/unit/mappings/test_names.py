@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mappings.names import alias_of, generation_name, generation_pattern, parse_generation
+from mappings.names import (
+    alias_of,
+    generation_name,
+    generation_pattern,
+    locks_alias,
+    locks_index,
+    parse_generation,
+)
 
 MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: moment.year >= 1970)
 FINGERPRINTS = st.text("0123456789abcdef", min_size=8, max_size=8)
@@ -76,3 +83,9 @@ def test_foreign_names_are_no_generations(index: str) -> None:
 def test_an_alias_is_named_after_its_platform() -> None:
     assert alias_of("gear", 730) == "gear-730"
     assert generation_pattern("gear-730") == "gear-730-*"
+
+
+def test_the_locks_of_all_platforms_share_an_index_that_is_no_generation() -> None:
+    assert locks_alias("my-gear-730") == locks_alias("my-gear-440") == "my-gear-locks"
+    assert locks_index("my-gear-730") == "my-gear-locks-v1"
+    assert parse_generation("my-gear-730", locks_index("my-gear-730")) is None

@@ -4,16 +4,20 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
+from api.engine.answers import Hit
 from api.errors import ApiError
 from api.http.json_body import parse
-from api.search.context import SearchContext, search_context
+from api.search.context import PointInTime, SearchContext, page_of, search_context
+from api.search.query.request import Position
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms, read_platforms
-from tests.support.search.engines import NoEngine
+from tests.support.search.engines import NoEngine, ScriptedEngine
 
 EURO = Platform(id=1, slug="one", name="One", currency="EUR", minor_digits=2)
 PLATFORMS = Platforms([*read_platforms(), EURO])
+HIT: Hit = {"_source": {"item": Raw(b'{"id":1}')}, "sort": [1]}
 
 
 def context_of(body: dict[str, Any]) -> SearchContext:
@@ -57,3 +61,16 @@ def test_a_cursor_has_no_page(page: int) -> None:
 
 def test_a_cursor_has_no_groups() -> None:
     assert refused({"platform": 730, "cursor": "*", "groupBy": "name"}) == ("validation_failed", ["groupBy"])
+
+
+async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> None:
+    engine = ScriptedEngine(lambda body: {"hits": {"total": {"value": len(body)}, "hits": [HIT]}})
+    context = search_context(engine, PLATFORMS, SearchBody(platform=730, query="ak"))
+    found = page_of(context.query, [await context.source.search({"query": {}, "size": 1})])
+    assert (found.total, found.hits) == (2, [HIT])
+    frozen = context.at(PointInTime(engine, "pit", False, 1.5), Position(20, 35)).parsed_as(context.query.parsed)
+    answers = await frozen.source.search_all([{}, {"size": 1}])
+    assert [answer["hits"]["total"]["value"] for answer in answers] == [1, 2]
+    assert page_of(frozen.query, answers).total == 35, "a cursor knows it from its first page on"
+    pit = {"pit": {"id": "pit", "keep_alive": "1500ms"}}
+    assert engine.round_trips == [[{"query": {}, "size": 1}], [pit], [{"size": 1, **pit}]]

@@ -4,19 +4,25 @@ from typing import Any
 
 import pytest
 
+from api.engine.answers import Answer
+from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
+from api.search.query.request import SearchQuery
 from api.search.relaxation import (
     correctable_words,
     corrections,
     meanings_as_names,
     numbers_as_words,
+    relax,
     relaxations,
     single_word,
     with_similar_words,
 )
+from api.search.schemas.search import SearchBody
 from mappings.platforms import Platform, read_platforms
 from mappings.vocabulary import Vocabulary
+from tests.support.search.engines import ScriptedEngine
 
 CS2 = next(iter(read_platforms()))
 DOTA = Platform(
@@ -205,3 +211,33 @@ def test_each_platform_reads_by_its_own_vocabulary() -> None:
     (other,) = found["others"]
     assert (found["platform"], found["filters"]) == (570, {"rarity": ["Arcana"], "price": {"max": 5}})
     assert (other["platform"], other["filters"]) == (730, {"weapon": ["AK-47"], "price": {"max": 5}})
+
+
+def searched(text: str, *matching: str) -> tuple[SearchContext, ScriptedEngine]:
+    """A search on an engine in which these words of a query match something."""
+    body = SearchBody(query=text)
+
+    def answer(request: Any) -> Answer:
+        return {"hits": {"total": {"value": int(any(word in str(request["query"]) for word in matching))}}}
+
+    engine = ScriptedEngine(answer)
+    return SearchContext(Index(engine, (CS2,)), (CS2,), SearchQuery(body, parse_query(text, [CS2]), 2)), engine
+
+
+async def test_the_first_relaxation_that_finds_something_is_used() -> None:
+    context, engine = searched("redline 20-50", "redline")
+    assert (await relax(context)).query.parsed.relaxation == Relaxation.NUMBERS
+    assert len(engine.round_trips) == 1
+
+
+async def test_typos_are_corrected_after_everything_else() -> None:
+    context, engine = searched("dragn lore", "fuzziness")
+    assert (await relax(context)).query.parsed.relaxation == Relaxation.TYPOS
+    assert len(engine.round_trips) == 2
+
+
+@pytest.mark.parametrize(("text", "round_trips"), [("dragn lore", 2), ("p90 2014", 1), ("under 50", 0)])
+async def test_a_text_that_nothing_matches_keeps_its_strict_parse(text: str, round_trips: int) -> None:
+    context, engine = searched(text)
+    assert await relax(context) is context
+    assert len(engine.round_trips) == round_trips

@@ -34,7 +34,7 @@ def test_too_few_samples_are_no_verdict() -> None:
 
 
 def test_runs_repeat_hot_bodies_and_never_cold_ones() -> None:
-    first, second = list(mixed_bodies(0)), list(mixed_bodies(1))
+    first, second = list(mixed_bodies(0, 100)), list(mixed_bodies(1, 100))
     parts = len(MIXED)
     hot, cold = MIXED.index("hot"), MIXED.index("cold")
     assert first[hot::parts] == second[hot::parts]

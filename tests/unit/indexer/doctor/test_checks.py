@@ -9,9 +9,20 @@ import pytest
 from indexer.doctor import cluster, indices
 from indexer.doctor.checks import PlatformFacts, check_platform
 from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
-from indexer.doctor.findings import Code, Finding, PutSettings, RemoveGeneration, Serve, Severity
+from indexer.doctor.findings import (
+    Code,
+    Finding,
+    PutSettings,
+    RemoveEmptyIndex,
+    RemoveGeneration,
+    Serve,
+    Severity,
+)
+from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
 from indexer.engine.drift import analysis_differences, defined_settings, field_differences
+from indexer.locking.owner import Owner
+from indexer.locking.record import LockRecord
 from indexer.orders.agreement import Disagreement, Tally
 from mappings.definition import read_definition
 from mappings.names import parse_generation
@@ -129,6 +140,7 @@ def test_spare_generations_are_those_that_prune_would_remove() -> None:
         ({"max_result_window": "100"}, Code.RESULT_WINDOW, Severity.ERROR, {"max_result_window": 50_000}),
         ({"max_result_window": "99999"}, Code.RESULT_WINDOW, Severity.WARNING, {"max_result_window": 50_000}),
         ({"auto_expand_replicas": "false"}, Code.REPLICAS, Severity.WARNING, {"auto_expand_replicas": "0-1"}),
+        ({"gc_deletes": "1h"}, Code.SETTINGS, Severity.WARNING, {"gc_deletes": "10m"}),
         ({"number_of_shards": "2"}, Code.SETTINGS, Severity.WARNING, None),
         ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, Severity.ERROR, None),
     ],
@@ -252,3 +264,71 @@ def test_late_masks_say_since_when() -> None:
 def test_a_database_that_cannot_be_asked_says_which_command_helps() -> None:
     assert database_fault(NOT_MIGRATED).remedy == "gear-api migrate"
     assert database_fault("its disk is full").code == Code.DATABASE_UNREACHABLE
+
+
+def test_an_alias_that_is_an_index_is_removed_only_if_it_is_empty() -> None:
+    written = replace(an_index(1), name=ALIAS, generation=None, items=3)
+    (full,) = platform_findings(written)
+    assert (full.code, full.repair) == (Code.ALIAS_IS_INDEX, None)
+    (empty,) = platform_findings(replace(written, items=0))
+    assert empty.repair == RemoveEmptyIndex(ALIAS)
+
+
+def test_what_serves_without_being_ours_or_open_is_an_error() -> None:
+    foreign = replace(an_index(1, ALIAS), name="products", generation=None)
+    assert [(found.code, found.subject) for found in platform_findings(foreign)] == [(Code.ALIAS_FOREIGN, "products")]
+    closed = set_to(an_index(1, ALIAS), verified_before_close="true")
+    assert [found.code for found in platform_findings(closed)] == [Code.CLOSED]
+
+
+@pytest.mark.parametrize(
+    ("index", "comparable"),
+    [
+        (an_index(1, ALIAS), True),
+        (set_to(an_index(1, ALIAS), verified_before_close="true"), False),
+        (an_index(1), False),
+    ],
+)
+def test_orders_are_compared_with_the_one_index_that_serves(index: IndexFacts, comparable: bool) -> None:
+    assert PlatformFacts(730, ALIAS, DEFINITION, (index,)).comparable == (index if comparable else None)
+
+
+def test_an_index_of_another_definition_is_named_with_both_fingerprints() -> None:
+    (drift,) = index_findings(an_index(1, mappings={**an_index(1).mappings, "_meta": {"fingerprint": "00000000"}}))
+    assert f"made with definition 00000000, this version's is {DEFINITION.fingerprint}" in drift.message
+
+
+def test_a_definition_may_fix_the_number_of_copies() -> None:
+    index = {name: value for name, value in DEFINITION.index_settings().items() if name != "auto_expand_replicas"}
+    settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
+    fixed = replace(DEFINITION, body={**DEFINITION.body, "settings": settings})
+    (found,) = indices.check_index(730, set_to(an_index(1), number_of_replicas="0"), fixed, data_nodes=3, room=True)
+    assert found.repair == PutSettings(an_index(1).name, {"number_of_replicas": 1})
+    assert "0 copies where 1 are possible" in found.message
+
+
+def a_lock(owner: Owner, heartbeat: datetime, index: str | None = None) -> LockRecord:
+    beat = heartbeat.isoformat()
+    return LockRecord(owner=owner, command="load", index=index, since=beat, heartbeat=beat, expiry=60)
+
+
+def test_a_load_under_a_lock_is_dead_when_its_owner_is() -> None:
+    owner = Owner(id="a", host="elsewhere", pid=7, machine="another", started="1")
+    unfinished = an_index(
+        2, mappings={**an_index(2).mappings, "_meta": {**an_index(2).mappings["_meta"], "owner": "a"}}
+    )
+    unfinished = set_to(unfinished, refresh_interval="-1")
+    now = datetime.now(UTC)
+
+    def codes(*locks: LockFacts) -> list[Code]:
+        facts = PlatformFacts(
+            730, ALIAS, DEFINITION, (an_index(1, ALIAS), unfinished), locks=locks, stray_tombstones=("gear-x",)
+        )
+        return [found.code for found in check_platform(facts, older_than=3600.0, keep=2)]
+
+    dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD, Code.STRAY_TOMBSTONES]
+    assert codes() == dead[1:]
+    assert codes(LockFacts(a_lock(owner, now, "gear-x"), True)) == []
+    assert codes(LockFacts(a_lock(owner, now, "gear-x"), None)) == [], "it was heard of a moment ago"
+    assert codes(LockFacts(a_lock(owner, now - timedelta(hours=2), "gear-x"), None)) == dead
+    assert codes(LockFacts(a_lock(owner, now, "gear-x"), False)) == dead

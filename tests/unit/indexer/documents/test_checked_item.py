@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from indexer.documents.checked_item import LoadedItem, fast_decoded, item_from_json, item_from_values
+from indexer.documents.checked_item import LoadedItem, checked_item, fast_decoded, item_from_json, item_from_values
 from indexer.documents.refusal import ItemRefusedError
 from mappings.item import MAX_INTEGER, MIN_INTEGER
 
@@ -149,3 +149,11 @@ def test_both_know_the_same_keys_in_the_same_order() -> None:
     shown = LoadedItem.model_validate(FULL).model_dump(by_alias=True, exclude={"listed_at"})
     assert orjson.loads(fast_decoded(orjson.dumps(FULL)).answer) == shown
     assert fast_decoded(orjson.dumps(FULL)).answer == orjson.dumps(shown)
+
+
+def test_what_a_reader_gives_is_json_values_or_its_own_refusal() -> None:
+    assert checked_item(b'{"id": 1, "name": "a"}') == checked_item({"id": 1, "name": "a"})
+    refusal = ItemRefusedError.of_item("no such line", "x")
+    with pytest.raises(ItemRefusedError) as raised:
+        checked_item(refusal)
+    assert raised.value is refusal

@@ -88,3 +88,7 @@ def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(CommandError, match=r"No space left on device.*TMPDIR"):
         fill()
+
+
+def test_a_checksum_is_shown_as_its_four_sums() -> None:
+    assert Checksum.of([0x0001_0002_0003_FFFF, 1]).digest() == "1-2-3-10000"

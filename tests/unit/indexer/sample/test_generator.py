@@ -19,7 +19,7 @@ from indexer.sample.generator import FIRST_ID, Sampler
 from mappings.platforms import Platform, read_platforms
 
 CATALOGUE = Path("data/catalogue.ndjson.gz")
-COUNT = 60_000
+COUNT = 15_000
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,14 @@ def platform() -> Platform:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict[str, Any]]:
+def catalogue() -> list[dict[str, Any]]:
     return read_catalogue(CATALOGUE)
+
+
+@pytest.fixture(scope="module")
+def rows(catalogue: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every fourth row: enough of each kind."""
+    return catalogue[::4]
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +120,8 @@ def test_prices_are_around_the_row_s(listings: list[dict[str, Any]], rows: list[
             assert one["price"] >= price * 0.94 - 0.01
 
 
-def test_less_worn_is_dearer(rows: list[dict[str, Any]], platform: Platform) -> None:
-    row = next(row for row in rows if row["name"] == "AK-47 | Redline (Field-Tested)")
+def test_less_worn_is_more_expensive(catalogue: list[dict[str, Any]], platform: Platform) -> None:
+    row = next(row for row in catalogue if row["name"] == "AK-47 | Redline (Field-Tested)")
     text = b"".join(Sampler([row], platform, 1).batches(2000))
     found = sorted((orjson.loads(line)["paint"]["float"], orjson.loads(line)["price"]) for line in text.splitlines())
     least, most = found[:300], found[-300:]
@@ -129,8 +135,8 @@ def test_the_same_seed_gives_the_same_bytes(lines: list[bytes], rows: list[dict[
     assert other != again
 
 
-def test_the_bytes_are_those_of_any_machine(rows: list[dict[str, Any]], platform: Platform) -> None:
-    few = rows[:: len(rows) // 40]
+def test_the_bytes_are_those_of_any_machine(catalogue: list[dict[str, Any]], platform: Platform) -> None:
+    few = catalogue[:: len(catalogue) // 40]
     digest = hashlib.sha256(b"".join(Sampler(few, platform, 7).batches(500))).hexdigest()
     assert digest == "7ae57c4e0d84f36a1ac9658b6a7892bc18167902cf9e98c10884811a24970454"
 

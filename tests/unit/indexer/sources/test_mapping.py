@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from indexer.documents.checked_item import CheckedItem, item_from_values
-from indexer.documents.refusal import ItemRefusedError
+from indexer.documents.refusal import ItemRefusedError, Refusal
 from indexer.errors import CommandError
 from indexer.sources.item_map import read_item_map
 from indexer.sources.mapping import Mapper
@@ -224,3 +224,9 @@ def test_a_map_that_cannot_be_used_says_why(text: str, message: str, tmp_path: P
 def test_a_map_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"absent\.toml cannot be read"):
         read_item_map(tmp_path / "absent.toml")
+
+
+def test_a_field_without_a_name_in_the_source_is_named_as_ours(tmp_path: Path) -> None:
+    used = mapper(BASE + "price = { constant = 5 }\n", tmp_path)
+    refusals = (Refusal("price", "5", "is wrong"), Refusal(None, "", "is no item"))
+    assert used.with_source_names(refusals) == refusals

@@ -1,14 +1,17 @@
 """The requests that count facets, as golden files in tests/golden/facets, and what is made of their answers."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.engine.answers import Answer, Index
 from api.http.json_body import parse
 from api.search.facets import (
     MAX_BUCKETS,
+    FacetCounting,
     counts_of,
     facet_requests,
     facet_values,
@@ -23,6 +26,7 @@ from api.search.schemas.search import SearchBody
 from mappings.fields import FACETS, Filter
 from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
+from tests.support.search.engines import ScriptedEngine
 
 CASES: dict[str, str] = {
     **{row.name: json.dumps({"facets": [row.name]}) for row in FACETS},
@@ -129,3 +133,71 @@ def test_a_histogram_has_the_occupied_part_of_a_fixed_ladder(
 def test_a_histogram_of_nothing_has_no_span_and_no_buckets() -> None:
     for row in (PRICE, FLOAT):
         assert histogram(row, 2, engine_counts(row, 2, [])) == {"min": None, "max": None, "buckets": []}
+
+
+def counting(text: str, answer: Callable[[Any], Answer]) -> tuple[FacetCounting, ScriptedEngine]:
+    engine = ScriptedEngine(answer)
+    return FacetCounting(Index(engine, tuple(PLATFORMS)), query_of(text)), engine
+
+
+def counted(name: str, **counts: int) -> Answer:
+    buckets = [{"key": value, "doc_count": count} for value, count in counts.items()]
+    return {"aggregations": {name: {"buckets": buckets}}}
+
+
+async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
+    facets, engine = counting('{"facets": ["type"]}', lambda body: counted("type", Knife=2) if body else {"hits": {}})
+    assert await facets.search_all([{}, {}]) == [{"hits": {}}] * 2
+    assert await facets.search_all([{}]) == [{"hits": {}}]
+    assert await facets.search({}) == {"hits": {}}
+    assert await facets.facets() == {"type": [{"value": "Knife", "count": 2}]}
+    assert engine.sizes == [3, 1, 1]
+
+
+async def test_facets_that_no_page_took_along_ask_for_themselves() -> None:
+    facets, engine = counting('{"facets": ["type"]}', lambda _: counted("type", Knife=2))
+    assert await facets.facets() == {"type": [{"value": "Knife", "count": 2}]}
+    assert engine.sizes == [1]
+
+
+async def test_without_facets_nothing_is_counted() -> None:
+    facets, engine = counting("{}", lambda _: {"hits": {}})
+    assert await facets.facets() is None
+    assert await facets.search_all([{}]) == [{"hits": {}}]
+    assert engine.sizes == [1]
+
+
+async def test_a_histogram_takes_no_further_request() -> None:
+    facets, engine = counting('{"facets": ["float"]}', lambda _: {"aggregations": engine_counts(FLOAT, 2, [0.29])})
+    values = await facets.facets()
+    assert values is not None
+    assert values["float"]["buckets"] == [{"from": 0.29, "to": 0.3, "count": 1}]
+    assert engine.sizes == [1]
+
+
+async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> None:
+    def answer(body: Any) -> Answer:
+        return counted("weapon", **({"AWP": 1, "AK-47": 0} if "must_not" in str(body["query"]) else {"AK-47": 9}))
+
+    facets, engine = counting('{"filters": {"weapon": ["ak-47"]}, "facets": ["weapon"]}', answer)
+    assert await facets.facets() == {"weapon": [{"value": "AWP", "count": 1}, {"value": "AK-47", "count": 0}]}
+    assert engine.sizes == [1, 1]
+
+
+async def test_more_values_than_one_answer_holds_are_read_page_by_page() -> None:
+    pages = {None: ("AK-47", 1), "AK-47": ("AWP", 2), "AWP": None}
+
+    def answer(body: Any) -> Answer:
+        aggregation = body["aggregations"]["weapon"]
+        if "composite" not in aggregation:
+            return counted("weapon", **{str(number): 1 for number in range(MAX_BUCKETS)})
+        page = pages[aggregation["composite"].get("after", {}).get("weapon")]
+        if page is None:
+            return {"aggregations": {"weapon": {"buckets": []}}}
+        key = {"weapon": page[0]}
+        return {"aggregations": {"weapon": {"buckets": [{"key": key, "doc_count": page[1]}], "after_key": key}}}
+
+    facets, engine = counting('{"filters": {"weapon": ["AK-47"]}, "facets": ["weapon"]}', answer)
+    assert await facets.facets() == {"weapon": [{"value": "AWP", "count": 2}, {"value": "AK-47", "count": 1}]}
+    # the counts and their three pages, the existing values and their three pages
+    assert engine.sizes == [1] * 8

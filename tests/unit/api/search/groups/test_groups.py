@@ -1,13 +1,18 @@
 """The requests for groups, as golden files in tests/golden/groups, and their order."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
+import orjson
 import pytest
 
 from api.engine.answers import Answer, Hit
+from api.errors import ApiError
 from api.http.json_body import parse
 from api.search import groups
+from api.search.context import Index, Page, SearchContext
 from api.search.groups import Head
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
@@ -15,6 +20,7 @@ from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
+from tests.support.search.engines import ScriptedEngine
 
 PLATFORMS = [one for one in read_platforms() if one.id == 730]
 CASES: dict[str, str] = {
@@ -84,3 +90,81 @@ def test_a_group_whose_offers_have_all_gone_is_not_made_up() -> None:
     empty: Answer = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
     assert groups.group_hits(empty, [5], 2) is None
     assert groups.group_hits(empty, [], 2) == []
+
+
+def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
+    """An engine that has these heads: by group the values that they are sorted by."""
+
+    def answer(body: Any) -> Answer:
+        if "offers" in body.get("aggregations", {}):
+            (terms,) = [clause["terms"] for clause in body["query"]["bool"]["filter"] if "terms" in clause]
+            hits: list[Any] = [
+                {"sort": [1, group, 730, group], "_source": {"item": b'{"id":%d}' % group}} for group in terms["group"]
+            ]
+            stats = {"count": 1, "min": 5, "max": 700}
+            offers = {"doc_count": 2, "price": stats, "float": {"count": 0}}
+            buckets = [{"key": group, **offers} for group in terms["group"]]
+            return {"hits": {"hits": hits}, "aggregations": {"offers": {"buckets": buckets}}}
+        if "names" in body.get("aggregations", {}):
+            return {"hits": {}, "aggregations": {"number": {"count": len(heads)}}}
+        clauses = body["query"]["bool"]["filter"]
+        bounds: list[Any] = [clause["range"]["group"] for clause in clauses if "range" in clause]
+        low, high = (bounds[0]["gte"], bounds[0]["lte"]) if bounds else (groups.MIN_GROUP, groups.MAX_GROUP)
+        within = [{"sort": [1, group, 730, *values, group]} for group, values in heads.items() if low <= group <= high]
+        return {"hits": {"hits": [cast("Hit", hit) for hit in within[: groups.MAX_HEADS]]}}
+
+    return answer
+
+
+def searching(text: str, answer: Callable[[Any], Answer]) -> tuple[SearchContext, ScriptedEngine]:
+    engine, platforms = ScriptedEngine(answer), tuple(PLATFORMS)
+    return SearchContext(Index(engine, platforms), platforms, query_of(text)), engine
+
+
+def ids(page: Page) -> list[int]:
+    return [orjson.loads(orjson.dumps(gear))["id"] for gear in page.gear]
+
+
+async def test_by_price_the_engine_orders_the_groups() -> None:
+    context, _ = searching('{"groupBy": "name", "sort": "price_asc"}', grouping({5: [], -7: []}))
+    page = await groups.grouped_page(context)
+    assert (ids(page), page.total) == ([5, -7], 2)
+    offers = orjson.loads(orjson.dumps(page.gear[0]))["offers"]
+    assert offers == {"count": 2, "priceMin": 0.05, "priceMax": 7.0, "floatMin": None, "floatMax": None}
+
+
+async def test_by_any_other_sort_the_heads_are_ordered_here() -> None:
+    context, _ = searching('{"groupBy": "name", "sort": "newest"}', grouping({5: [10], -7: [20], 8: [15]}))
+    page = await groups.grouped_page(context)
+    assert (ids(page), page.total) == ([-7, 8, 5], 3)
+    assert await groups.rank_of_group(context, 8) == (2, 3)
+    assert await groups.rank_of_group(context, 9) == (None, 3)
+
+
+@pytest.mark.parametrize("sort", ["price_asc", "newest"])
+async def test_more_groups_than_one_answer_holds_are_fetched_by_halves(sort: str) -> None:
+    count = groups.MAX_HEADS + 2  # half of them on each side of 0
+    first, last = -count // 2, count // 2 - 1
+    heads = {group: [group] for group in range(first, last + 1)}
+    context, _ = searching(json.dumps({"groupBy": "name", "sort": sort, "limit": 2}), grouping(heads))
+    page = await groups.grouped_page(context)
+    assert (ids(page), page.total) == ([first, first + 1] if sort == "price_asc" else [last, last - 1], count)
+
+
+async def test_without_groups_no_hits_are_fetched() -> None:
+    page = await groups.grouped_page(searching('{"groupBy": "name", "sort": "newest"}', grouping({}))[0])
+    assert (page.gear, page.total) == ([], 0)
+
+
+async def test_offers_that_change_faster_than_they_are_read_are_an_error() -> None:
+    answer = grouping({5: [10]})
+
+    def changing(body: Any) -> Answer:
+        if "offers" in body.get("aggregations", {}):
+            return {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
+        return answer(body)
+
+    context, engine = searching('{"groupBy": "name", "sort": "newest"}', changing)
+    with pytest.raises(ApiError, match="change faster"):
+        await groups.grouped_page(context)
+    assert len(engine.round_trips) == 2 * groups.MAX_ATTEMPTS

@@ -203,3 +203,14 @@ def test_any_text_gives_amounts_within_it_and_apart(text: str) -> None:
     for one in amounts:
         assert one.values or one.low is not None or one.high is not None
         assert one.low is None or one.high is None or Decimal(0) <= one.low <= one.high
+
+
+@pytest.mark.parametrize("text", ["2014+", "holo 2015+"])
+def test_a_year_and_later_is_no_price(text: str) -> None:
+    assert found(text) == []
+
+
+def test_below_the_least_float_is_below_0() -> None:
+    field, low, high = bounds("float < 0")
+    assert (field, low) == ("float", None)
+    assert high < 0

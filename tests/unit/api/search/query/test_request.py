@@ -48,3 +48,11 @@ def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     checked = SearchBody.model_validate(body)
     query = SearchQuery(checked, parse_query(checked.query, PLATFORMS), minor_digits=2)
     assert query.compares_prices is expected
+
+
+@pytest.mark.parametrize(
+    ("page", "hits", "total", "is_page"),
+    [(1, 20, 30, True), (2, 10, 30, True), (3, 0, 30, True), (1, 19, 30, False), (2, 20, 30, False)],
+)
+def test_a_page_has_the_hits_that_its_total_leaves_for_it(page: int, hits: int, total: int, is_page: bool) -> None:
+    assert query_of(json.dumps({"page": page})).is_page(hits, total) is is_page

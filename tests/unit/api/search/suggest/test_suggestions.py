@@ -1,17 +1,21 @@
 """Suggestions are asked for as in golden files, and put into one order; a typed text is read as it stands."""
 
+from typing import Any
+
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.engine.answers import Answer
 from api.search.parsing.prefix import PrefixQuery
-from api.search.suggest import Suggestion, best, suggestion_queries, suggestion_request, suggestions_of
+from api.search.suggest import Suggestion, best, suggest, suggestion_queries, suggestion_request, suggestions_of
 from mappings.fields import SUGGESTED
 from mappings.folding import fold
 from mappings.platforms import read_platforms
 from tests.support.golden import Golden
 from tests.support.search.clauses import leaves
+from tests.support.search.engines import NoEngine, ScriptedEngine
 
 
 @pytest.mark.parametrize(("name", "fuzzy"), [("strictly", False), ("loosely", True)])
@@ -112,3 +116,39 @@ def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
     assert suggestions_of(begins, answer(("Fade", 4), ("Crown A", 3), ("A Crown", 2))) == [
         Suggestion("Crown A", "sticker", 3, begins=True)
     ]
+
+
+async def suggested(text: str, engine: ScriptedEngine, limit: int = 2) -> list[str]:
+    answered = orjson.loads(await suggest(engine, list(read_platforms()), text, limit))
+    return [suggestion["text"] for suggestion in answered["suggestions"]]
+
+
+async def test_a_text_without_words_takes_no_request() -> None:
+    assert await suggested("  ", NoEngine()) == []
+
+
+async def test_a_letter_or_two_look_for_beginnings_first() -> None:
+    enough = ScriptedEngine(lambda _: answer(("Ak A", 3), ("Ak B", 2)))
+    assert await suggested("ak", enough) == ["Ak A", "Ak A"]  # the same text as an item and as a set
+    few = ScriptedEngine(lambda _: answer())
+    assert await suggested("ak", few) == []
+    beginnings = len(SUGGESTED)
+    assert [len(bodies) for bodies in enough.round_trips] == [beginnings]
+    assert [len(bodies) for bodies in few.round_trips][:2] == [beginnings, 2 * beginnings]
+
+
+async def test_similar_words_are_suggested_only_where_nothing_matches() -> None:
+    engine = ScriptedEngine(lambda body: answer(("Redline", 1)) if "fuzziness" in str(body) else answer())
+    assert set(await suggested("redlnie", engine)) == {"Redline"}
+    assert len(engine.round_trips) == 2
+    assert await suggested("p90 2014", ScriptedEngine(lambda _: answer())) == [], "numbers are never mistyped"
+
+
+async def test_all_values_are_requested_where_the_most_frequent_are_not_enough() -> None:
+    def engine_answer(body: Any) -> Answer:
+        complete = "shard_size" in body["aggs"]["texts"]["terms"]
+        return answer(("Crown", 3)) if complete else answer(("Fade", 4), others=1, error=1)
+
+    engine = ScriptedEngine(engine_answer)
+    assert set(await suggested("crown", engine)) == {"Crown"}
+    assert len(engine.round_trips) == 2

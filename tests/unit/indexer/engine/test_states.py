@@ -1,0 +1,47 @@
+"""The rule for pruning, and what counts as unfinished."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from indexer.engine.states import IndexState, expired, loading_alias, tombstones_index
+from mappings.names import Generation
+
+
+def state(day: int, *, serving: bool = False, loading: bool = False, refresh: str = "1s") -> IndexState:
+    name = f"gear-730-202601{day:02d}000000000-00000000"
+    generation = Generation(datetime(2026, 1, day, tzinfo=UTC), "00000000", name)
+    return IndexState(generation, serving, loading, None, None, None, False, {"refresh_interval": refresh})
+
+
+STATES = [state(1, serving=True), state(2), state(3), state(4, loading=True), state(5)]
+
+
+def day_of(index: str) -> int:
+    return int(index.split("-")[2][6:8])
+
+
+@pytest.mark.parametrize(
+    ("keep", "always", "days"),
+    [(1, [], [2, 3, 5]), (2, [], [2, 3]), (3, [], [2]), (9, [], []), (2, [2], [3, 5]), (1, [3], [2, 5])],
+)
+def test_the_serving_the_named_and_then_the_newest_stay(keep: int, always: list[int], days: list[int]) -> None:
+    names = {one.index for one in STATES if day_of(one.index) in always}
+    assert [day_of(index) for index in expired(STATES, keep, names)] == days
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "index"),
+    [
+        (True, state(1, loading=True)),
+        (True, state(1, refresh="-1")),
+        (False, state(1)),
+        (False, state(1, serving=True, loading=True)),
+    ],
+)
+def test_a_generation_is_unfinished_by_its_alias_or_its_settings(unfinished: bool, index: IndexState) -> None:
+    assert index.unfinished is unfinished
+
+
+def test_what_belongs_to_a_generation_is_named_after_it() -> None:
+    assert (loading_alias("gear-1-x"), tombstones_index("gear-1-x")) == ("gear-1-x-loading", "gear-1-x-tombstones")
