@@ -59,7 +59,9 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -m "not docker" -n $(TEST_WORKERS) --dist loadfile
+	@mkdir -p var
+	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -m "not docker" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: check
 check: environment ## format, lint, types and the tests without servers: a minute, for the inner loop
@@ -75,10 +77,9 @@ bench: environment ## searches of this service and its peers side by side; SIZE=
 	@$(BIN)/python -m bench search --items $(SIZE) --seconds 2 $(BENCH)
 
 .PHONY: coverage
-coverage: environment ## which branches the tests without a network take; the pure modules must have all
+coverage: environment ## fails where a branch of a pure module has no unit test
 	@mkdir -p var
-	@$(BIN)/python -m coverage run -m pytest tests/unit
-	@$(BIN)/python -m coverage report --skip-covered --sort=cover
+	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 --dist worksteal
 
 .PHONY: test-compose
 test-compose: environment ## builds, starts, loads, searches, orders, restarts and removes the containers

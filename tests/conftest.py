@@ -14,6 +14,7 @@ import structlog
 
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
+from tests.support.scheduling import ByEngine, longest_first
 from tests.support.servers import opensearch_url as a_real_engine
 
 pytest_plugins = [
@@ -42,6 +43,16 @@ os.environ.setdefault("XDG_RUNTIME_DIR", str(_RUNTIME))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine | None:
+    """Of the workers of `--dist loadfile`."""
+    return ByEngine(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

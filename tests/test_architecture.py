@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tests.support.scheduling import LONGEST
 from tests.support.source_code import (
     FILES,
     MODULES,
@@ -260,6 +261,10 @@ def test_no_folder_is_crowded() -> None:
     folders = {file.parent for file in FILES}
     counts = {shown(folder): sum(1 for file in folder.glob("*.py") if file.name != "__init__.py") for folder in folders}
     none((name for name, count in counts.items() if count > MAX_FILES), f"more than {MAX_FILES} files")
+
+
+def test_the_longest_test_files_are_still_there() -> None:
+    none(set(LONGEST) - {shown(file) for file in TEST_FILES}, "tests/support/scheduling.py names it")
 
 
 def test_every_folder_says_what_goes_in() -> None:

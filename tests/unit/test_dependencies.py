@@ -30,7 +30,7 @@ UNIMPORTED: Final = {
     "httptools": "uvicorn's HTTP parser",
     "uvloop": "uvicorn's event loop",
     "arro3-io": "imported in the namespace package arro3",
-    **dict.fromkeys(("coverage", "mypy", "pytest-asyncio", "pytest-timeout", "pytest-xdist", "ruff"), "make test"),
+    **dict.fromkeys(("mypy", "pytest-asyncio", "pytest-cov", "pytest-timeout", "ruff"), "make test"),
     "setuptools": "the build backend",
     "types-cachetools": "mypy",
 }

@@ -1,12 +1,9 @@
 """Live changes: put and deleted in what serves and in what is being loaded; the later change wins everywhere."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import orjson
@@ -15,7 +12,6 @@ import pytest
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk
-from tests.support.servers import disposable_node
 
 
 def upsert(place: Place, changed: list[dict[str, Any]], *options: str, code: int = 0) -> dict[str, Any]:
@@ -224,42 +220,3 @@ def test_an_order_placed_while_its_item_is_changed_is_told_again(place: Place, s
     _when(wire, lambda _, path: is_bulk(path), act)
     assert upsert(place, [_changed(1, "sold")])["bound"] == 0
     assert shop.told() == {1: True}
-
-
-# A loader that says when its time is taken: it makes a file before it reads its source.
-_TELLING = """
-from pathlib import Path
-from indexer.cli.main import main
-from indexer.loading.load import Load
-create = Load._create
-Load._create = lambda *arguments: (create(*arguments), Path("created").touch())[0]
-main()
-"""
-
-
-def test_a_delete_during_a_load_is_not_undone_by_a_restart_of_the_engine(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The engine forgets the versions of deleted documents with a restart; the load remembers them."""
-    with disposable_node("live") as node:
-        monkeypatch.setenv("GEAR_OPENSEARCH_URL", node.url)
-        (tmp_path / "all.ndjson").write_bytes(lines(items(6)))
-        assert place.json("load", "all.ndjson", "--platform", "730", "--quiet")["swapped"] is True
-        arguments = [sys.executable, "-c", _TELLING, "load", "-", "--platform", "730", "--quiet", "--json"]
-        environment = {**place.environment, "GEAR_OPENSEARCH_URL": node.url, "PYTHONPATH": ":".join(sys.path)}
-        with subprocess.Popen(
-            arguments, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
-        ) as loader:
-            assert loader.stdin is not None
-            while not (tmp_path / "created").exists():
-                sleep(0.05)
-            assert len(delete(place, "5")["indices"]) == 2
-            node.kill()
-            node.start()
-            loader.stdin.write(lines(items(6)))
-            output, _ = loader.communicate(timeout=120)
-        loaded = orjson.loads(output)
-        assert loaded["error"] is None
-        assert loaded["proof"]["deletedLive"] == 1
-        shown = place.json("status", "--platform", "730")
-        assert (shown["serving"], shown["items"]) == (loaded["index"], 5)

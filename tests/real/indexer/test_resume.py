@@ -1,11 +1,7 @@
 """Killed at any moment: the old index serves, status says what is left, and a load goes on with it or removes it."""
 
-import signal
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,9 +9,8 @@ from indexer.documents.digest import Checksum
 from indexer.errors import CommandError
 from indexer.loading.resume import Checkpoint, Checkpoints, Offset
 from tests.support.indexer.fixtures import Place, items, lines
-from tests.support.indexer.loaders import loader_held
+from tests.support.indexer.loaders import killed_load
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
-from tests.support.servers import disposable_node
 
 MANY = 200
 LOAD = ("load", "many.ndjson", "--platform", "730", "--quiet")
@@ -36,24 +31,6 @@ def _source(place: Place) -> Path:
     return path
 
 
-def _unfinished(place: Place) -> list[dict[str, Any]]:
-    state = place.json("status", "--platform", "730")
-    return [one for one in state["generations"] if one["state"] in ("loading", "unfinished")]
-
-
-def _killed(place: Place, wire: Wire, when: Callable[[str, str], bool], least: int = 0) -> dict[str, Any]:
-    """Kills a load there, once so many records are in its checkpoint; what is left."""
-    with loader_held(place, wire, when, "many.ndjson") as (process, _):
-        deadline = time.monotonic() + 60
-        while (left := _unfinished(place)) and (left[0]["checkpoint"] or {"read": -1})["read"] < least:
-            assert time.monotonic() < deadline
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    wire.rule = pass_all
-    left = _unfinished(place)
-    return left[0] if left else {}
-
-
 def _first(method: str, path: str) -> bool:
     return is_bulk(path)
 
@@ -72,7 +49,7 @@ def test_a_killed_load_is_gone_on_with_from_what_was_acknowledged(place: Place, 
         "in the middle": (lambda method, path: is_bulk(path) and wire.bulks >= before + 4, 21),
         "before the swap": (_settings, MANY + 1),
     }[point]
-    left = _killed(place, wire, when, least)
+    left = killed_load(place, wire, when, least)
     assert place.served() == [1, 2]
     assert left["state"] == "unfinished"
     assert left["checkpoint"]["sources"] == ["many.ndjson"]
@@ -91,7 +68,7 @@ def test_a_killed_load_is_gone_on_with_from_what_was_acknowledged(place: Place, 
 def test_a_load_killed_after_its_swap_is_done_and_tidied_up_by_the_next(place: Place, wire: Wire) -> None:
     _source(place)
     wire.rule = pass_all
-    _killed(place, wire, lambda method, path: method == "DELETE" and path.endswith("-tombstones"))
+    killed_load(place, wire, lambda method, path: method == "DELETE" and path.endswith("-tombstones"))
     assert place.served() == list(range(1000, 1000 + MANY))
     assert any(name.endswith("-tombstones") for name in place.indices())
     error = place.json(*LOAD, "--resume", code=1)["error"]
@@ -104,7 +81,7 @@ def test_what_was_changed_live_meanwhile_is_not_lost(place: Place, wire: Wire) -
     place.load(items(2))
     _source(place)
     before = wire.bulks
-    _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= before + 4, 21)
+    killed_load(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= before + 4, 21)
     place.json("delete", "1003", "1150", "--platform", "730", "--quiet")
     changed = [{"id": number, "name": "changed", "price": 1} for number in (1004, 1151, 7)]
     place.json("upsert", "-", "--platform", "730", "--quiet", stdin=lines(changed))
@@ -118,7 +95,7 @@ def test_what_was_changed_live_meanwhile_is_not_lost(place: Place, wire: Wire) -
 def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: Wire) -> None:
     path = _source(place)
     whole = path.read_bytes()
-    left = _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
+    left = killed_load(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
     path.write_bytes(whole + b"\n")
     error = place.json(*LOAD, "--resume", code=1)["error"]
     assert f"have {len(whole) + 1:,} bytes where those of the interrupted load had {len(whole):,}" in error
@@ -156,23 +133,6 @@ def test_an_engine_that_stays_away_leaves_what_can_be_gone_on_with(place: Place,
     assert (again["index"], again["swapped"]) == (report["index"], True)
     assert again["resumed"] > 0
     assert place.served() == list(range(1000, 1000 + MANY))
-
-
-def test_a_load_goes_on_after_loader_and_engine_were_killed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    _source(place)
-    with disposable_node("resume") as node, Wire(node.url) as wire:
-        monkeypatch.setenv("GEAR_OPENSEARCH_URL", wire.url)
-        place.environment["GEAR_OPENSEARCH_URL"] = wire.url
-        left = _killed(place, wire, lambda method, path: is_bulk(path) and wire.bulks >= 4, 21)
-        node.kill()
-        node.start()
-        report = place.json(*LOAD, "--resume")
-        assert (report["index"], report["proof"]["agrees"], report["proof"]["found"]["items"]) == (
-            left["index"],
-            True,
-            MANY,
-        )
-        assert report["resumed"] >= 20
 
 
 def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place) -> None:

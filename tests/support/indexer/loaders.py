@@ -1,15 +1,17 @@
-"""Loader processes that hang at a chosen request."""
+"""Loader processes that hang or die at a chosen request."""
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from time import monotonic, sleep
 from typing import Any
 
 from tests.support.indexer.fixtures import Place, items, lines
-from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
 
 MANY = 400
 
@@ -45,3 +47,23 @@ def loader_held(place: Place, wire: Wire, when: Callable[[str, str], bool], *arg
         finally:
             end.set()
             process.kill()
+
+
+def unfinished(place: Place) -> list[dict[str, Any]]:
+    """The generations that a load fills, or has left unfinished."""
+    state = place.json("status", "--platform", "730")
+    return [generation for generation in state["generations"] if generation["state"] in ("loading", "unfinished")]
+
+
+def killed_load(place: Place, wire: Wire, when: Callable[[str, str], bool], min_records: int = 0) -> dict[str, Any]:
+    """Kills a load of many.ndjson there, once so many records are in its checkpoint; the generation that is left."""
+    with loader_held(place, wire, when, "many.ndjson") as (process, _):
+        deadline = monotonic() + 60
+        while (left := unfinished(place)) and (left[0]["checkpoint"] or {"read": -1})["read"] < min_records:
+            assert monotonic() < deadline
+            sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    wire.rule = pass_all
+    left = unfinished(place)
+    return left[0] if left else {}

@@ -16,8 +16,8 @@ ANSWER = b'{%b, "hits": {"total": {"value": 7}, "hits": [%b]}}' % (SHARDS, HIT)
 def test_items_are_given_as_they_were_loaded() -> None:
     answer = answers.all_shards_of(answers.read_answer(ANSWER))
     assert answers.total_of(answer) == 7
-    assert orjson.dumps(answers.gear_of(answer)) == b'[{"id":1, "price":2.10}]'
-    assert answers.gear_of({"hits": {}}) == [], "the engine leaves the key out where there are none"
+    assert orjson.dumps([answers.item_of(hit) for hit in answers.hits_of(answer)]) == b'[{"id":1, "price":2.10}]'
+    assert answers.hits_of({"hits": {}}) == [], "the engine leaves the key out where there are none"
 
 
 def test_a_multi_search_has_an_answer_for_each_body() -> None:
@@ -43,5 +43,6 @@ def test_any_other_answer_is_read_as_json() -> None:
     [{"timed_out": True}, {"_shards": {"total": 2, "failed": 1}}, {"_shards": {"total": 0}}, {"_shards": {}}],
 )
 def test_a_partial_answer_counts_as_none(fault: Any) -> None:
+    answer: Any = {"_shards": {"total": 1, "failed": 0}, **fault}
     with pytest.raises(BadAnswerError, match="only a part"):
-        answers.all_shards_of({"_shards": {"total": 1, "failed": 0}, **fault})
+        answers.all_shards_of(answer)

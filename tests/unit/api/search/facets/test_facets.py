@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.engine.answers import Answer, Index
+from api.engine.answers import Answer
 from api.http.json_body import parse
+from api.search.context import Index
 from api.search.facets import (
     MAX_BUCKETS,
     FacetCounting,

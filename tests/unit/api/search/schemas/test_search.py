@@ -12,6 +12,7 @@ from api.search.schemas.search import (
     MAX_LIMIT,
     MAX_QUERY_CHARACTERS,
     SearchBody,
+    SearchHit,
 )
 from mappings.fields import FILTERS, SORTS, Kind
 
@@ -206,3 +207,9 @@ def test_unknown_filters_and_several_faults_are_all_named() -> None:
         "limit",
         "page",
     ]
+
+
+def test_a_hit_has_offers_only_where_groups_were_asked_for() -> None:
+    schema = SearchHit.model_json_schema(mode="serialization")
+    assert "offers" in schema["properties"]
+    assert "offers" not in schema["required"]
