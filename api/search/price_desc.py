@@ -80,9 +80,10 @@ class PriceHistogram:
 class PriceHistograms:
     """The price histograms of platforms, counted at first use and refreshed in the background."""
 
-    def __init__(self, ask: AskEngine, tasks: BackgroundTasks) -> None:
+    def __init__(self, ask: AskEngine, tasks: BackgroundTasks, clock: Callable[[], float] = monotonic) -> None:
         self._ask = ask
         self._tasks = tasks
+        self._clock = clock
         self._counted: dict[tuple[int, ...], tuple[float, PriceHistogram]] = {}  # with when to refresh it
         self._in_flight: dict[tuple[int, ...], asyncio.Task[PriceHistogram]] = {}
 
@@ -90,7 +91,7 @@ class PriceHistograms:
         """The histogram; the first caller waits for it, later ones get the last one while it is refreshed."""
         key = tuple(platform.id for platform in platforms)
         due, histogram = self._counted.get(key, (-math.inf, None))
-        if monotonic() >= due and key not in self._in_flight:
+        if self._clock() >= due and key not in self._in_flight:
             self._in_flight[key] = self._tasks.start(self._count(key, platforms))
         # a caller that goes away leaves the task to the others
         return await asyncio.shield(self._in_flight[key]) if histogram is None else histogram
@@ -109,7 +110,7 @@ class PriceHistograms:
             lifetime, (_, histogram) = RETRY_SECONDS, self._counted.get(key, (0.0, PriceHistogram(())))
         finally:
             del self._in_flight[key]
-        self._counted[key] = (monotonic() + lifetime, histogram)
+        self._counted[key] = (self._clock() + lifetime, histogram)
         return histogram
 
 

@@ -74,7 +74,9 @@ class FinishedAttempt:
     next_attempt_at: datetime | None
 
 
-async def record(connection: AsyncConnection, finished: Sequence[FinishedAttempt]) -> bool:
+async def record(
+    connection: AsyncConnection, finished: Sequence[FinishedAttempt], max_attempts: int = MAX_ATTEMPTS
+) -> bool:
     """Records the attempts, and of each delivery its state and when it is tried again; returns whether that made the
     next event of one of their orders due.
 
@@ -90,9 +92,9 @@ async def record(connection: AsyncConnection, finished: Sequence[FinishedAttempt
         if changes:
             await connection.execute(statement, changes)
     await connection.execute(_RECORD, [_attempt(row) for row in finished])
-    full = [(row.work.order.id, row.work.n) for row in finished if row.work.attempts >= MAX_ATTEMPTS]
+    full = [(row.work.order.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
-        await connection.execute(_TRIM, {"full": full, "max_attempts": MAX_ATTEMPTS})
+        await connection.execute(_TRIM, {"full": full, "max_attempts": max_attempts})
     failed = Counter(row.work.order.token_id for row in finished if row.state == "failed")
     if failed:  # in one order for all, so that no two wait for each other's
         await connection.execute(

@@ -14,7 +14,7 @@ from store.orders import orders
 from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
-from tests.support.orders.desk import Desk, desk_at, new_order
+from tests.support.orders.desk import Desk, desk_at, order_with_callback
 from tests.support.receiver import Receiver, answers
 from tests.support.store.migrated import migrated
 
@@ -38,7 +38,7 @@ async def shown(folder: Path, **fields: Any) -> AsyncIterator[Shown]:
     settings = settings_for("http://127.0.0.1:1", "none", folder)
     await migrated(settings.database_url)
     async with desk_at(settings.database_url) as desk:
-        new = replace(new_order(desk.token.token.id, None), **fields)
+        new = replace(order_with_callback(desk.token.token.id, None), **fields)
         async with desk.store.transaction() as connection:
             order = await orders.place(connection, new, datetime.now(UTC))
         async with served(settings) as address:

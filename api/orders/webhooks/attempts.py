@@ -19,8 +19,9 @@ MAX_BATCH: Final = 50  # one transaction: SQLite's lock is free again well withi
 class AttemptRecorder:
     """Records finished attempts in batches, one commit after the other."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, max_attempts: int) -> None:
         self._store = store
+        self._max_attempts = max_attempts
         self._committing = asyncio.Lock()
         self._open: tuple[list[FinishedAttempt], asyncio.Task[bool]] | None = None
         self._commits: set[asyncio.Task[bool]] = set()
@@ -52,4 +53,4 @@ class AttemptRecorder:
             if self._open is not None and self._open[0] is batch:
                 self._open = None
             async with self._store.transaction() as connection:
-                return await attempts.record(connection, batch)
+                return await attempts.record(connection, batch, self._max_attempts)

@@ -25,7 +25,7 @@ from mappings.platforms import Platform, Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import deliveries
-from store.outbox.attempts import FinishedAttempt
+from store.outbox.attempts import MAX_ATTEMPTS, FinishedAttempt
 from store.records import Attempt, DeliveryWork
 
 POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent within the second of the contract
@@ -41,7 +41,7 @@ def utc_now() -> datetime:
 
 
 class Dispatcher:
-    """Sends due callbacks. Tests choose `delays`, `clock` and `stop_seconds`."""
+    """Sends due callbacks. Tests choose `delays`, `clock`, `stop_seconds` and `max_attempts`."""
 
     def __init__(
         self,
@@ -53,12 +53,13 @@ class Dispatcher:
         delays: tuple[timedelta, ...] = schedule.RETRY_DELAYS,
         clock: Callable[[], datetime] = utc_now,
         stop_seconds: float = STOP_SECONDS,
+        max_attempts: int = MAX_ATTEMPTS,
     ) -> None:
         self._store = store
         self._platforms = platforms
         self._public_url = public_url
         self._sender = sender
-        self._recorder = AttemptRecorder(store)
+        self._recorder = AttemptRecorder(store, max_attempts)
         self._delays = delays
         self._clock = clock
         self._stop_seconds = stop_seconds

@@ -1,6 +1,7 @@
 """Tokens whose receivers all hang: nobody else's callbacks wait for them."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
 
@@ -10,9 +11,9 @@ from api.orders.webhooks.addresses import Address
 from api.orders.webhooks.sender import Sender
 from store.auth import tokens
 from store.orders import orders
-from store.records import NewOrder, Order
+from store.records import Order
 from tests.support import receiver as behaviours
-from tests.support.orders.desk import Desk, dispatching, new_order
+from tests.support.orders.desk import Desk, dispatching, order_with_callback
 from tests.support.orders.shop import eventually
 from tests.support.receiver import Receiver
 
@@ -31,7 +32,7 @@ async def place_hanging(desk: Desk, name: str, port: int, *, sandbox: bool) -> N
         token = await tokens.create(connection, name, ["order"], sandbox, None, datetime.now(UTC))
         for number in range(HOSTS):
             url = f"http://{name}-{number}.example.com:{port}/hook"
-            new = NewOrder(**{**vars(new_order(token.token.id, url)), "sandbox": sandbox})
+            new = replace(order_with_callback(token.token.id, url), sandbox=sandbox)
             await orders.place(connection, new, datetime.now(UTC))
 
 

@@ -283,12 +283,11 @@ async def test_an_unexpected_exception_counts_as_an_attempt(sqlite_url: str) -> 
         assert await _said(logs, "callback attempt failed unexpectedly; report it")
 
 
-async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.outbox.attempts.MAX_ATTEMPTS", 3)
+async def test_the_log_of_attempts_does_not_grow_without_end(sqlite_url: str) -> None:
     async with desk_at(sqlite_url) as desk:
         with Receiver(answers(500)) as receiver:
             order = await desk.place(receiver.url)
-            async with dispatching(desk.store, delays=(timedelta(milliseconds=10),) * 6):
+            async with dispatching(desk.store, delays=(timedelta(milliseconds=10),) * 6, max_attempts=3):
                 await desk.until(order, "failed")
         assert len(await desk.outcomes(order)) == 3
 

@@ -180,7 +180,14 @@ async def _time_passes(store: Store) -> None:
         await connection.execute(update(deliveries).where(pending).values(leased_until=None))
         due = (pending, deliveries.c.next_attempt_at.is_not(None))
         await connection.execute(update(deliveries).where(*due).values(next_attempt_at=now))
-    await asyncio.sleep(1.0)  # for what is due to be sent
+
+    async def sent() -> bool:
+        """Whether every callback that is due has had its attempt."""
+        async with store.reading() as connection:
+            due = (pending, deliveries.c.next_attempt_at <= now)
+            return (await connection.execute(select(deliveries.c.n).where(*due).limit(1))).first() is None
+
+    await until(sent, SETTLE_SECONDS)
 
 
 async def _undelivered(store: Store) -> int:

@@ -66,7 +66,7 @@ async def test_any_text_is_just_text(app: RunningApp, text: str) -> None:
         assert answer.json()["total"] == len(answer.json()["gear"])
 
 
-@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=200), value=st.text(min_size=1, max_size=100))
 async def test_any_characters_are_just_text(app: RunningApp, text: str, value: str) -> None:
     answer = await app.search({"query": text, "filters": {"color": [value], "set": [value]}})
@@ -142,7 +142,7 @@ SHAPES = st.recursive(
 )
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(body=SHAPES)
 async def test_bodies_of_any_shape_are_answered_or_refused(app: RunningApp, body: Any) -> None:
     text = json.dumps(body)

@@ -95,7 +95,7 @@ def ask_by_the_schema(document: Document, served: httpx.Client, method: str, pat
     headers = {"Authorization": served.headers["Authorization"]}
     with requests.Session() as session:
 
-        @settings(max_examples=40, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=15, database=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy(generation_mode=mode))
         def ask(case: Any) -> None:
             answer = case.call(base_url=str(served.base_url), session=session, headers=headers)

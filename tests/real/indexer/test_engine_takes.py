@@ -77,7 +77,7 @@ def _platform() -> Platform:
     return found
 
 
-@settings(max_examples=60, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, database=None, suppress_health_check=list(HealthCheck))
 @given(found=st.lists(ITEMS, min_size=1, max_size=40))
 def test_accepted_items_are_taken_and_given_back_as_they_are(
     empty_index: tuple[OpenSearch, str], found: list[dict[str, Any]]

@@ -132,7 +132,7 @@ def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
 
 
 @given(st.integers(0, 9214646399 * 10**9))
-@settings(max_examples=200, database=None)
+@settings(max_examples=60, database=None)
 def test_timestamps_come_back_to_the_nanosecond(nanoseconds: int) -> None:
     item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": timestamp(nanoseconds)})
     assert item.listed_at == nanoseconds

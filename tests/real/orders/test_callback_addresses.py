@@ -36,17 +36,19 @@ async def sent(
     allow_insecure: bool = False,
     seconds: float = 10.0,
     trusted: ssl.SSLContext | None = None,
+    sender_class: type[Sender] = Sender,
 ) -> Sent:
     """One attempt at this address."""
     message = Message(url, b'{"type":"order.created"}', {"Content-Type": "application/json", "webhook-id": "msg_1"})
-    async with Sender(allow_insecure, lookup=lookup, seconds=seconds, certificates=trusted) as sender:
+    async with sender_class(allow_insecure, lookup=lookup, seconds=seconds, certificates=trusted) as sender:
         return await sender.send(message)
 
 
-@pytest.fixture
-def text_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the check of the URL's text had a hole, to see that the ones behind it have none."""
-    monkeypatch.setattr("api.orders.webhooks.sender.url_problem", lambda *_, **__: None)
+class UncheckedText(Sender):
+    """As if the check of the URL's text had a hole, to see that the ones after it have none."""
+
+    def problem_of(self, url: str) -> str | None:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,6 @@ async def test_a_text_that_gives_itself_away_is_refused_before_a_name_is_asked_f
         assert receiver.connections == 0
 
 
-@pytest.mark.usefixtures("text_is_not_checked")
 @pytest.mark.parametrize(
     "host",
     [
@@ -119,9 +120,9 @@ async def test_a_text_that_gives_itself_away_is_refused_before_a_name_is_asked_f
         *("[::1]", "[::ffff:127.0.0.1]", "localhost", "localhost.", "127。0。0。1"),
     ],
 )
-async def test_behind_the_text_the_resolver_and_the_socket_check_again(host: str) -> None:
+async def test_after_the_text_the_resolver_and_the_socket_check_again(host: str) -> None:
     with Receiver() as receiver:
-        result = await sent(f"http://{host}:{receiver.port}/")
+        result = await sent(f"http://{host}:{receiver.port}/", sender_class=UncheckedText)
         # what the client itself takes for no address at all does not even come as far as our check
         assert result.outcome in ("refused", "unreachable")
         assert receiver.connections == 0

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from store.auth import tokens
 from store.orders import orders
-from tests.support.orders.desk import Desk, dispatching, new_order
+from tests.support.orders.desk import Desk, dispatching, order_with_callback
 from tests.support.orders.shop import eventually
 from tests.support.receiver import Receiver, answers
 
@@ -59,7 +59,9 @@ async def test_what_is_rolled_back_is_never_told(desk: Desk) -> None:
 
         async def give_up() -> None:
             async with desk.store.transaction() as connection:
-                await orders.place(connection, new_order(desk.token.token.id, receiver.url), datetime.now(UTC))
+                await orders.place(
+                    connection, order_with_callback(desk.token.token.id, receiver.url), datetime.now(UTC)
+                )
                 raise RuntimeError
 
         with pytest.raises(RuntimeError):

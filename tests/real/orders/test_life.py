@@ -15,7 +15,7 @@ from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
 
 
-@pytest.mark.parametrize(("kind", "examples"), [("sqlite", 15), ("postgresql", 5)])
+@pytest.mark.parametrize(("kind", "examples"), [("sqlite", 8), ("postgresql", 3)])
 def test_orders_live_as_the_model_says(
     opensearch_url: str, index_prefix: str, tmp_path: Path, postgres: Postgres, kind: str, examples: int
 ) -> None:

@@ -10,27 +10,12 @@ import pytest
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.records import NewOrder, Order
+from store.records import Order
 from tests.support.api.envelope import error_of
 from tests.support.orders.shop import FREE, KNIFE, NEGATIVE, Shop
+from tests.support.store.new_order import new_order
 
 BEGAN = datetime(2026, 8, 1, 12, 0, tzinfo=UTC)
-
-
-def new_order(token_id: str, item: int, account: str) -> NewOrder:
-    return NewOrder(
-        token_id=token_id,
-        platform=730,
-        item=item,
-        item_name="AK-47 | Redline",
-        account=account,
-        email="buyer@example.com",
-        fee_mode="excluded",
-        currency="USD",
-        price_minor=2140,
-        fee_minor=107,
-        total_minor=2247,
-    )
 
 
 async def fill(store: Store, count: int) -> tuple[str, list[Order]]:
@@ -40,7 +25,9 @@ async def fill(store: Store, count: int) -> tuple[str, list[Order]]:
         owner = await tokens.create(connection, "filled", ["order"], False, None, BEGAN)
         for number in range(count):
             at = BEGAN + timedelta(microseconds=number // 3)
-            order = await orders.place(connection, new_order(owner.token.id, number, f"client-{number % 5}"), at)
+            order = await orders.place(
+                connection, new_order(owner.token.id, number, account=f"client-{number % 5}"), at
+            )
             if number % 4 == 0:
                 moved = await orders.move(connection, order.id, ["created"], "cancelled", None, at)
                 assert moved is not None

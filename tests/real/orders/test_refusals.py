@@ -1,5 +1,7 @@
 """Refusals: what cannot be ordered is answered with the one envelope, the code and the field, and nothing is bound."""
 
+import secrets
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,10 +14,30 @@ from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
+from tests.support.indices import drop_indices
 from tests.support.orders.shop import KNIFE, PRICELESS, Shop, bearer, load, opened
+from tests.support.store.postgres import Postgres
 
 OWNER = "76561198000000001"
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_123"
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+async def refusing_shop(
+    request: pytest.FixtureRequest, opensearch_url: str, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Shop]:
+    """A running app on each database that refuses everything; its item can still be ordered afterwards."""
+    more = {"database_url": await postgres.new_database("refusals")} if request.param == "postgresql" else {}
+    prefix = f"t{secrets.token_hex(5)}"
+    folder = tmp_path_factory.mktemp("refusals")
+    settings = settings_for(opensearch_url, prefix, folder, fee_rate="0.05", **more)
+    try:
+        await load(settings)
+        async with opened(settings) as shop:
+            yield shop
+            assert (await shop.order()).status_code == 201
+    finally:
+        drop_indices(opensearch_url, prefix)
 
 
 @pytest.mark.parametrize(
@@ -60,15 +82,15 @@ LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_1
     ],
 )
 async def test_an_order_that_breaks_a_rule_is_refused(
-    small_shop: Shop, fields: dict[str, Any], code: str, named: list[str]
+    refusing_shop: Shop, fields: dict[str, Any], code: str, named: list[str]
 ) -> None:
     body = {**ORDER_BODIES["least"], **fields}
-    answer = await small_shop.app.client.post("/v1/gear", json=body)
+    answer = await refusing_shop.app.client.post("/v1/gear", json=body)
     error = error_of(answer)
     assert error["code"] == code
     assert [detail["field"] for detail in error["details"]] == named
     assert len(error["message"]) < 300
-    assert (await small_shop.order()).status_code == 201  # nothing was bound
+    assert (await refusing_shop.get("/v1/orders")).json()["orders"] == []
 
 
 async def test_a_changed_price_is_told(small_shop: Shop) -> None:
@@ -123,9 +145,9 @@ class Sent:
     ],
     ids=lambda sent: f"{sent.method} {sent.path[:30]} {sent.code}",
 )
-async def test_every_refusal_is_the_envelope(shop: Shop, sent: Sent) -> None:
+async def test_every_refusal_is_the_envelope(refusing_shop: Shop, sent: Sent) -> None:
     headers = {"Content-Type": sent.kind}
-    answer = await shop.app.client.request(sent.method, sent.path, content=sent.content, headers=headers)
+    answer = await refusing_shop.app.client.request(sent.method, sent.path, content=sent.content, headers=headers)
     assert error_of(answer)["code"] == sent.code
 
 

@@ -148,7 +148,7 @@ def test_a_changed_cursor_is_a_422(searched_items: SearchedItems) -> None:
     first: str = asked("*").json()["nextCursor"]
     texts = st.text(max_size=2) | st.text("Aa-_=+/", max_size=2)
 
-    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
     @given(place=st.integers(0, len(first)), cut=st.integers(0, 3), put=texts)
     def ask(place: int, cut: int, put: str) -> None:
         changed = first[:place] + put + first[place + cut :]

@@ -199,7 +199,7 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
         await engine.close()
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_reasons_are_the_truth(searched_items: SearchedItems, opensearch_url: str, data: Any) -> None:
     body = {**data.draw(bodies(searched_items.known)), "groupBy": None}  # the place is told among items

@@ -80,7 +80,7 @@ def test_suggestions_are_what_a_plain_count_gives(client: httpx.Client, text: st
         assert asked(client, q=text, limit=limit) == expected(ITEMS, text, limit)
 
 
-@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_of_a_name_is_typed_is_suggested_as_a_plain_count_gives(client: httpx.Client, data: Any) -> None:
     item = data.draw(st.sampled_from(ITEMS))
@@ -94,7 +94,7 @@ def test_whatever_of_a_name_is_typed_is_suggested_as_a_plain_count_gives(client:
     assert asked(client, q=text, platform="730") == expected(ITEMS, text, 8)
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(text=st.text(min_size=1, max_size=100))
 def test_any_text_is_just_text(client: httpx.Client, text: str) -> None:
     assert client.get("/v1/gear/suggest", params={"q": text}).status_code == 200

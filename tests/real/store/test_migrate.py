@@ -24,8 +24,9 @@ from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
 from store.orders import orders
 from store.outbox import redelivery
-from store.records import NewOrder, Order
+from store.records import Order
 from tests.support.store.fixtures import NOW
+from tests.support.store.new_order import new_order
 
 
 async def inspected(url: str, look: Callable[[Connection], Any]) -> Any:
@@ -64,20 +65,7 @@ async def fill(url: str) -> Order:
     try:
         async with store.transaction() as connection:
             created = await tokens.create(connection, "shop", ["order"], False, None, NOW)
-            new = NewOrder(
-                token_id=created.token.id,
-                platform=730,
-                item=5,
-                item_name="AK-47 | Redline",
-                account="a",
-                email="buyer@example.com",
-                fee_mode="included",
-                currency="USD",
-                price_minor=1,
-                fee_minor=0,
-                total_minor=1,
-                callback_url="https://shop.example/hook",
-            )
+            new = new_order(created.token.id, 5, callback_url="https://shop.example/hook")
             return await orders.place(connection, new, NOW)
     finally:
         await store.close()

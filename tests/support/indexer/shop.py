@@ -10,8 +10,8 @@ from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
 from store.outbox.index_outbox import IndexUpdate
-from tests.support.store.buyer import an_order
 from tests.support.store.migrated import migrated
+from tests.support.store.new_order import new_order
 
 
 class Shop:
@@ -48,7 +48,7 @@ class Shop:
         async def work(store: Store) -> None:
             for number in numbers:
                 async with store.transaction() as connection:
-                    order = await orders.place(connection, an_order(self._token, number), datetime.now(UTC))
+                    order = await orders.place(connection, new_order(self._token, number), datetime.now(UTC))
                 self._orders[number] = order.id
 
         self._run(work)

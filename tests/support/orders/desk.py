@@ -18,6 +18,7 @@ from store.outbox import deliveries, redelivery
 from store.outbox.redelivery import Delivery
 from store.records import NewOrder, Order
 from tests.support.orders.shop import eventually
+from tests.support.store.new_order import new_order
 
 PUBLIC_URL = "http://gear.test"
 QUICK = (timedelta(milliseconds=50),) * 3
@@ -38,7 +39,7 @@ class Desk:
         """An order, as the service keeps one."""
         async with self.store.transaction() as connection:
             return await orders.place(
-                connection, new_order((token or self.token).token.id, callback_url), datetime.now(UTC)
+                connection, order_with_callback((token or self.token).token.id, callback_url), datetime.now(UTC)
             )
 
     async def move(self, order: Order, *states: str) -> Order:
@@ -90,22 +91,9 @@ class Desk:
             return (await deliveries.overdue(connection, datetime.now(UTC)))[0]
 
 
-def new_order(token_id: str, callback_url: str | None) -> NewOrder:
+def order_with_callback(token_id: str, callback_url: str | None) -> NewOrder:
     """An order of an item that no other one has."""
-    return NewOrder(
-        token_id=token_id,
-        platform=730,
-        item=next(_ITEMS),
-        item_name="AK-47 | Redline (Field-Tested)",
-        account="client-17",
-        email="buyer@example.com",
-        fee_mode="excluded",
-        currency="USD",
-        price_minor=2140,
-        fee_minor=107,
-        total_minor=2247,
-        callback_url=callback_url,
-    )
+    return new_order(token_id, next(_ITEMS), callback_url=callback_url)
 
 
 @asynccontextmanager

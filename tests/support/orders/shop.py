@@ -19,8 +19,9 @@ from mappings.names import generation_name
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.records import NewOrder, Order
+from store.records import Order
 from tests.support.app import RunningApp, new_token, running
+from tests.support.store.new_order import new_order
 
 KNIFE, FREE, PRICELESS, NEGATIVE, LARGEST = 40_000_012_345, 2, 3, -5, 2**63 - 1
 PRICES: dict[int, int | None] = {KNIFE: 2140, FREE: 0, PRICELESS: None, NEGATIVE: 1, LARGEST: 10**14}
@@ -139,22 +140,6 @@ async def place_past_the_app(settings: Settings, item: int = KNIFE) -> Order:
     try:
         async with store.transaction() as connection:
             owner = await tokens.create(connection, "crashed", ["order"], False, None, now)
-            return await orders.place(connection, _new(owner.token.id, item), now)
+            return await orders.place(connection, new_order(owner.token.id, item, account="client-18"), now)
     finally:
         await store.close()
-
-
-def _new(token_id: str, item: int) -> NewOrder:
-    return NewOrder(
-        token_id=token_id,
-        platform=730,
-        item=item,
-        item_name=ITEM["name"],
-        account="client-18",
-        email="buyer@example.com",
-        fee_mode="excluded",
-        currency="USD",
-        price_minor=2140,
-        fee_minor=0,
-        total_minor=2140,
-    )

@@ -14,24 +14,7 @@ from datetime import UTC, datetime
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import orders
-from store.records import NewOrder
-
-
-def an_order(token_id: str, item: int) -> NewOrder:
-    """The order that it places."""
-    return NewOrder(
-        token_id=token_id,
-        platform=730,
-        item=item,
-        item_name="AK-47 | Redline",
-        account=str(os.getpid()),
-        email="buyer@example.com",
-        fee_mode="included",
-        currency="USD",
-        price_minor=1,
-        fee_minor=0,
-        total_minor=1,
-    )
+from tests.support.store.new_order import new_order
 
 
 async def buy(url: str, token_id: str, items: list[int], after: str) -> None:
@@ -41,7 +24,7 @@ async def buy(url: str, token_id: str, items: list[int], after: str) -> None:
     for item in items:
         try:
             async with store.transaction() as connection:
-                await orders.place(connection, an_order(token_id, item), datetime.now(UTC))
+                await orders.place(connection, new_order(token_id, item, account=str(os.getpid())), datetime.now(UTC))
                 if after == "--hold":
                     sys.stdout.write("holding\n")
                     sys.stdout.flush()

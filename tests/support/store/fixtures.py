@@ -4,6 +4,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from store.records import NewOrder
 from store.schema import metadata
+from tests.support.store import new_order as builder
 from tests.support.store.postgres import Postgres
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -78,25 +80,19 @@ NewOrders = Callable[[int], NewOrder]
 @pytest.fixture
 def new_order(token: tokens.CreatedToken) -> NewOrders:
     """Makes an order of an item, with every field set."""
-    return lambda item: NewOrder(
-        token_id=token.token.id,
-        platform=730,
-        item=item,
-        item_name="★ Karambit | Doppler (Factory New)",
-        item_image="https://images.example/karambit.png",
-        account="client-17",
-        email="buyer@example.com",
-        platform_user_id="76561198000000001",
-        trade_link="https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=abcdefgh",
-        code="SPRING",
-        fee_mode="excluded",
-        currency="USD",
-        price_minor=123_456,
-        fee_minor=789,
-        total_minor=124_245,
-        utm_source="newsletter",
-        utm_medium="email",
-        success_url="https://shop.example/thanks",
-        failure_url="https://shop.example/sorry",
-        callback_url="https://shop.example/hook",
-    )
+    fields: dict[str, Any] = {
+        "item_name": "★ Karambit | Doppler (Factory New)",
+        "item_image": "https://images.example/karambit.png",
+        "platform_user_id": "76561198000000001",
+        "trade_link": "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=abcdefgh",
+        "code": "SPRING",
+        "price_minor": 123_456,
+        "fee_minor": 789,
+        "total_minor": 124_245,
+        "utm_source": "newsletter",
+        "utm_medium": "email",
+        "success_url": "https://shop.example/thanks",
+        "failure_url": "https://shop.example/sorry",
+        "callback_url": "https://shop.example/hook",
+    }
+    return lambda item: builder.new_order(token.token.id, item, **fields)

@@ -19,7 +19,7 @@ from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
 from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
-from tests.support.orders.desk import new_order
+from tests.support.orders.desk import order_with_callback
 from tests.support.orders.samples import WORK
 
 
@@ -50,7 +50,9 @@ class Machine:
         async def fail() -> str:
             store = Store(self.url)
             async with store.transaction() as connection:
-                order = await orders.place(connection, new_order(token_id, "https://shop.example.com/hook"), at)
+                order = await orders.place(
+                    connection, order_with_callback(token_id, "https://shop.example.com/hook"), at
+                )
                 [work] = await deliveries.lease(connection, at, 30.0, FreeCapacity())
                 attempt = Attempt(at=at, outcome="rejected", status_code=500, milliseconds=1)
                 note = FinishedAttempt(work=work, attempt=attempt, state="failed", next_attempt_at=None)

@@ -14,24 +14,8 @@ from api.cli.main import main
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
-from store.records import NewOrder
 from tests.support.store.migrated import migrated
-
-
-def an_order(token_id: str, item: int) -> NewOrder:
-    return NewOrder(
-        token_id=token_id,
-        platform=730,
-        item=item,
-        item_name="AK-47 | Redline",
-        account="client-17",
-        email="buyer@example.com",
-        fee_mode="included",
-        currency="USD",
-        price_minor=1,
-        fee_minor=0,
-        total_minor=1,
-    )
+from tests.support.store.new_order import new_order
 
 
 async def fill(url: str) -> dict[str, str]:
@@ -44,7 +28,7 @@ async def fill(url: str) -> dict[str, str]:
         for item, name in enumerate(("shop", "shop", "other")):
             if name not in found:
                 found[name] = (await tokens.create(connection, name, ["order"], False, None, now)).token.id
-            order = await orders.place(connection, an_order(found[name], item), now)
+            order = await orders.place(connection, new_order(found[name], item), now)
             found[f"order {item}"] = order.id
         await orders.move(connection, found["order 1"], ["created"], "failed", None, now)
     await store.close()

@@ -121,11 +121,10 @@ async def test_prices_are_counted_once_for_all_callers_though_one_goes_away() ->
 
 
 @pytest.mark.parametrize("error", [ApiError("search_unavailable"), KeyError("hits")])
-async def test_an_error_leaves_no_histogram_or_the_old_one(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_leaves_no_histogram_or_the_old_one(error: Exception) -> None:
     engine = Engine()
-    histograms = PriceHistograms(engine.ask, BackgroundTasks())
     now = 1_000.0
-    monkeypatch.setattr("api.search.price_desc.monotonic", lambda: now)
+    histograms = PriceHistograms(engine.ask, BackgroundTasks(), lambda: now)
     engine.error = error
     assert await histograms.of(PLATFORMS) == await histograms.of(PLATFORMS) == PriceHistogram(())
     assert len(engine.platforms) == 1

@@ -168,7 +168,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(st.lists(JSON_VALUES, max_size=5), st.integers(1, 9), st.sampled_from([None, 2]), st.booleans())
-@settings(max_examples=200, database=None)
+@settings(max_examples=60, database=None)
 def test_arrays_come_apart_the_same_wherever_the_chunks_end(
     values: list[Any], size: int, indent: int | None, escaped: bool
 ) -> None:
