@@ -43,7 +43,7 @@ async def open_services(
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
-    store = Store(settings.database_url, cipher=settings.cipher)
+    store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
     resources.push_async_callback(store.close)
     engine = Engine(settings, settings.search_timeout, set_ejected_nodes)
     resources.push_async_callback(engine.close)

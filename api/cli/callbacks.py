@@ -50,7 +50,7 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    store = Store(settings.database_url, cipher=settings.cipher)
+    store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
     try:
         async with dispatching(store, platforms, settings):
             await stopped.wait()

@@ -1,5 +1,6 @@
 """Parses and checks GEAR_DATABASE_URL."""
 
+import ssl
 from pathlib import Path
 
 from sqlalchemy.engine import URL, make_url
@@ -15,9 +16,13 @@ _DRIVERS = {
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
 
-# What asyncpg.connect takes as text and SQLAlchemy passes through. Anything else would only fail at the
-# first connection, as a TypeError.
-_POSTGRES_OPTIONS = frozenset({"host", "port", "ssl", "passfile", "prepared_statement_cache_size"})
+# What asyncpg.connect or store.connection.postgres takes. Anything else would only fail at the first connection, as a
+# TypeError.
+_POSTGRES_OPTIONS = frozenset(
+    {"host", "port", "ssl", "sslrootcert", "passfile", "prepared_statement_cache_size", "target_session_attrs"}
+)
+_SESSIONS = ("any", "primary", "read-write")  # of libpq's, those that may take orders
+_VERIFYING = ("verify-ca", "verify-full")
 
 
 def database_address(text: str) -> URL:
@@ -26,7 +31,7 @@ def database_address(text: str) -> URL:
     Raises AddressRefused, which names the setting and never quotes the address: it may hold a password.
     """
     try:
-        url = make_url(text)
+        url = make_url(_with_hosts_as_options(text))
     except (ArgumentError, ValueError):
         raise AddressRefused("is not a database URL") from None
     driver = _DRIVERS.get(url.drivername)
@@ -44,6 +49,17 @@ def _sqlite(url: URL) -> URL:
     return url.set(database=str(Path(url.database).absolute()))
 
 
+def _with_hosts_as_options(text: str) -> str:
+    """libpq's `//user@a:5432,b/name` in SQLAlchemy's form, `//user@/name?host=a:5432&host=b:5432`."""
+    scheme, _, rest = text.partition("://")
+    authority, slash, path = rest.partition("/")
+    login, at, hosts = authority.rpartition("@")
+    if "," not in hosts:
+        return text
+    options = "&".join(f"host={host if ':' in host else f'{host}:5432'}" for host in hosts.split(","))
+    return f"{scheme}://{login}{at}{slash}{path}{'&' if '?' in path else '?'}{options}"
+
+
 def _postgres(url: URL) -> URL:
     if not url.database:
         raise AddressRefused("names no database")
@@ -53,4 +69,19 @@ def _postgres(url: URL) -> URL:
     unknown = sorted(set(query) - _POSTGRES_OPTIONS)
     if unknown:
         raise AddressRefused(f"has unknown options: {', '.join(unknown)}")
+    if "," in query.get("host", "") or isinstance(query.get("host"), tuple):
+        query.setdefault("target_session_attrs", "read-write")  # of several, the one that takes orders
+    if query.get("target_session_attrs", "any") not in _SESSIONS:
+        raise AddressRefused(f"has a target_session_attrs that is not one of {', '.join(_SESSIONS)}")
+    if "sslrootcert" in query:
+        _check_certificates(str(query["sslrootcert"]), str(query.setdefault("ssl", "verify-full")))
     return url.set(query=query)
+
+
+def _check_certificates(file: str, mode: str) -> None:
+    if mode not in _VERIFYING:
+        raise AddressRefused(f"has an sslrootcert, which goes with sslmode {' or '.join(_VERIFYING)}")
+    try:
+        ssl.create_default_context(cafile=file)
+    except OSError:  # also what is no certificate
+        raise AddressRefused("has an sslrootcert that is not a file of certificates which can be read") from None

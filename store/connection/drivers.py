@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, ExceptionContext
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from store.connection import sqlite
+from store.connection import postgres, sqlite
 from store.connection.encryption import Cipher, use_cipher
-from store.connection.errors import map_driver_error
+from store.connection.errors import READ_ONLY, map_driver_error
+
+DEFAULT_CONNECTIONS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,9 @@ def make_engine(
         engine = create_async_engine(address, hide_parameters=True, async_creator=connect, **pool)
         _prepare_sqlite(engine, foreign_keys)
     else:
+        address, arguments = postgres.connect_args(address, timeouts.connect, timeouts.statement)
         engine = create_async_engine(
-            address,
-            hide_parameters=True,
-            pool_pre_ping=connections is not None,
-            connect_args={"timeout": timeouts.connect, "command_timeout": timeouts.statement},
-            **pool,
+            address, hide_parameters=True, pool_pre_ping=connections is not None, connect_args=arguments, **pool
         )
     event.listen(engine.sync_engine, "handle_error", _map_error)
     use_cipher(engine.dialect, cipher)
@@ -92,6 +91,8 @@ def _map_error(context: ExceptionContext) -> None:
         return
     error = context.sqlalchemy_exception or context.original_exception
     mapped = map_driver_error(error)
+    if getattr(getattr(error, "orig", None), "sqlstate", None) == READ_ONLY:
+        context.is_disconnect = True  # it was the primary once: the next connection looks for the one that is
     if context.connection is not None:
         context.connection.get_execution_options().get("failures", []).append(mapped or error)
     if mapped is not None:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from store.connection.address import database_address
-from store.connection.drivers import Timeouts, make_engine
+from store.connection.drivers import DEFAULT_CONNECTIONS, Timeouts, make_engine
 from store.connection.encryption import Cipher, is_encrypted
 from store.connection.errors import FILE_GONE, NOT_MIGRATED, TOO_SLOW, StoreUnavailable, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING, JOURNAL_SECONDS, empty_journal
@@ -31,7 +31,7 @@ class Store:
         url: str,
         *,
         timeouts: Timeouts | None = None,
-        connections: int | None = 10,
+        connections: int | None = DEFAULT_CONNECTIONS,
         transaction_seconds: float = TRANSACTION_SECONDS,
         cipher: Cipher | None = None,
     ) -> None:

@@ -104,8 +104,9 @@ _POSTGRES_CLASSES = {
     "58": "PostgreSQL reports a fault of its system: check its log",
     "XX": "PostgreSQL reports an internal fault: check its log",
 }
+READ_ONLY = "25006"
 _POSTGRES_CODES = {
-    "25006": "PostgreSQL is read only: GEAR_DATABASE_URL must name the primary server",
+    READ_ONLY: "PostgreSQL is read only: GEAR_DATABASE_URL must name the primary server",
     "42501": "PostgreSQL lacks the right to a table or a file: see its log, and the rights of GEAR_DATABASE_URL's user",
 }
 
@@ -113,6 +114,7 @@ NOT_MIGRATED = "its schema is missing or old: run gear-api migrate"
 FILE_GONE = "its file was removed or replaced while it was open: put it back, or restart this process"
 NO_KEY_FITS = "it has encrypted values, and no key of GEAR_ENCRYPTION_KEYS_FILE decrypts them"
 TOO_SLOW = "it did not answer in time"
+NO_PRIMARY = "none of the hosts in GEAR_DATABASE_URL takes orders: see its target_session_attrs"
 _NO_SCHEMA_CODES = {"42P01", "42703", "3F000"}  # undefined table, undefined column, invalid schema name
 _NO_SCHEMA_TEXTS = ("no such table", "no such column", "has no column named")  # SQLite has no code of its own
 
@@ -172,6 +174,8 @@ def _map_lost(error: BaseException) -> StoreError | None:
     SQLAlchemy wraps them all but while it sets up a connection, where no code calls yet. Its InternalError is what
     asyncpg says of an answer that it did not expect, as that of a connection which is just being lost.
     """
+    if type(error).__name__ == "TargetServerAttributeNotMatched":
+        return StoreUnavailable(NO_PRIMARY)
     if isinstance(error, exc.DBAPIError):
         lost = error.connection_invalidated or isinstance(error, exc.InternalError)
     else:

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from store.connection.address import database_address
+from store.connection.drivers import DEFAULT_CONNECTIONS
 from store.connection.encryption import Cipher, read_cipher
 
 
@@ -17,6 +18,9 @@ class StoreSettings(BaseSettings):
     )
 
     database_url: str = Field(default="sqlite+aiosqlite:///var/gear.db", repr=False)
+    database_pool_size: int = Field(
+        default=DEFAULT_CONNECTIONS, ge=1, le=1000, description="connections to the database per process, at most"
+    )
 
     forgotten_file: Path | None = Field(
         default=None,

