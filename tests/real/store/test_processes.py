@@ -14,8 +14,8 @@ from store.connection.errors import ItemTaken, StoreUnavailable
 from store.orders import orders
 from store.outbox import index_outbox
 from store.records import Order
-from tests.support.store.buyer import an_order
 from tests.support.store.fixtures import NOW
+from tests.support.store.new_order import new_order
 
 
 async def buyer(url: str, token: CreatedToken, *arguments: str) -> Process:
@@ -29,7 +29,7 @@ async def place(store: Store, token: CreatedToken, item: int) -> Order:
     while True:
         try:
             async with store.transaction() as connection:
-                return await orders.place(connection, an_order(token.token.id, item), NOW)
+                return await orders.place(connection, new_order(token.token.id, item), NOW)
         except StoreUnavailable:
             await asyncio.sleep(0.05)
 
