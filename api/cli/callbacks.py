@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 import click
 
 from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ RECOVER_BATCH = 200  # orders in one transaction, which lasts 30 seconds at most
 
 
 @click.command()
-def deliver() -> None:
+@PRODUCTION
+def deliver(production: bool) -> None:  # click passes flags by name
     """Send callbacks until it is stopped (SIGTERM, SIGINT), beside the serving processes or instead of them.
 
     Any number may run: they share the work. Callbacks name the order's page, so GEAR_PUBLIC_URL must be set.
@@ -38,6 +40,7 @@ def deliver() -> None:
         message = "GEAR_PUBLIC_URL is not set: callbacks name the order's page below it"
         raise click.ClickException(message)
     logs.configure()
+    check_settings(settings, production=production)
     click.echo("sending callbacks until stopped", err=True)
     asyncio.run(_deliver(settings, platforms))
 

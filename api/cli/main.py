@@ -11,6 +11,7 @@ import click
 
 from api.cli.callbacks import deliver, webhook
 from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.doctor import PRODUCTION, check_settings, doctor
 from api.cli.encryption import encryption
 from api.cli.explain import explain
 from api.cli.privacy import forget
@@ -36,13 +37,15 @@ def main() -> None:
 @click.option("--host", help="Address to listen on (GEAR_API_HOST, 127.0.0.1).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (GEAR_API_PORT, 8000).")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
-def serve(host: str | None, port: int | None, workers: int) -> None:
+@PRODUCTION
+def serve(host: str | None, port: int | None, workers: int, production: bool) -> None:  # click passes flags by name
     """Serve the API until it is stopped (SIGTERM, SIGINT).
 
     Example: gear-api serve --port 8000 --workers 2
     """
     import uvicorn
 
+    from api import logs
     from api.http.connections import raise_open_files
     from api.http.protocol import GearProtocol
     from api.settings import Settings
@@ -52,6 +55,8 @@ def serve(host: str | None, port: int | None, workers: int) -> None:
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
     checked(lambda: read_platforms(settings.platform_files))
+    logs.configure()
+    check_settings(settings, production=production, workers=workers)
     raise_open_files()
     with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as metrics_dir:
         if metrics_dir is not None:  # shared, so that each worker can report for all
@@ -210,6 +215,7 @@ def _describe(token: "Token") -> dict[str, Any]:
 
 
 main.add_command(deliver)
+main.add_command(doctor)
 main.add_command(encryption)
 main.add_command(explain)
 main.add_command(forget)

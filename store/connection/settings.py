@@ -1,5 +1,6 @@
 """The store's settings, from the environment and `.env`."""
 
+from ipaddress import ip_address
 from pathlib import Path
 
 from pydantic import Field, field_validator
@@ -8,6 +9,18 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from store.connection.address import database_address
 from store.connection.drivers import DEFAULT_CONNECTIONS
 from store.connection.encryption import Cipher, read_cipher
+
+_TLS_MODES = frozenset({"require", "verify-ca", "verify-full"})
+
+
+def is_this_machine(host: str | None) -> bool:
+    """Whether a host, or the folder of a socket, is on this machine."""
+    if not host or host == "localhost" or host.startswith("/"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class StoreSettings(BaseSettings):
@@ -37,11 +50,28 @@ class StoreSettings(BaseSettings):
         return None if self.encryption_keys_file is None else read_cipher(self.encryption_keys_file)
 
     @property
+    def sqlite_file(self) -> Path | None:
+        """The SQLite file; None on PostgreSQL."""
+        url = database_address(self.database_url)
+        return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+    @property
+    def database_without_tls(self) -> bool:
+        """Whether PostgreSQL is on another machine and nothing says that it is reached by TLS."""
+        if self.sqlite_file is not None:
+            return False
+        url = database_address(self.database_url)
+        given = url.query.get("host", url.host)  # the folder of a socket, or hosts
+        texts = [given] if isinstance(given, str) else given or ()
+        hosts = [host.partition(":")[0] if host.count(":") == 1 else host for text in texts for host in text.split(",")]
+        return url.query.get("ssl") not in _TLS_MODES and not all(is_this_machine(host) for host in hosts)
+
+    @property
     def forgotten_ids(self) -> Path | None:
         """Where the ids of orders that were erased on request are kept; None on PostgreSQL without the setting."""
-        if self.forgotten_file is not None or not self.database_url.startswith("sqlite"):
+        if self.forgotten_file is not None or self.sqlite_file is None:
             return self.forgotten_file
-        return Path(f"{database_address(self.database_url).database}.forgotten")
+        return self.sqlite_file.with_name(f"{self.sqlite_file.name}.forgotten")
 
     @field_validator("database_url")
     @classmethod
