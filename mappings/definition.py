@@ -2,24 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 FINGERPRINT_LENGTH = 8
+# The definitions of other versions that go with this one, by fingerprint. Whoever changes gear.json states them anew.
+READS: Final[frozenset[str]] = frozenset()
+"""Older ones whose indices this version searches and changes: they lack only fields that nothing depends on."""
+READ_BY: Final = ("2af146ef",)
+"""Older ones whose versions search an index of this one: it has all their fields, with their meaning."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """The body of `gear.json` and the first 8 hex digits of the SHA-256 of its canonical JSON."""
+    """The body of `gear.json`, the first 8 hex digits of the SHA-256 of its canonical JSON, and what goes with it."""
 
     body: dict[str, Any]
     fingerprint: str
+    reads: frozenset[str] = READS
+    read_by: Sequence[str] = READ_BY
 
     def create_body(self) -> dict[str, Any]:
-        """The body to create an index with: `gear.json` as it is, its fingerprint in `_meta`."""
-        mappings = {**self.body["mappings"], "_meta": {"fingerprint": self.fingerprint}}
+        """The body to create an index with: `gear.json` as it is, and its `_meta`."""
+        mappings = {**self.body["mappings"], "_meta": self.meta()}
         return {**self.body, "mappings": mappings}
 
     def with_shards(self, count: int) -> "Definition":
@@ -28,9 +35,14 @@ class Definition:
         index = {**settings["index"], "number_of_shards": count}
         return replace(self, body={**self.body, "settings": {**settings, "index": index}})
 
+    def meta(self) -> dict[str, Any]:
+        """What an index says of its definition: also to versions that do not know it yet."""
+        return {"fingerprint": self.fingerprint, "readBy": list(self.read_by)}
+
     def can_read(self, meta: Mapping[str, Any]) -> bool:
         """Whether this version can search an index with this `_meta`; one that says nothing is taken as readable."""
-        return bool(meta.get("fingerprint", self.fingerprint) == self.fingerprint)
+        fingerprint = meta.get("fingerprint", self.fingerprint)
+        return fingerprint in (self.fingerprint, *self.reads) or self.fingerprint in meta.get("readBy", ())
 
     def index_settings(self) -> dict[str, Any]:
         """The settings that an index must have in service, flat below `index`."""

@@ -97,8 +97,13 @@ class Generations:
 
     def begin(self, index: str, version: int, owner: str) -> None:
         """Writes its load's start into the index, where live changes see which of them are older, and its owner."""
-        meta = {"_meta": {"fingerprint": self._definition.fingerprint, "version": version, "owner": owner}}
+        meta = {"_meta": {**self._definition.meta(), "version": version, "owner": owner}}
         self._retry.call(lambda: self._client.indices.put_mapping(index=index, body=meta))
+
+    def fields(self, index: str) -> frozenset[str]:
+        """The fields that its documents may have."""
+        answer = self._retry.call(lambda: self._client.indices.get_mapping(index=index))
+        return frozenset(answer[index]["mappings"]["properties"])
 
     def count(self, index: str) -> int:
         """How many items a search finds in it."""

@@ -38,6 +38,7 @@ class Target:
     alias: str
     since: int | None  # it takes no changes older than this: its load's source is newer
     tombstones: str | None  # the alias of the index beside it that records deletes
+    fields: frozenset[str] | None  # those that its definition has, where that is an older one
 
 
 Results = dict[int, tuple[Outcome, str]]  # by id; the engine's reason where it refused
@@ -63,15 +64,24 @@ class LiveIndices:
             message = f"nothing is loaded behind {alias}: gear-indexer load FILE... first, changes come after that"
             raise CommandError(message)
         for state in states:
-            if state.fingerprint != self._definition.fingerprint:
+            if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
                 message = (
                     f"{state.index} was made with another definition than this version's ({state.fingerprint}): "
                     "change it with the version that loaded it, or load again; `gear-indexer prune` removes what a "
                     "dead load left"
                 )
                 raise CommandError(message)
-        loading = [_loading_target(state) for state in states if not state.serving]
-        return [*loading, *(Target(state.index, alias, None, None) for state in states if state.serving)]
+        loading = [self._loading_target(state) for state in states if not state.serving]
+        serving = [Target(state.index, alias, None, None, self._fields(state)) for state in states if state.serving]
+        return [*loading, *serving]
+
+    def _loading_target(self, state: IndexState) -> Target:
+        tombstones = loading_alias(tombstones_index(state.index)) if state.has_tombstones else None
+        return Target(state.index, loading_alias(state.index), state.version, tombstones, self._fields(state))
+
+    def _fields(self, state: IndexState) -> frozenset[str] | None:
+        current = state.fingerprint == self._definition.fingerprint
+        return None if current else self._generations.fields(state.index)
 
     def send(self, changes: list[Change], version: int) -> tuple[list[str], Results]:
         """Makes the changes in every index, as of `version`; their names, and what the serving one made of each.
@@ -86,7 +96,7 @@ class LiveIndices:
             try:
                 for target in targets:
                     self._record(target, changes, version)
-                    results = self._change(target.alias, changes, version)
+                    results = self._change(target, changes, version)
                     refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
             except AliasGoneError as error:
                 backoff.wait(str(error))
@@ -107,19 +117,17 @@ class LiveIndices:
                 message = f"the delete of item {change.id} could not be recorded: {reason_of(result)}"
                 raise CommandError(message)
 
-    def _change(self, alias: str, changes: list[Change], version: int) -> Results:
+    def _change(self, target: Target, changes: list[Change], version: int) -> Results:
         def lines(change: Change) -> bytes:
             if change.document is None:
                 return delete_line(change.id, version)
-            return index_lines(change.id, version, *encode_document(change.document, version).pieces)
+            document = change.document
+            if target.fields is not None:
+                document = {name: value for name, value in document.items() if name in target.fields}
+            return index_lines(change.id, version, *encode_document(document, version).pieces)
 
         results: Results = {}
-        for change, result in self._sender.send(alias, changes, lines, guard=REQUIRE_ALIAS):
+        for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
             outcome = outcome_of(result)
             results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")
         return results
-
-
-def _loading_target(state: IndexState) -> Target:
-    tombstones = loading_alias(tombstones_index(state.index)) if state.has_tombstones else None
-    return Target(state.index, loading_alias(state.index), state.version, tombstones)

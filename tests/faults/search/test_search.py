@@ -292,6 +292,10 @@ async def test_an_index_that_this_version_cannot_read_is_not_ready(
             client.indices.put_mapping(index=index, body={"_meta": {"fingerprint": "0badf00d"}})
         await until(lambda: is_ready(app, 503))
         error_of(await ask(app, "GET", "/health/ready", None), "search_unavailable")
+        with closing(connect(settings)) as client:
+            meta = {"fingerprint": "0badf00d", "readBy": [read_definition().fingerprint]}
+            client.indices.put_mapping(index=index, body={"_meta": meta})
+        await until(lambda: is_ready(app))
 
 
 async def test_probes_are_no_load(app: RunningApp) -> None:

@@ -1,13 +1,14 @@
 """The index definition: strict, fingerprinted, and of one mind with the table of filters and sorts."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 
 from api.search.query.request import sort_clauses
 from mappings.attachments import ENCODING
-from mappings.definition import FINGERPRINT_LENGTH, Definition, read_definition
+from mappings.definition import FINGERPRINT_LENGTH, READ_BY, READS, Definition, read_definition
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind
 from mappings.item import Details
 from mappings.money import NO_PRICE
@@ -25,7 +26,7 @@ def read_changed(monkeypatch: pytest.MonkeyPatch, body: object) -> Definition:
 def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
     definition = read_definition()
     sent = definition.create_body()
-    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint}
+    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": ["2af146ef"]}
     assert sent == BODY == definition.body
     assert len(definition.fingerprint) == FINGERPRINT_LENGTH == len(bytes.fromhex(definition.fingerprint)) * 2
     assert definition.index_settings() == BODY["settings"]["index"]
@@ -35,6 +36,21 @@ def test_the_fingerprint_is_of_the_meaning_and_not_of_the_layout(monkeypatch: py
     assert read_changed(monkeypatch, BODY).fingerprint == read_definition().fingerprint
     backwards = dict(reversed(BODY.items()))
     assert read_changed(monkeypatch, backwards).fingerprint == read_definition().fingerprint
+
+
+def test_versions_read_the_indices_that_either_of_them_declares() -> None:
+    now = read_definition()
+    new = replace(now, fingerprint="00000002", reads=frozenset(), read_by=())
+    compatible = replace(new, reads=frozenset({now.fingerprint}), read_by=(now.fingerprint,))
+    assert [definition.can_read(definition.meta()) for definition in (now, new)] == [True, True]
+    assert [now.can_read(new.meta()), new.can_read(now.meta())] == [False, False]
+    assert [now.can_read(compatible.meta()), compatible.can_read(now.meta())] == [True, True]
+    assert now.can_read({}), "what says nothing was not made by us"
+
+
+def test_the_declared_range_is_that_of_this_definition() -> None:
+    """A change of gear.json asks: which older versions read its indices, and whose indices does this one read?"""
+    assert (read_definition().fingerprint, READS, READ_BY) == ("024d3840", frozenset(), ("2af146ef",))
 
 
 def test_any_change_of_the_body_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,66 @@
+"""Live changes of a new version while its load runs beside an index of the version before: each in its definition."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.document import index_document
+from indexer.engine.bulk import Outcome
+from indexer.engine.generations import Generations
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+from indexer.live.indices import Change, LiveIndices
+from mappings.definition import Definition, read_definition
+from mappings.names import generation_name
+from mappings.platforms import read_platforms
+from tests.support.indexer.fixtures import Place, items
+
+VERSION = 2_000_000_000_000_000
+BEFORE = read_definition()
+
+
+def next_definition(reads: frozenset[str]) -> Definition:
+    """This definition and a field more."""
+    mappings = BEFORE.body["mappings"]
+    properties = {**mappings["properties"], "extra": {"type": "keyword"}}
+    body = {**BEFORE.body, "mappings": {**mappings, "properties": properties}}
+    return Definition(body, "0e0e0e0e", reads, (BEFORE.fingerprint,))
+
+
+def change(item: dict[str, Any]) -> Change:
+    document = index_document(item_from_values(item), next(iter(read_platforms())))
+    return Change(item["id"], {**document, "extra": "new"})
+
+
+def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -> None:
+    before = place.load(items(3))["index"]
+    after = next_definition(frozenset({BEFORE.fingerprint}))
+    retry = RetryPolicy(10)
+    generations = Generations(place.client, place.alias, after, retry)
+    loading = generation_name(place.alias, datetime.now(UTC), after.fingerprint)
+    generations.create(loading, "a test")
+    generations.begin(loading, 1, "a test")
+    live = LiveIndices(place.client, generations, after, retry)
+    changes = [change({"id": 1, "name": "Changed", "price": 9}), Change(2, None), change(items(1, 4)[0])]
+    indices, results = live.send(changes, VERSION)
+    assert sorted(indices) == sorted([before, loading])
+    assert results == dict.fromkeys((1, 2, 4), (Outcome.DONE, ""))
+    for index, extra in ((before, None), (loading, "new")):
+        source = place.client.get(index=index, id="1")["_source"]
+        assert (source["name"], source.get("extra")) == ("Changed", extra)
+    place.client.indices.refresh(index=place.alias)
+    assert place.served() == [1, 3, 4]
+    meta = place.client.indices.get_mapping(index=loading)[loading]["mappings"]["_meta"]
+    assert BEFORE.can_read(meta), "the version before goes on with what the new one has loaded"
+
+
+def test_changes_to_an_index_outside_the_range_are_refused(place: Place) -> None:
+    place.load(items(3))
+    after, retry = next_definition(frozenset()), RetryPolicy(10)
+    live = LiveIndices(place.client, Generations(place.client, place.alias, after, retry), after, retry)
+    with pytest.raises(CommandError, match="another definition"):
+        live.send([change(items(1)[0])], VERSION)
+    assert replace(after, reads=frozenset({BEFORE.fingerprint})).can_read(BEFORE.meta())
