@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 import api.health
 import api.http.error_handlers
@@ -29,6 +30,7 @@ from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.orders.worker import PeriodicWorker, running
+from api.rate_limits.limits import QuotaHeaders, RateLimits
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
@@ -55,7 +57,10 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
                 settings, platforms, metrics.count_cache_lookup, metrics.set_ejected_nodes, resources
             )
             app.state.services = services
-            app.state.authenticator = Authenticator(services.token_cache, settings.rate_limit)
+            app.state.authenticator = Authenticator(services.token_cache)
+            rate_limits = RateLimits(settings, app.state.metrics.count_rate_limit_storage_failure)
+            resources.push_async_callback(rate_limits.close)
+            app.state.rate_limits = rate_limits
             app.state.wake_workers = await resources.enter_async_context(order_workers(services))
             yield {"connections": ConnectionLimit(settings.max_connections)}  # for the server's protocol
 
@@ -70,7 +75,9 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     )
     app.state.metrics = RequestMetrics(settings)
     app.state.body_seconds = body_seconds
+    app.add_middleware(QuotaHeaders)
     app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
     for part in (
         api.search.routes,

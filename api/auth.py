@@ -1,17 +1,15 @@
-"""Authentication by bearer token, scopes and the rate limit of a token: 401, 403, 429."""
+"""Authentication by bearer token, scopes, and who is charged for a request: 401, 403, 429."""
 
-import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Request, Security
 from fastapi.security import HTTPBearer
-from limits import RateLimitItem
-from limits import parse as parse_rate_limit
-from limits.aio.storage import MemoryStorage
-from limits.aio.strategies import MovingWindowRateLimiter
 
 from api.errors import ApiError
+from api.rate_limits.limits import RateLimits
 from api.token_cache import TokenCache
 from store.auth.tokens import Token
 
@@ -20,12 +18,14 @@ STORELESS_SCOPES = frozenset({"search", "metrics"})
 
 
 class Authenticator:
-    """Finds the tokens of requests and counts their requests."""
+    """Finds the tokens of requests."""
 
-    def __init__(self, cache: TokenCache, rate_limit: str) -> None:
+    def __init__(self, cache: TokenCache) -> None:
         self._cache = cache
-        self._limit: RateLimitItem | None = parse_rate_limit(rate_limit) if rate_limit else None
-        self._windows = MovingWindowRateLimiter(MemoryStorage())
+
+    def knows(self, plaintext: str) -> bool:
+        """Whether a token of this text was found before, so that it is worth looking up again."""
+        return self._cache.knows(plaintext)
 
     async def token(self, plaintext: str, *, stale: bool = False) -> Token:
         """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, and StoreUnavailable."""
@@ -35,14 +35,6 @@ class Authenticator:
         if not token.usable(datetime.now(UTC)):
             raise ApiError("unauthorized", "the token has been revoked or has expired")
         return token
-
-    async def count(self, token: Token) -> None:
-        """Counts a request; raises ApiError `rate_limited` where the token is at its limit."""
-        if self._limit is None or await self._windows.hit(self._limit, token.id):
-            return
-        reset, _ = await self._windows.get_window_stats(self._limit, token.id)
-        wait = max(1, round(reset - time.time() + 0.5))
-        raise ApiError("rate_limited", f"more than {self._limit} with this token", headers={"Retry-After": str(wait)})
 
 
 class Needs(HTTPBearer):
@@ -60,15 +52,41 @@ class Needs(HTTPBearer):
     async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
         """Raises ApiError `unauthorized`, `forbidden`, `rate_limited`."""
         credentials = await super().__call__(request)
+        limits: RateLimits = request.app.state.rate_limits
         if credentials is None:
+            await limits.charge_address(request.scope)
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
-        authenticator: Authenticator = request.app.state.authenticator
-        token = await authenticator.token(credentials.credentials, stale=self._stale)
+        token = await _charged_token(request, limits, credentials.credentials, stale=self._stale)
         if token.scopes.isdisjoint(self._scopes):
             scopes = " or ".join(repr(scope) for scope in self._scopes)
             raise ApiError("forbidden", f"the token does not have the scope {scopes}")
-        await authenticator.count(token)
         return token
+
+
+async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *, stale: bool) -> Token:
+    """The valid token of this text, charged whatever it may do; the address is charged where there is none."""
+    authenticator: Authenticator = request.app.state.authenticator
+    if not authenticator.knows(plaintext):
+        await limits.check_address(request.scope)
+    try:
+        token = await authenticator.token(plaintext, stale=stale)
+    except ApiError:
+        await limits.charge_address(request.scope)
+        raise
+    await limits.charge_token(request.scope, token)
+    return token
+
+
+def searching(request: Request, token: Token) -> AbstractContextManager[Callable[[int], Awaitable[None]]]:
+    """Counts a search while it is under way; raises ApiError `rate_limited` as `RateLimits.searching`."""
+    limits: RateLimits = request.app.state.rate_limits
+    return limits.searching(request.scope, token)
+
+
+async def charge_address(request: Request) -> None:
+    """A dependency of open routes; raises ApiError `rate_limited`."""
+    limits: RateLimits = request.app.state.rate_limits
+    await limits.charge_address(request.scope)
 
 
 SearchToken = Annotated[Token, Security(Needs("search"))]

@@ -6,6 +6,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
+from api.auth import charge_address
 from api.errors import ApiError
 from api.http.openapi import answers
 from api.http.query_params import only_query
@@ -44,8 +45,8 @@ async def live() -> Response:
 @router.get(
     "/health/ready",
     summary="The process can work",
-    responses=answers(Ready, _READY, "validation_failed", "search_unavailable", "store_unavailable"),
-    dependencies=[Depends(only_query("for"))],
+    responses=answers(Ready, _READY, "validation_failed", "rate_limited", "search_unavailable", "store_unavailable"),
+    dependencies=[Depends(charge_address), Depends(only_query("for"))],
 )
 async def ready(
     services: Annotated[Services, Depends(services_of)],

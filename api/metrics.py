@@ -57,10 +57,19 @@ class RequestMetrics:
             registry=self._registry,
             multiprocess_mode="livemax",
         )
+        self._rate_limit_storage_failures = Counter(
+            "gear_rate_limit_storage_failures",
+            "Times that the shared storage of rate limits did not answer, and this process counted alone",
+            registry=self._registry,
+        )
 
     def set_ejected_nodes(self, count: int) -> None:
         """Notes how many nodes of the engine are left out now."""
         self._ejected_nodes.set(count)
+
+    def count_rate_limit_storage_failure(self) -> None:
+        """Counts a failure of the shared storage of rate limits."""
+        self._rate_limit_storage_failures.inc()
 
     def count_cache_lookup(self, result: str) -> None:
         """Counts a lookup in the response cache."""

@@ -1,6 +1,7 @@
 """The settings of the API from `GEAR_…` variables and `.env`, validated once a process."""
 
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 from limits import parse as parse_rate_limit
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from api.rate_limits.storage import open_storage
 from mappings.connection import SearchSettings
 from store.connection.settings import StoreSettings
 
@@ -31,7 +33,22 @@ class Settings(SearchSettings, StoreSettings):
         default=12, ge=0, le=65_536, description="response cache size per worker, in MiB; 0 disables it"
     )
     rate_limit: str = Field(
-        default="100/second", description="requests per token, such as `100/second`; empty disables it"
+        default="100/second", description="cost of requests per token, such as `100/second`; empty disables it"
+    )
+    address_rate_limit: str = Field(
+        default="100/second", description="requests without a valid token per address; empty disables it"
+    )
+    rate_limit_storage: str = Field(
+        default="",
+        repr=False,
+        description="where workers and hosts count together, such as `redis://host:6379`; default: each worker alone",
+    )
+    trusted_proxies: str = Field(
+        default="127.0.0.1,::1",
+        description="addresses and networks whose `X-Forwarded-For` is believed, separated by commas",
+    )
+    max_searches_per_token: int = Field(
+        default=256, ge=1, le=100_000, description="searches of one token under way at once, in each worker"
     )
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
     personal_data_days: int | None = Field(
@@ -56,13 +73,28 @@ class Settings(SearchSettings, StoreSettings):
 
     _public_url_is_set: bool = PrivateAttr(default=False)
 
-    @field_validator("rate_limit")
+    @field_validator("rate_limit", "address_rate_limit")
     @classmethod
     def _check_rate_limit(cls, value: str) -> str:
         if value.strip() and parse_rate_limit(value).amount == 0:
             message = "would refuse every request; leave it empty for no limit"
             raise ValueError(message)
         return value.strip()
+
+    @field_validator("rate_limit_storage")
+    @classmethod
+    def _check_rate_limit_storage(cls, value: str) -> str:
+        if value.strip():
+            open_storage(value.strip())
+        return value.strip()
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_trusted_proxies(cls, value: str) -> str:
+        networks = [part.strip() for part in value.split(",") if part.strip()]
+        for network in networks:
+            ip_network(network)
+        return ",".join(networks)
 
     @field_validator("public_url")
     @classmethod

@@ -6,6 +6,8 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from cachetools import TTLCache
+
 from api.background import BackgroundTasks
 from store.auth import tokens
 from store.auth.tokens import Token
@@ -19,6 +21,7 @@ STALE_SECONDS = 600.0
 # A request with a known token waits no longer for the store, and a store that is away is tried again after as long.
 LOOKUP_SECONDS = 0.25
 CAPACITY = 10_000
+UNKNOWN_SECONDS = 2.0  # a text that was no token is not looked up again for so long
 
 
 @dataclass
@@ -45,14 +48,21 @@ class TokenCache:
         self._fresh_seconds = fresh_seconds
         self._stale_seconds = stale_seconds
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()  # the last confirmed last
+        self._unknown: TTLCache[bytes, None] = TTLCache(CAPACITY, UNKNOWN_SECONDS)
         self._last_confirmed_at = -stale_seconds
+
+    def knows(self, plaintext: str) -> bool:
+        """Whether a token of this text was found before."""
+        return _digest(plaintext) in self._entries
 
     async def find(self, plaintext: str, *, stale: bool) -> Token | None:
         """The token of this text, revoked and expired ones too; with `stale` a known one while the store is away.
 
         Raises StoreUnavailable.
         """
-        key = hashlib.sha256(plaintext.encode()).digest()
+        key = _digest(plaintext)
+        if key in self._unknown:
+            return None
         entry = self._entries.get(key)
         age = self._stale_seconds if entry is None else time.monotonic() - entry.confirmed_at
         if entry is not None and age <= self._fresh_seconds:
@@ -80,6 +90,7 @@ class TokenCache:
             token = await tokens.find(connection, plaintext)
         if token is None:
             self._entries.pop(key, None)
+            self._unknown[key] = None
             return None
         self._last_confirmed_at = time.monotonic()
         self._entries[key] = _Entry(token, self._last_confirmed_at)
@@ -87,3 +98,7 @@ class TokenCache:
         if len(self._entries) > CAPACITY:
             self._entries.popitem(last=False)
         return token
+
+
+def _digest(plaintext: str) -> bytes:
+    return hashlib.sha256(plaintext.encode()).digest()

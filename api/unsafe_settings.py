@@ -86,7 +86,7 @@ def _rate_limit(settings: Settings, workers: int) -> Iterator[UnsafeSetting]:
     if not settings.rate_limit:
         message = "one token can use the service up"
         yield UnsafeSetting("no-rate-limit", "GEAR_RATE_LIMIT", message, "set it, such as 100/second")
-    elif workers > 1 and not getattr(settings, "rate_limit_storage", ""):
+    elif workers > 1 and not settings.rate_limit_storage:
         message = f"{workers} workers count each for themselves: together they allow {workers} times the limit"
         yield UnsafeSetting("rate-limit-per-worker", "GEAR_RATE_LIMIT_STORAGE", message, "name a shared storage")
 

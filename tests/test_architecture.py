@@ -70,6 +70,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
     },
     "api": {
         "http": (set(), "it speaks HTTP and JSON for every route, whatever they are about"),
+        "rate_limits": (set(), "it charges requests for their cost, which is known where the work is done"),
         "engine": (set(), "it calls the engine and checks its answers, whatever was asked"),
         "search": ({"engine", "http"}, "a search knows no order: what is bound is in the index"),
         "orders": ({"engine", "http"}, "an order knows no search: it reads its one item by itself"),

@@ -69,6 +69,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
             workers=workers,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # the app reads them, by GEAR_TRUSTED_PROXIES
             http=GearProtocol,
             ws="none",
             # longer than a proxy keeps an idle connection, so that the proxy closes it

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 
+from api.auth import charge_address
 from api.errors import ApiError
 from api.http.query_params import only_query
 
@@ -28,7 +29,7 @@ _MEDIA_TYPES: Final = {
 }
 _CACHE_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 
 
 def policy(directives: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
-from api.auth import OrderOrFulfilToken, OrderToken
+from api.auth import OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.json_body import body_of, request_body
 from api.http.openapi import answers
@@ -177,7 +177,7 @@ async def post_transition(
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
 
 
-@router.get("/orders/{status_key}", include_in_schema=False)
+@router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
     request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: AppServices
 ) -> Response:

@@ -7,6 +7,7 @@ from api.http.json_body import MAX_BODY_BYTES
 from api.http.protocol import MAX_TARGET_BYTES
 from api.orders import schemas as orders
 from api.orders.placing.idempotency import MAX_KEY_CHARACTERS
+from api.search import costs
 from api.search.pagination.point_in_time import KEEP_SECONDS
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import (
@@ -61,6 +62,14 @@ def limits(settings: Settings) -> dict[str, Any]:
             "urlCharacters": orders.MAX_URL_CHARACTERS,
             "idempotencyKeyCharacters": MAX_KEY_CHARACTERS,
             "requestRate": settings.rate_limit or None,
+            "addressRequestRate": settings.address_rate_limit or None,
+            "searchesUnderWay": settings.max_searches_per_token,
+            "pageCost": costs.PAGE,
+            "facetsCost": costs.FACETS,
+            "groupsCost": costs.GROUPS,
+            "sortedGroupsCost": costs.SORTED_GROUPS,
+            "relaxedWordCost": costs.RELAXED_WORD,
+            "suggestionsCost": costs.SUGGESTIONS,
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
     }

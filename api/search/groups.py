@@ -5,9 +5,11 @@ item, the head. That is the requested order for `price_asc` alone; for any other
 values that they are sorted by, and sorted here.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +37,7 @@ _SORT_VALUES_PATH = "hits.hits.sort"
 _UNSENT_PATH = "-aggregations.names.buckets"
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """A group's cheapest item: the values that it is sorted by, None where it has none, and its id."""
 
     group: int
@@ -87,10 +88,11 @@ async def _order(context: SearchContext) -> _Order:
 async def _sorted_here(context: SearchContext) -> _Order:
     query = context.query
     (answer,) = await context.source.search_all([heads_request(query)], _SORT_VALUES_PATH)
-    heads = heads_of(answer)
+    # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
+    heads = await asyncio.to_thread(heads_of, answer)
     if heads is None:
         heads = await _heads_by_halves(context, MIN_GROUP, MAX_GROUP)
-    return _Order(page_of_heads(query, heads), len(heads))
+    return _Order(await asyncio.to_thread(page_of_heads, query, heads), len(heads))
 
 
 async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[Head]:
@@ -99,7 +101,7 @@ async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[
     heads: list[Head] = []
     for first, last in ((low, middle), (middle + 1, high)):
         (answer,) = await context.source.search_all([heads_request(context.query, first, last)], _SORT_VALUES_PATH)
-        half = heads_of(answer)
+        half = await asyncio.to_thread(heads_of, answer)
         heads += await _heads_by_halves(context, first, last) if half is None else half
     return heads
 
@@ -153,7 +155,7 @@ def heads_of(answer: Answer) -> list[Head] | None:
 def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[int]:
     """The groups of the body's page, the heads in the order of its sort: those without the value last, ties by id."""
     body = query.body
-    ordered = sorted(heads, key=lambda head: (head.id, head.platform))
+    ordered = sorted(heads, key=attrgetter("id", "platform"))
     # sorting keeps the order of equal values, also in reverse: the first value is sorted by last
     for place, clause in reversed(list(enumerate(query.sort_values))):
         ((_, options),) = clause.items()

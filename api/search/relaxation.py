@@ -27,11 +27,17 @@ from api.search.query.clauses import OFFERED, Clause
 from api.search.query.text import text_clauses
 from mappings.platforms import Platform
 
+# Each word to correct is a search of its own, and two kinds of similar words in every correction. Texts that buyers
+# write have fewer words without a meaning; one with more is taken as it was typed.
+MAX_CORRECTED_WORDS = 12
+
 
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict, platforms = context.query.parsed, context.platforms
     relaxed, words = relaxations(strict, platforms), correctable_words(strict)
+    if len(words) > MAX_CORRECTED_WORDS:
+        words = []
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return context
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
@@ -39,7 +45,7 @@ async def relax(context: SearchContext) -> SearchContext:
     for parsed, has_items in zip(relaxed, match, strict=False):
         if has_items:
             return context.parsed_as(parsed)
-    corrected = corrections(strict, in_offer)
+    corrected = corrections(strict, in_offer) if words else []
     for parsed, has_items in zip(corrected, await _matching(context, corrected), strict=True):
         if has_items:
             return context.parsed_as(parsed)

@@ -1,4 +1,4 @@
-"""Response cache, keyed by the raw request and valid while the index revision is unchanged.
+"""Response cache, keyed by the operation and the raw request, and valid while the index revision is unchanged.
 
 A cached response is given only if the engine, asked after the request came, reports that no copy of any shard shows
 anything new: it is never older than one that the engine would give. The cache fails open: whatever the question for the
@@ -26,6 +26,7 @@ _ENTRY_BYTES = 500  # of a short key and the objects around a response, by sys.g
 AskRevision = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
 Compute = Callable[[], Awaitable[bytes]]
 Result = Literal["hit", "stale", "unknown", "miss"]
+RequestKey = tuple[str, bytes]  # the operation and its raw request: no request of one is a request of another
 _Key = tuple[int, ...]
 
 
@@ -105,14 +106,14 @@ class ResponseCache:
         self._revision = revision
         self._count = count
         self._max_bytes = max_bytes
-        self._entries: LRUCache[bytes, _Entry] = LRUCache(max_bytes, getsizeof=lambda entry: entry.size)
+        self._entries: LRUCache[RequestKey, _Entry] = LRUCache(max_bytes, getsizeof=lambda entry: entry.size)
 
-    async def get_or_compute(self, request: bytes, prepare: Callable[[], Computation]) -> bytes:
+    async def get_or_compute(self, key: RequestKey, prepare: Callable[[], Computation]) -> bytes:
         """The cached response to a raw request if it is still valid, else a computed one; raises what computing raises.
 
         `prepare` is called only for a response that has to be computed.
         """
-        result, response = await self._get(request)
+        result, response = await self._get(key)
         self._count(result)
         if response is not None:
             return response
@@ -123,13 +124,13 @@ class ResponseCache:
         # The revision before computing: a change meanwhile makes the response newer than it is taken for.
         revision = self._revision.last(platforms) or await self._revision.current(platforms)
         response = await computation.compute()
-        size = len(request) + len(response) + _ENTRY_BYTES
+        size = len(key[1]) + len(response) + _ENTRY_BYTES
         if revision is not None and size <= self._max_bytes:
-            self._entries[request] = _Entry(platforms, revision, response, size)
+            self._entries[key] = _Entry(platforms, revision, response, size)
         return response
 
-    async def _get(self, request: bytes) -> tuple[Result, bytes | None]:
-        entry = self._entries.get(request)
+    async def _get(self, key: RequestKey) -> tuple[Result, bytes | None]:
+        entry = self._entries.get(key)
         if entry is None:
             return "miss", None
         last = self._revision.last(entry.platforms)

@@ -5,13 +5,14 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from api.auth import SearchToken
+from api.auth import SearchToken, searching
 from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.http.json_body import content_of, request_body
 from api.http.openapi import Named, answers
 from api.http.query_params import only_query
 from api.search.availability import bound_now
+from api.search.costs import SUGGESTIONS
 from api.search.response_cache import Computation
 from api.search.schemas import examples
 from api.search.schemas.search import (
@@ -65,7 +66,8 @@ async def search_gear(token: SearchToken, request: Request) -> Response:
     # called here: as dependencies the three take a quarter of the time of a cached response
     await _no_query(request)
     content = await content_of(request)
-    return json_response(await cached_search(await services_of(request), content))
+    with searching(request, token) as charge:
+        return json_response(await cached_search(await services_of(request), content, charge))
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
@@ -91,6 +93,7 @@ async def search_gear_by_get() -> Response:
 )
 async def get_suggestions(
     token: SearchToken,
+    request: Request,
     _: Annotated[None, Depends(only_query("q", "platform", "limit"))],
     services: AppServices,
     q: Annotated[str, Query(min_length=1, max_length=MAX_SUGGEST_CHARACTERS, description="what was typed so far")],
@@ -103,13 +106,16 @@ async def get_suggestions(
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
     platforms = tuple(services.platforms) if platform is None else (_platform(platform, services.platforms),)
-    # no JSON, so that it cannot be the body of a search
-    key = b"suggest %d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
+    key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
-    def prepare() -> Computation:
-        return Computation(lambda: suggest(services.engine, platforms, q, limit), platforms)
+    with searching(request, token) as charge:
 
-    return json_response(await services.response_cache.get_or_compute(key, prepare))
+        async def compute() -> bytes:
+            await charge(SUGGESTIONS)
+            return await suggest(services.engine, platforms, q, limit)
+
+        cached = services.response_cache.get_or_compute(("suggest", key), lambda: Computation(compute, platforms))
+        return json_response(await cached)
 
 
 @router.get(

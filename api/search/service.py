@@ -7,6 +7,7 @@ import orjson
 
 from api.http.json_body import checked, parse
 from api.search.context import Page, SearchContext, page_of, search_context
+from api.search.costs import Charge, extra_cost, relaxation_cost
 from api.search.facets import FacetCounting
 from api.search.groups import grouped_page
 from api.search.pagination.cursor_page import reading
@@ -18,36 +19,39 @@ from api.search.schemas.search import SearchBody
 from api.services import Services
 
 
-async def cached_search(services: Services, content: bytes) -> bytes:
-    """The response to a raw body, from the cache if it is still valid.
+async def cached_search(services: Services, content: bytes, charge: Charge) -> bytes:
+    """The response to a raw body, from the cache if it is still valid; `charge` is called for what it costs.
 
-    Raises ApiError for a body that cannot be searched and `search_unavailable`.
+    Raises ApiError for a body that cannot be searched, `rate_limited` and `search_unavailable`.
     """
 
     def prepare() -> Computation:
         body = checked(SearchBody, parse(content))
         context = search_context(services.engine, services.platforms, body)
         # each cursor reads a point in time of its own
-        return Computation(lambda: search(services, context), None if body.cursor is not None else context.platforms)
+        platforms = None if body.cursor is not None else context.platforms
+        return Computation(lambda: search(services, context, charge), platforms)
 
-    return await services.response_cache.get_or_compute(content, prepare)
+    return await services.response_cache.get_or_compute(("search", content), prepare)
 
 
-async def search(services: Services, context: SearchContext) -> bytes:
+async def search(services: Services, context: SearchContext, charge: Charge) -> bytes:
     """Searches; raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`."""
+    await charge(extra_cost(context.query))
     if context.body.cursor is None:
-        page = await _page(services, context)
+        page = await _page(services, context, charge)
     else:
-        async with reading(services, context) as reader:
-            page = await reader.read(await _page(services, reader.context))
+        async with reading(services, context, charge) as reader:
+            page = await reader.read(await _page(services, reader.context, charge))
     return _response(context, page)
 
 
-async def _page(services: Services, context: SearchContext) -> Page:
+async def _page(services: Services, context: SearchContext, charge: Charge) -> Page:
     """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
     page = await _page_with_facets(services, context)
-    if page.total:
+    if page.total or context.query.parsed.matches_all:
         return page
+    await charge(relaxation_cost(context.query))
     relaxed = await relax(context)
     return page if relaxed is context else await _page_with_facets(services, relaxed)
 

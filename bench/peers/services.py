@@ -61,6 +61,7 @@ def gear_api(
         "GEAR_INDEX_PREFIX": prefix,
         "GEAR_DATABASE_URL": database_url or f"sqlite+aiosqlite:///{folder}/bench.db",
         "GEAR_RATE_LIMIT": "",
+        "GEAR_ADDRESS_RATE_LIMIT": "",
         "GEAR_SEARCH_TIMEOUT": "30",
         **settings,
     }

@@ -46,6 +46,7 @@ def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: A
         "index_prefix": index_prefix,
         "database_url": f"sqlite+aiosqlite:///{folder}/gear.db",
         "rate_limit": "",
+        "address_rate_limit": "",
         "search_timeout": 30,  # several test runs may share this machine
         "public_url": "http://gear.test",
         **more,

@@ -13,6 +13,7 @@ from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
 from api.search.availability import bound_now
 from api.search.context import Page, SearchContext
+from api.search.costs import Charge, relaxation_cost
 from api.search.pagination.cursor import START, Cursor, fingerprint
 from api.search.query.request import Position
 from api.search.relaxation import relax
@@ -20,14 +21,14 @@ from api.services import Services
 
 
 @asynccontextmanager
-async def reading(services: Services, context: SearchContext) -> AsyncIterator["CursorReader"]:
+async def reading(services: Services, context: SearchContext, charge: Charge) -> AsyncIterator["CursorReader"]:
     """Starts or continues the body's cursor; a started one that fails leaves no point in time open.
 
     Raises ApiError `cursor_expired`, `validation_failed`, `search_unavailable`.
     """
     try:
         if context.body.cursor != START:
-            yield await _continued(services, context)
+            yield await _continued(services, context, charge)
             return
         pit = await services.points_in_time.open(context.platforms)
         with ExitStack() as undo:
@@ -39,13 +40,16 @@ async def reading(services: Services, context: SearchContext) -> AsyncIterator["
         raise ApiError("cursor_expired") from error
 
 
-async def _continued(services: Services, context: SearchContext) -> "CursorReader":
+async def _continued(services: Services, context: SearchContext, charge: Charge) -> "CursorReader":
     cursor = await services.points_in_time.read(context.body.cursor or "")
     if cursor.fingerprint != fingerprint(context.body):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
     pit = services.points_in_time.resume(cursor)
     strict = context.at(pit, Position(cursor.count, cursor.total, cursor.after))
-    return CursorReader(services, context, await relax(strict) if cursor.relaxed else strict, cursor)
+    if not cursor.relaxed:
+        return CursorReader(services, context, strict, cursor)
+    await charge(relaxation_cost(context.query))
+    return CursorReader(services, context, await relax(strict), cursor)
 
 
 @dataclass(frozen=True)

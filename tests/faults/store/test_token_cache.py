@@ -41,7 +41,7 @@ async def store(file: Path) -> AsyncIterator[Store]:
 async def authenticator(store: Store) -> AsyncIterator[Authenticator]:
     """One that asks the store for each request."""
     tasks = BackgroundTasks()
-    yield Authenticator(TokenCache(store, tasks, fresh_seconds=0, stale_seconds=STALE_SECONDS), "")
+    yield Authenticator(TokenCache(store, tasks, fresh_seconds=0, stale_seconds=STALE_SECONDS))
     await tasks.close()
 
 
@@ -114,7 +114,7 @@ async def test_a_store_that_hangs_costs_a_known_token_next_to_nothing() -> None:
     with running_postgres() as server:
         await migrate.upgrade(server.url("postgres"))
         store, tasks = Store(server.url("postgres"), connections=2), BackgroundTasks()
-        authenticator = Authenticator(TokenCache(store, tasks, fresh_seconds=0), "")
+        authenticator = Authenticator(TokenCache(store, tasks, fresh_seconds=0))
         token = await create(store)
         await authenticator.token(token.plaintext)
         with server.thawed_at_last():

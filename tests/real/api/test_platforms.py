@@ -100,4 +100,7 @@ def _attachments_at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any
 
 
 async def test_the_rate_limit_is_told(app: RunningApp, told: dict[str, Any]) -> None:
-    assert told["limits"]["requestRate"] is None  # this app has none
+    assert told["limits"]["requestRate"] is told["limits"]["addressRequestRate"] is None  # this app has none
+    assert told["limits"]["searchesUnderWay"] == 256
+    named = ("page", "facets", "groups", "sortedGroups", "relaxedWord", "suggestions")
+    assert all(told["limits"][f"{cost}Cost"] >= 1 for cost in named)

@@ -16,6 +16,7 @@ from api.services import Services
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, running, settings_for
 
 (PLATFORM,) = read_platforms()
@@ -122,3 +123,10 @@ async def test_a_cursor_is_a_view_of_its_own_each_time(app: RunningApp) -> None:
 async def test_what_cannot_be_asked_is_not_kept(app: RunningApp) -> None:
     for _ in range(2):
         assert (await app.search({"limit": 0})).status_code == 422
+
+
+async def test_a_cached_suggestion_is_no_answer_to_a_search(app: RunningApp) -> None:
+    assert (await app.client.get("/v1/gear/suggest", params={"q": "redl"})).status_code == 200
+    for body in (b"suggest -1 8 redl", b"-1 8 redl"):
+        headers = {"Content-Type": "application/json"}
+        error_of(await app.client.post("/v1/gear/search", content=body, headers=headers), "invalid_json")

@@ -44,6 +44,7 @@ class Fleet:
             "GEAR_PUBLIC_URL": settings.public_url,
             "GEAR_SEARCH_TIMEOUT": "30",
             "GEAR_RATE_LIMIT": "",
+            "GEAR_ADDRESS_RATE_LIMIT": "",
             "GEAR_ALLOW_INSECURE_CALLBACKS": "true",
             "GEAR_API_PORT": str(port),
         }

@@ -50,6 +50,7 @@ async def worker(
         "GEAR_FEE_RATE": str(settings.fee_rate),
         "GEAR_SEARCH_TIMEOUT": "30",
         "GEAR_RATE_LIMIT": "",
+        "GEAR_ADDRESS_RATE_LIMIT": "",
         "GEAR_API_PORT": str(port),
     }
     with written.open("wb") as log:

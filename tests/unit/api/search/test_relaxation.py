@@ -10,6 +10,7 @@ from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.query.request import SearchQuery
 from api.search.relaxation import (
+    MAX_CORRECTED_WORDS,
     correctable_words,
     corrections,
     meanings_as_names,
@@ -241,3 +242,12 @@ async def test_a_text_that_nothing_matches_keeps_its_strict_parse(text: str, rou
     context, engine = searched(text)
     assert await relax(context) is context
     assert len(engine.round_trips) == round_trips
+
+
+@pytest.mark.parametrize(
+    ("words", "searches"), [(3, range(5, 20)), (MAX_CORRECTED_WORDS + 1, range(8)), (19, range(8))]
+)
+async def test_a_text_of_many_unknown_words_is_not_corrected(words: int, searches: range) -> None:
+    context, engine = searched(" ".join(f"{chr(97 + number)}qzxwvk" for number in range(words)))
+    assert await relax(context) is context
+    assert sum(len(requests) for requests in engine.round_trips) in searches

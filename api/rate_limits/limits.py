@@ -1,0 +1,119 @@
+"""Charges requests to their token or, without a valid one, to the address they come from."""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from limits import RateLimitItem
+from limits import parse as parse_rate_limit
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import ApiError
+from api.rate_limits.storage import Quota, WindowCounter
+from api.settings import Settings
+from store.auth.tokens import Token
+
+_QUOTA_KEY = "gear.quota"
+
+
+class RateLimits:
+    """The limits of tokens and of addresses; an empty setting switches its limit off."""
+
+    def __init__(self, settings: Settings, on_failure: Callable[[], None]) -> None:
+        self._counter = WindowCounter(settings.rate_limit_storage, on_failure)
+        self._by_token = _parsed(settings.rate_limit)
+        self._by_address = _parsed(settings.address_rate_limit)
+        self._max_searches = settings.max_searches_per_token
+        self._searches: Counter[str] = Counter()  # under way, by token
+
+    async def close(self) -> None:
+        """Closes the connections to the storage."""
+        await self._counter.close()
+
+    async def charge_token(self, scope: Scope, token: Token, cost: int = 1) -> None:
+        """Charges a request to its token; raises ApiError `rate_limited`."""
+        if self._by_token is not None and cost:
+            quota = await self._counter.charge(self._by_token, f"token:{token.id}", cost)
+            _require(scope, quota, "with this token", cost)
+
+    async def charge_address(self, scope: Scope) -> None:
+        """Charges a request without a valid token to its address; raises ApiError `rate_limited`."""
+        address = address_of(scope)
+        if self._by_address is not None and address is not None:
+            quota = await self._counter.charge(self._by_address, f"address:{address}", 1)
+            _require(scope, quota, "from this address without a valid token")
+
+    async def check_address(self, scope: Scope) -> None:
+        """Raises ApiError `rate_limited` if the address is at its limit, so that no token of it need be looked up."""
+        address = address_of(scope)
+        if self._by_address is not None and address is not None:
+            quota = await self._counter.read(self._by_address, f"address:{address}")
+            if not quota.admitted:
+                _require(scope, quota, "from this address without a valid token")
+
+    @contextmanager
+    def searching(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:
+        """Counts a search while it is under way, and yields what charges its token.
+
+        Raises ApiError `rate_limited` for one too many of a token.
+        """
+        if self._searches[token.id] >= self._max_searches:
+            message = f"{self._max_searches} searches with this token are under way: wait for one of them"
+            raise ApiError("rate_limited", message, headers={"Retry-After": "1"})
+        self._searches[token.id] += 1
+        try:
+            yield partial(self.charge_token, scope, token)
+        finally:
+            self._searches[token.id] -= 1
+            if not self._searches[token.id]:
+                del self._searches[token.id]
+
+
+class QuotaHeaders:
+    """Tells on each response what is left of the limit that its request was charged to."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_quota(message: Message) -> None:
+            quota: Quota | None = scope.get(_QUOTA_KEY)
+            if message["type"] == "http.response.start" and quota is not None:
+                MutableHeaders(scope=message).update(quota.headers)
+            await send(message)
+
+        await self.app(scope, receive, send_with_quota)
+
+
+def address_of(scope: Scope) -> str | None:
+    """Whom an address belongs to: an IPv4 address, or the /64 of an IPv6 one; None for a local socket."""
+    client = scope.get("client")
+    if not client:
+        return None
+    try:
+        address = ipaddress.ip_address(client[0])
+    except ValueError:
+        return str(client[0])[:64]
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return str(mapped) if mapped is not None else str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return str(address)
+
+
+def _require(scope: Scope, quota: Quota, whose: str, cost: int = 1) -> None:
+    scope[_QUOTA_KEY] = quota
+    if quota.admitted:
+        return
+    # more is left after the reset, all of it after two windows
+    wait = max(1, quota.reset) if cost == 1 else 2 * quota.limit.get_expiry()
+    message = f"more than {quota.limit} {whose}"
+    if cost > 1:
+        message += f", and this costs {cost} more: see limits at /v1/platforms"
+    raise ApiError("rate_limited", message, headers={"Retry-After": str(wait)})
+
+
+def _parsed(limit: str) -> RateLimitItem | None:
+    return parse_rate_limit(limit) if limit else None

@@ -1,0 +1,117 @@
+"""Counts costs within a window of time, in this process or in a storage that workers and hosts share."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import structlog
+from limits import RateLimitItem
+from limits.aio.storage import MemoryStorage, Storage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.errors import ConfigurationError, StorageError
+from limits.storage import storage_from_string
+
+STORAGE_SECONDS = 0.05  # that a request waits for the shared storage
+RETRY_SECONDS = 1.0  # for which a storage that failed is left alone
+SCHEMES = ("redis", "rediss", "redis+unix")
+
+Counted = TypeVar("Counted")
+
+log = structlog.get_logger("gear.api")
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A limit, whether it admitted a request, what is left of it, and the seconds until more is."""
+
+    limit: RateLimitItem
+    admitted: bool
+    remaining: int
+    reset: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The fields of draft-ietf-httpapi-ratelimit-headers-06."""
+        return {
+            "RateLimit-Limit": str(self.limit.amount),
+            "RateLimit-Remaining": str(self.remaining),
+            "RateLimit-Reset": str(self.reset),
+            "RateLimit-Policy": f"{self.limit.amount};w={self.limit.get_expiry()}",
+        }
+
+
+class WindowCounter:
+    """Charges keys for costs. While the shared storage is away, this process counts alone."""
+
+    def __init__(
+        self,
+        url: str,
+        on_failure: Callable[[], None],
+        *,
+        timeout: float = STORAGE_SECONDS,
+        retry_after: float = RETRY_SECONDS,
+    ) -> None:
+        self._local = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._storage = open_storage(url) if url else None
+        self._shared = None if self._storage is None else SlidingWindowCounterRateLimiter(self._storage)
+        self._on_failure = on_failure
+        self._timeout = timeout
+        self._retry_after = retry_after
+        self._away_until = 0.0
+
+    async def close(self) -> None:
+        """Closes the connections to the storage."""
+        if self._storage is not None:
+            await self._storage.bridge.get_connection().aclose()  # type: ignore[attr-defined]  # of Redis alone
+
+    async def charge(self, limit: RateLimitItem, key: str, cost: int) -> Quota:
+        """Charges a key; a cost above the limit takes all of it, and nothing is charged that is not admitted."""
+
+        async def charged(counter: SlidingWindowCounterRateLimiter) -> Quota:
+            admitted = await counter.hit(limit, key, cost=min(cost, limit.amount))
+            return await _quota(counter, limit, key, admitted=admitted)
+
+        return await self._ask(charged)
+
+    async def read(self, limit: RateLimitItem, key: str) -> Quota:
+        """What is left for a key, without a charge."""
+
+        async def left(counter: SlidingWindowCounterRateLimiter) -> Quota:
+            return await _quota(counter, limit, key, admitted=await counter.test(limit, key))
+
+        return await self._ask(left)
+
+    async def _ask(self, call: Callable[[SlidingWindowCounterRateLimiter], Awaitable[Counted]]) -> Counted:
+        if self._shared is not None and time.monotonic() >= self._away_until:
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await call(self._shared)
+            except (StorageError, TimeoutError, OSError) as error:
+                self._away_until = time.monotonic() + self._retry_after
+                self._on_failure()
+                log.warning(
+                    "the storage of rate limits does not answer: this process counts alone", cause=repr(error)[:200]
+                )
+        return await call(self._local)
+
+
+def open_storage(url: str) -> Storage:
+    """The storage of a URL; it connects when it is first asked. Raises ValueError for a URL that names none."""
+    if urlsplit(url).scheme not in SCHEMES:
+        raise ValueError(f"must begin with one of {', '.join(f'{scheme}://' for scheme in SCHEMES)}")
+    try:
+        storage = storage_from_string(f"async+{url}", wrap_exceptions=True, implementation="redispy")
+    except ConfigurationError as error:
+        raise ValueError("needs the package redis: pip install 'gear[redis]'") from error
+    if not isinstance(storage, Storage):
+        raise TypeError(type(storage))
+    return storage
+
+
+async def _quota(counter: SlidingWindowCounterRateLimiter, limit: RateLimitItem, key: str, *, admitted: bool) -> Quota:
+    reset_at, remaining = await counter.get_window_stats(limit, key)
+    return Quota(limit, admitted, remaining, max(0, math.ceil(reset_at - time.time())))

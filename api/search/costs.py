@@ -1,0 +1,30 @@
+"""What searches cost in the rate limit of their token, by the engine's work (docs/decisions/0053). Pure."""
+
+from collections.abc import Awaitable, Callable
+
+from api.search.query.request import SearchQuery
+from mappings.vocabulary import words_of
+
+Charge = Callable[[int], Awaitable[None]]
+"""Charges the token of a search beyond the 1 of its request; raises ApiError `rate_limited`."""
+
+# A page costs 1, from the response cache too; what follows comes on top for what has to be computed.
+PAGE = 1
+FACETS = 2
+GROUPS = 4
+SORTED_GROUPS = 29  # in another order than `price_asc`
+RELAXED_WORD = 2
+SUGGESTIONS = 1
+
+
+def extra_cost(query: SearchQuery) -> int:
+    """What a search costs beyond a page, as far as its body tells."""
+    cost = FACETS if query.body.facets else 0
+    if query.body.group_by is None:
+        return cost
+    return cost + (GROUPS if query.sort.name == "price_asc" else SORTED_GROUPS)
+
+
+def relaxation_cost(query: SearchQuery) -> int:
+    """What it costs more to relax the text, because nothing matches it as it stands."""
+    return RELAXED_WORD * len(words_of(query.body.query))

@@ -1,0 +1,1 @@
+"""Faults that the API as a whole may meet."""
