@@ -90,14 +90,14 @@ def test_a_second_start_says_that_it_runs(node: Node) -> None:
     assert f"runs already with port {node.port}" in other.stderr
 
 
-def test_a_taken_port_is_told_before_anything_is_started(node: Node) -> None:
+def test_a_taken_port_is_reported_before_anything_is_started(node: Node) -> None:
     done = Node(BESIDE, node.port).command("start", "--port", str(node.port), check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"port {node.port} of 127.0.0.1 is taken by java" in done.stderr
     assert "--port" in done.stderr
 
 
-def test_data_survive_a_stop_and_a_crash_and_the_stale_pid_file_is_told(node: Node) -> None:
+def test_data_survive_a_stop_and_a_crash_and_the_stale_pid_file_is_reported(node: Node) -> None:
     written = httpx.put(f"{node.url}/thai/_doc/1?refresh=true", json={"kept": True})
     assert written.status_code == 201
     node.stop()

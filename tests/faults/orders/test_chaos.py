@@ -81,7 +81,7 @@ def _own(name: int) -> list[int]:
 
 
 @pytest.mark.timeout(300 + 2 * SECONDS)
-async def test_nothing_acknowledged_is_lost_doubled_or_untold(place: Place, tmp_path: Path) -> None:
+async def test_nothing_acknowledged_is_lost_doubled_or_unsent(place: Place, tmp_path: Path) -> None:
     secret = place.made.token.webhook_secret
     rough = [Rough(f"{SEED} failing", secret, (70, 20, 10, 0)), Rough(f"{SEED} hanging", secret, (90, 0, 5, 5))]
     with ExitStack() as listening:

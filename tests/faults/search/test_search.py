@@ -113,7 +113,7 @@ async def test_a_hanging_engine_is_a_503_within_its_deadline(app: RunningApp, pr
     await works_again(app)
 
 
-async def test_a_cut_of_kept_connections_is_not_noticed_for_long(app: RunningApp, proxy: TcpProxy) -> None:
+async def test_a_cut_of_idle_connections_is_not_noticed_for_long(app: RunningApp, proxy: TcpProxy) -> None:
     await works_again(app)
     proxy.cut()
     await works_again(app)
@@ -194,7 +194,7 @@ async def test_an_answer_that_stops_in_its_middle_is_a_503(tmp_path: Path) -> No
         error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
 
 
-async def test_the_engines_address_and_words_are_not_told_to_clients(tmp_path: Path) -> None:
+async def test_the_engines_address_and_words_are_not_reported_to_clients(tmp_path: Path) -> None:
     content = answer(503, {"error": {"type": "x", "reason": "node secret-host-7 [10.1.2.3] failed"}, "status": 503})
     async with answering(content) as url, running(settings_for(url, "t", tmp_path)) as app:
         said = (await ask(app, "POST", "/v1/gear/search", {})).text

@@ -32,7 +32,7 @@ every_route = pytest.mark.parametrize(("method", "path", "scope"), ROUTES)
 every_body = pytest.mark.parametrize(("method", "path"), BODIES)
 
 
-def test_every_route_of_the_app_is_walked_here(app: RunningApp) -> None:
+def test_every_route_of_the_app_is_tested_here(app: RunningApp) -> None:
     described = {
         (method.upper(), path.replace("{id}", str(PRICED) if "gear" in path else "x").replace("{n}", "1"))
         for path, operations in app.app.openapi()["paths"].items()
@@ -253,7 +253,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "more"), REQUESTS)
-async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_is_kept(
+async def test_every_answer_has_a_request_id_and_a_harmless_one_of_the_clients_is_preserved(
     app: RunningApp, method: str, path: str, more: dict[str, Any]
 ) -> None:
     answers = [await app.client.request(method, path, **more) for _ in range(2)]

@@ -95,14 +95,14 @@ def check_exposition(plain: str, strict: str) -> None:
         assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
-async def test_what_is_told_is_what_prometheus_takes(app: RunningApp) -> None:
+async def test_what_is_reported_is_what_prometheus_takes(app: RunningApp) -> None:
     await app.search({})
     open_metrics = {"Accept": "application/openmetrics-text; version=1.0.0"}
     strict = (await app.client.get("/metrics", headers=open_metrics)).text
     check_exposition((await app.client.get("/metrics")).text, strict)
 
 
-async def test_metrics_are_told_without_the_store_and_the_engine(tmp_path: Path) -> None:
+async def test_metrics_are_reported_without_the_store_and_the_engine(tmp_path: Path) -> None:
     async with running(settings_for("http://127.0.0.1:1", "t", tmp_path)) as app:
         (await app.client.get("/metrics")).raise_for_status()  # the token is known from now on
         (tmp_path / "gear.db").rename(tmp_path / "away.db")

@@ -31,7 +31,7 @@ async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp,
     assert timedelta(0) <= age < timedelta(minutes=30)
 
 
-async def test_every_sort_and_error_code_is_told(app: RunningApp, told: dict[str, Any]) -> None:
+async def test_every_sort_and_error_code_is_reported(app: RunningApp, told: dict[str, Any]) -> None:
     assert told["sorts"] == [sort.name for sort in SORTS]
     assert [(row["code"], row["status"]) for row in told["errors"]] == [(c, s) for c, (s, _) in ERRORS.items()]
     for sort in told["sorts"]:
@@ -99,7 +99,7 @@ def _attachments_at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any
     return [{"all": most, "any": most}], [*bad, *({"all": [{**longest, **change}]} for change in changes)]
 
 
-async def test_the_rate_limit_is_told(app: RunningApp, told: dict[str, Any]) -> None:
+async def test_the_rate_limit_is_reported(app: RunningApp, told: dict[str, Any]) -> None:
     assert told["limits"]["requestRate"] is told["limits"]["addressRequestRate"] is None  # this app has none
     assert told["limits"]["searchesUnderWay"] == 256
     named = ("page", "facets", "groups", "sortedGroups", "relaxedWord", "suggestions")

@@ -183,7 +183,7 @@ def test_an_upgrade_request_logs_nothing(client: httpx.Client, caplog: pytest.Lo
     assert caplog.records == []
 
 
-def test_connections_beyond_the_bound_are_told_so_and_logged(
+def test_connections_beyond_the_bound_get_an_answer_and_are_logged(
     opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("bound")

@@ -74,7 +74,7 @@ def test_a_compressed_body_is_not_taken(served: httpx.Client, path: str) -> None
     assert served.post(path, content=b"{}", headers={**JSON, "Content-Encoding": "Identity"}).status_code in (200, 422)
 
 
-def test_browsers_and_caches_are_told_what_they_must_not_do(served: httpx.Client) -> None:
+def test_headers_say_what_browsers_and_caches_must_not_do(served: httpx.Client) -> None:
     for answer in (served.get("/v1/orders"), served.get("/nowhere"), served.get("/docs")):
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"

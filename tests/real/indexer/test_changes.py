@@ -210,7 +210,7 @@ def test_sold_items_stay_sold_when_they_are_changed(place: Place, shop: Shop) ->
     assert shop.told() == {1: True}  # the dispatcher tells the truth once more; of 2 there is none
 
 
-def test_an_order_placed_while_its_item_is_changed_is_told_again(place: Place, shop: Shop, wire: Wire) -> None:
+def test_an_order_placed_while_its_item_is_changed_is_indexed_again(place: Place, shop: Shop, wire: Wire) -> None:
     place.load(items(3))
 
     def act() -> None:

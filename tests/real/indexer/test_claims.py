@@ -37,7 +37,7 @@ def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
         assert claims.publish_again([], datetime.now(UTC)) == 5
 
 
-def test_what_is_bound_or_changed_meanwhile_is_told_again(place: Place, shop: Shop) -> None:
+def test_what_is_bound_or_changed_meanwhile_is_indexed_again(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3)
     shop.cancel(3)
     assert shop.told() == {1: True, 2: True, 3: False}
@@ -47,7 +47,7 @@ def test_what_is_bound_or_changed_meanwhile_is_told_again(place: Place, shop: Sh
     assert shop.told() == {1: True, 2: True}
 
 
-def test_an_order_placed_between_the_marks_and_the_swap_is_told_to_the_new_index(
+def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
     place: Place, shop: Shop, wire: Wire
 ) -> None:
     """The dispatcher has told the old index by then, and would never tell the new one."""
@@ -92,7 +92,7 @@ def test_a_database_that_does_not_answer_stops_the_swap_unless_it_is_left_out(pl
     assert place.json("rollback", "--platform", "730", "--without-orders")["index"] == old
 
 
-def test_a_database_that_goes_away_after_the_swap_is_told(place: Place, shop: Shop, wire: Wire) -> None:
+def test_a_database_that_goes_away_after_the_swap_is_reported(place: Place, shop: Shop, wire: Wire) -> None:
     shop.sell(1)
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:

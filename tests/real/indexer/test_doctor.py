@@ -143,7 +143,7 @@ def test_generations_without_an_alias_serve_again(loaded: Place) -> None:
     assert snapshot(loaded) == whole
 
 
-def test_an_alias_on_a_stranger_is_told(loaded: Place) -> None:
+def test_an_alias_on_a_foreign_index_is_reported(loaded: Place) -> None:
     stranger = f"{loaded.alias}-stranger"
     loaded.client.indices.create(index=stranger, body={**ALONE, "aliases": {loaded.alias: {}}})
     found = stays(loaded, "alias-foreign", stranger)
@@ -162,7 +162,7 @@ def test_what_a_dead_load_left_is_removed_and_a_running_one_is_not(loaded: Place
     assert snapshot(loaded) == whole
 
 
-def test_a_mapping_that_drifted_is_told_field_by_field(loaded: Place) -> None:
+def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> None:
     loaded.client.indices.put_mapping(index=loaded.alias, body={"properties": {"stray": {"type": "long"}}})
     found = stays(loaded, "mapping-drift", "fields added stray")
     assert found["severity"] == "error"
@@ -171,7 +171,7 @@ def test_a_mapping_that_drifted_is_told_field_by_field(loaded: Place) -> None:
     assert findings(loaded) == []
 
 
-def test_an_index_of_another_definition_is_told(place: Place) -> None:
+def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     body = read_definition().create_body()
     del body["mappings"]["properties"]["seed"]
@@ -187,7 +187,7 @@ def test_an_index_of_another_definition_is_told(place: Place) -> None:
         assert part in found["mapping-drift"]
 
 
-def test_more_generations_than_are_kept_are_told_with_their_size(loaded: Place) -> None:
+def test_spare_generations_are_reported_with_their_size(loaded: Place) -> None:
     loaded.load(items(2), "--keep", "9")
     loaded.load(items(2), "--keep", "9")
     found = stays(loaded, "too-many-generations", "3 finished generations")
@@ -197,7 +197,7 @@ def test_more_generations_than_are_kept_are_told_with_their_size(loaded: Place) 
     assert findings(loaded) == []
 
 
-def test_a_closed_index_is_told_and_a_kept_one_may_be_closed(loaded: Place) -> None:
+def test_a_closed_index_is_reported_and_an_old_one_may_be_closed(loaded: Place) -> None:
     (serving,) = loaded.indices()
     kept = _generation(loaded)
     loaded.client.indices.close(index=kept)

@@ -88,7 +88,7 @@ def test_a_stray_write_could_take_the_name_before_the_first_load(place: Place) -
     assert f"-{place.alias}*,+*" in found["remedy"]
 
 
-def test_a_template_that_catches_our_names_is_told(loaded: Place, template: str) -> None:
+def test_a_template_that_catches_our_names_is_reported(loaded: Place, template: str) -> None:
     found = stays(loaded, "template", template)
     assert f"_index_template/{template}" in found["remedy"]
 
@@ -102,13 +102,13 @@ def test_an_engine_that_is_away_is_a_finding(
     assert "GEAR_OPENSEARCH_URL" in found["message"]
 
 
-def test_an_engine_that_is_too_old_is_told(loaded: Place, wire: Wire) -> None:
+def test_an_engine_that_is_too_old_is_reported(loaded: Place, wire: Wire) -> None:
     _altered(wire, "/", lambda answer: answer["version"].update(number="2.19.1"))
     (found,) = _of_the_engine(loaded, "engine-version")
     assert (found["severity"], "2.19.1" in found["message"]) == ("warning", True)
 
 
-def test_what_a_login_may_not_see_is_told(loaded: Place, wire: Wire) -> None:
+def test_what_a_login_may_not_see_is_reported(loaded: Place, wire: Wire) -> None:
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if path.startswith("/_cluster/settings"):
             return Fault("answer", 403, b'{"error":{"type":"security_exception","reason":"no"},"status":403}')

@@ -34,7 +34,7 @@ def rest(web: HttpFile) -> bytes:
     return b"".join(iter(web.read, b""))
 
 
-def test_a_file_is_read_whole_and_its_size_and_time_are_told(server: FileServer) -> None:
+def test_a_file_is_read_and_its_size_and_time_are_reported(server: FileServer) -> None:
     talk: Talk = []
     with HttpFile(server.url(), talk.append) as web:
         assert web.size == len(BODY)
@@ -100,7 +100,7 @@ def test_the_answer_to_a_range_is_checked(server: FileServer) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
-def test_a_refusal_is_told_at_once(status: int, server: FileServer) -> None:
+def test_a_refusal_is_reported_at_once(status: int, server: FileServer) -> None:
     server.statuses = [status]
     with pytest.raises(SourceError, match=f"the server answered {status} "):
         fetched(server.url())
@@ -129,7 +129,7 @@ def test_a_server_that_is_gone_is_named(server: FileServer) -> None:
         fetched(url)
 
 
-def test_an_answer_whose_end_cannot_be_told_is_refused(server: FileServer) -> None:
+def test_an_answer_whose_end_is_unknown_is_refused(server: FileServer) -> None:
     server.length = False
     with pytest.raises(SourceError, match="sends no length"):
         fetched(server.url())

@@ -50,7 +50,7 @@ def test_a_cut_that_cannot_be_gone_on_with_leaves_the_old_index(place: Place) ->
     assert place.indices() == [old]
 
 
-def test_an_address_that_is_not_there_is_told_before_anything_is_done(place: Place) -> None:
+def test_an_address_that_is_not_there_is_reported_before_anything_is_done(place: Place) -> None:
     with FileServer(b"", statuses=[404]) as server:
         report = place.json("load", server.url(), "--platform", "730", "--quiet", code=1)
     assert "the server answered 404 Not Found" in report["error"]

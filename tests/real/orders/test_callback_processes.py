@@ -118,7 +118,7 @@ async def test_several_processes_make_each_callback_once(desk: Desk, tmp_path: P
         assert len(receiver.ids) == len(set(receiver.ids)) == 40
 
 
-async def test_an_order_is_told_by_the_app_that_took_it(settings: Settings) -> None:
+async def test_an_order_is_indexed_by_the_app_that_took_it(settings: Settings) -> None:
     told = settings.model_copy(update={"allow_insecure_callbacks": True})
     with Receiver() as receiver:
         async with opened(told) as shop:

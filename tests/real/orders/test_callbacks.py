@@ -16,7 +16,7 @@ from tests.support.receiver import Receiver, answers
 EVENTS = ["order.created", "order.processing", "order.delivered", "order.completed"]
 
 
-async def test_every_change_is_told_in_order_as_it_was_then(desk: Desk) -> None:
+async def test_every_change_is_sent_in_order_as_it_was_then(desk: Desk) -> None:
     with Receiver() as receiver:
         order = await desk.move(await desk.place(receiver.url), "processing", "delivered", "completed")
         async with dispatching(desk.store):
@@ -54,7 +54,7 @@ async def test_an_order_without_an_address_has_no_callbacks(desk: Desk) -> None:
     assert await desk.backlog() == 0
 
 
-async def test_what_is_rolled_back_is_never_told(desk: Desk) -> None:
+async def test_what_is_rolled_back_is_never_sent(desk: Desk) -> None:
     with Receiver() as receiver:
 
         async def give_up() -> None:

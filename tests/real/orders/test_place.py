@@ -56,7 +56,7 @@ async def test_the_order_is_found_where_location_says_with_its_history(shop: Sho
     assert moved["updatedAt"] == moved["history"][-1]["at"]
 
 
-async def test_everything_that_was_sent_is_kept(shop: Shop) -> None:
+async def test_everything_that_was_sent_is_preserved(shop: Shop) -> None:
     sent = ORDER_BODIES["all"]
     order = (await shop.app.client.post("/v1/gear", json=sent)).json()["order"]
     async with shop.store.reading() as connection:

@@ -93,7 +93,7 @@ async def test_an_order_that_breaks_a_rule_is_refused(
     assert (await refusing_shop.get("/v1/orders")).json()["orders"] == []
 
 
-async def test_a_changed_price_is_told(small_shop: Shop) -> None:
+async def test_a_changed_price_is_reported(small_shop: Shop) -> None:
     error = error_of(await small_shop.order(expectedPrice=20))
     assert (error["code"], error["price"]) == ("price_changed", 21.4)
     assert (await small_shop.order(expectedPrice=error["price"])).status_code == 201

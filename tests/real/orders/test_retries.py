@@ -154,7 +154,7 @@ async def test_a_key_belongs_to_its_token(shop: Shop) -> None:
     assert second.json()["order"]["id"] != first.json()["order"]["id"]
 
 
-async def test_errors_are_not_kept(shop: Shop) -> None:
+async def test_errors_are_not_stored(shop: Shop) -> None:
     assert error_of(await send(shop.app.client, expectedPrice=20))["code"] == "price_changed"
     assert error_of(await send(shop.app.client, email="nobody"))["code"] == "validation_failed"
     rival = await send(shop.app.client, None, account="rival")

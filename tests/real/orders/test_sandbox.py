@@ -112,7 +112,7 @@ async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
     assert {json.loads(one.body)["data"]["order"]["id"] for one in receiver.received} == {order["id"]}
 
 
-async def test_a_moved_price_is_told_as_a_real_one(shop: Shop) -> None:
+async def test_a_moved_price_is_reported_as_a_real_one(shop: Shop) -> None:
     token = await shop.token("order", sandbox=True)
     error = error_of(await shop.order("-41", token, expectedPrice=10))
     assert (error["code"], error["price"]) == ("price_changed", 10.5)

@@ -145,5 +145,5 @@ def test_no_group_of_texts_is_answered_worse_than_the_others(judged: list[Verdic
     assert {group: scores[group] for group in GROUPS if scores[group].first < OF_A_GROUP} == {}
 
 
-def test_a_filter_that_is_meant_is_kept_by_every_item_of_the_page(judged: list[Verdict]) -> None:
+def test_every_item_of_the_page_matches_the_filters_that_are_meant(judged: list[Verdict]) -> None:
     assert by_group(judged)[OVERALL].broken <= BROKEN, [one.judgment.query for one in judged if one.is_broken]

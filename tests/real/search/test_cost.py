@@ -32,7 +32,7 @@ GROUPED = {"platform": 730, "groupBy": "name"}
     [({"platform": 730}, 1), (FILTERED, 1), ({**FILTERED, "page": 2}, 1), (TYPED, 1), (FACETED, 1), (GROUPED, 2)],
     ids=["everything", "filtered", "second page", "typed", "facets", "cards"],
 )
-def test_a_search_is_one_request_to_the_engine_and_cards_are_two(
+def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
     searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
 ) -> None:
     searched_items.ask(body)

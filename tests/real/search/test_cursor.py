@@ -50,7 +50,7 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     [{}, {"query": "asiimov"}, {"query": "asimov fiel"}, {"filters": {"price": {"min": 1}}}],
     ids=json.dumps,
 )
-async def test_a_walk_gives_each_hit_once_in_the_order_of_the_sort(
+async def test_a_cursor_gives_each_hit_once_in_the_order_of_the_sort(
     app: RunningApp, sort: str, body: dict[str, Any]
 ) -> None:
     asked = {**body, "sort": sort}
@@ -64,7 +64,7 @@ async def test_a_walk_gives_each_hit_once_in_the_order_of_the_sort(
         assert found == [item["id"] for item in ordered]
 
 
-async def test_each_page_of_a_walk_has_the_facets_of_the_whole_search(app: RunningApp) -> None:
+async def test_each_page_of_a_cursor_has_the_facets_of_all_hits(app: RunningApp) -> None:
     body = {"filters": {"type": ["Knife"]}, "facets": ["type", "price"], "limit": 20}
     expected = oracle.facets(ITEMS, body)
     found = [page["facets"] async for page in pages(app.search, body)]
@@ -79,7 +79,7 @@ async def test_the_last_page_says_that_it_is(app: RunningApp, limit: int) -> Non
     assert 0 not in sizes
 
 
-async def test_a_walk_over_nothing_ends_at_once(app: RunningApp) -> None:
+async def test_a_cursor_over_nothing_ends_at_once(app: RunningApp) -> None:
     answer = await app.search({"query": "nothing has this", "cursor": "*"})
     assert answer.json() == {"status": "success", "gear": [], "total": 0, "nextCursor": None}
 
@@ -100,12 +100,12 @@ async def test_what_is_no_cursor_is_a_422(app: RunningApp, cursor: Any) -> None:
     assert fields_of(await app.search({"cursor": cursor}), "validation_failed") == ["cursor"]
 
 
-async def test_a_page_beyond_the_window_is_told_of_cursors(app: RunningApp) -> None:
+async def test_a_page_beyond_the_window_is_pointed_to_cursors(app: RunningApp) -> None:
     error = error_of(await app.search({"page": 101, "limit": 100}), "page_window_exceeded")
     assert '"cursor": "*"' in error["message"]
 
 
-async def test_each_page_of_a_walk_explains_its_text(app: RunningApp) -> None:
+async def test_each_page_of_a_cursor_explains_its_text(app: RunningApp) -> None:
     async for answer in pages(app.search, {"query": "asiimvo", "limit": 7, "explain": True}):
         assert answer["interpretation"]["reading"] == "typos"
     answer = (await app.search({"query": "nothing has this", "cursor": "*"})).json()

@@ -44,7 +44,7 @@ async def changed(settings: Settings, command: str, *lines: object) -> None:
     assert process.returncode == 0, said.decode()
 
 
-async def test_a_walk_stands_still_while_the_index_changes_and_is_swapped(app: RunningApp) -> None:
+async def test_a_cursor_stands_still_while_the_index_changes_and_is_swapped(app: RunningApp) -> None:
     walk = pages(app.search, {"limit": 100})
     seen = [item["id"] for item in (await anext(walk))["gear"]]
     gone, moved = IN_ORDER[-150:-100], [{**item, "price": 0.01} for item in ITEMS if item["id"] in IN_ORDER[-50:]]
@@ -65,7 +65,7 @@ async def test_a_walk_stands_still_while_the_index_changes_and_is_swapped(app: R
     assert (sorted(found), totals) == (sorted(item["id"] for item in new), {50})
 
 
-async def test_a_walk_whose_index_is_removed_says_so(app: RunningApp, tmp_path: Path) -> None:
+async def test_a_cursor_whose_index_is_removed_says_so(app: RunningApp, tmp_path: Path) -> None:
     cursor = await started(app, {})
     other = await started(app, {"sort": "newest"})
     load_items(app.settings, ITEMS, tmp_path)
@@ -99,7 +99,7 @@ async def test_what_is_bound_is_offered_by_no_page_from_then_on(app: RunningApp)
     assert sold[0] not in [item["id"] for item in (await app.search({"limit": 100, "cursor": "*"})).json()["gear"]]
 
 
-async def test_a_walk_goes_on_where_pages_end(app: RunningApp, tmp_path: Path) -> None:
+async def test_a_cursor_goes_on_where_pages_end(app: RunningApp, tmp_path: Path) -> None:
     """Pages reach the first 10,000 hits, a cursor the very last."""
     many = [{"id": number, "name": f"Sticker | {number % 97}", "price": number % 31} for number in range(12_000)]
     load_items(app.settings, many, tmp_path)

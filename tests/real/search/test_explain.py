@@ -94,7 +94,7 @@ def test_an_item_that_was_never_loaded_is_not_indexed(loaded: Settings) -> None:
     assert "rejects" in report["sentences"][0]
 
 
-def test_an_item_of_a_generation_that_does_not_serve_is_told_from_one_that_is_nowhere(
+def test_an_item_of_a_generation_that_does_not_serve_is_distinguished_from_one_that_is_nowhere(
     loaded: Settings, tmp_path: Any
 ) -> None:
     before = told(loaded, 8, {})["index"]
@@ -139,7 +139,7 @@ def test_an_item_of_the_answer_has_its_rank_and_one_of_another_page_its_page(loa
 
 
 @pytest.mark.parametrize("sort", ["price_asc", "name_asc"])
-def test_with_groups_the_card_of_a_name_is_its_cheapest_item(loaded: Settings, sort: str) -> None:
+def test_with_groups_the_hit_of_a_name_is_its_cheapest_item(loaded: Settings, sort: str) -> None:
     body = {"groupBy": "name", "sort": sort}
     hidden = told(loaded, 5, body)
     assert (hidden["answered"], hidden["reasons"]) == (False, ["grouped"])

@@ -66,7 +66,7 @@ def test_more_names_than_one_answer_holds_are_asked_for_in_parts(
     assert walked(searched_items, body) == whole
 
 
-def test_facets_of_cards_count_items(searched_items: SearchedItems) -> None:
+def test_facets_of_groups_count_items(searched_items: SearchedItems) -> None:
     body = {"facets": ["type", "float"], "filters": {"type": ["Knife"]}}
     for sort in ("price_asc", "newest"):
         found = searched_items.ask({**body, "sort": sort, "groupBy": "name"})
@@ -102,7 +102,7 @@ def _platform(found: Platform | None) -> Platform:
 
 
 @pytest.mark.parametrize("sort", ["price_asc", "price_desc"])
-async def test_a_name_of_several_platforms_has_one_card(app: RunningApp, sort: str) -> None:
+async def test_a_name_of_several_platforms_has_one_group(app: RunningApp, sort: str) -> None:
     client = connect(app.settings)
     try:
         client.indices.delete_alias(index="*", name=f"{app.settings.index_prefix}-20")
@@ -131,7 +131,7 @@ async def test_what_cannot_be_grouped_is_a_422_that_names_the_field(app: Running
     error_of(beyond, "page_window_exceeded")
 
 
-async def test_cards_of_different_currencies_need_a_platform(opensearch_url: str, tmp_path: Path) -> None:
+async def test_groups_of_different_currencies_need_a_platform(opensearch_url: str, tmp_path: Path) -> None:
     files = platform_folder(tmp_path, (570, "dota2", "JPY", 0))
     async with running(settings_for(opensearch_url, "tnever", tmp_path, platform_files=files)) as app:
         refused = await app.search({"sort": "newest", "groupBy": "name"})

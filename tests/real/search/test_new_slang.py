@@ -20,7 +20,7 @@ async def total(app: RunningApp, query: str) -> int:
     return found
 
 
-async def test_a_word_in_the_platforms_file_is_understood_after_a_restart(opensearch_url: str, tmp_path: Path) -> None:
+async def test_a_word_in_the_platforms_file_is_used_after_a_restart(opensearch_url: str, tmp_path: Path) -> None:
     files, prefix = tmp_path / "platforms", f"t{secrets.token_hex(5)}"
     shutil.copytree(PLATFORM_FILES, files)
     settings = settings_for(opensearch_url, prefix, tmp_path, platform_files=files)

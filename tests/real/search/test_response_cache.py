@@ -120,7 +120,7 @@ async def test_a_cursor_is_a_view_of_its_own_each_time(app: RunningApp) -> None:
     assert started[0]["nextCursor"] != started[1]["nextCursor"]
 
 
-async def test_what_cannot_be_asked_is_not_kept(app: RunningApp) -> None:
+async def test_what_cannot_be_asked_is_not_stored(app: RunningApp) -> None:
     for _ in range(2):
         assert (await app.search({"limit": 0})).status_code == 422
 

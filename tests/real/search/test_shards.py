@@ -99,7 +99,7 @@ def test_answers_do_not_depend_on_the_number_of_parts(
     assert one.json()["total"]
 
 
-def test_a_walk_over_all_parts_meets_each_item_once(shops: list[tuple[Shop, httpx.Client]]) -> None:
+def test_a_cursor_over_all_parts_meets_each_item_once(shops: list[tuple[Shop, httpx.Client]]) -> None:
     walks = []
     for _, client in shops:
         ids: list[int] = []

@@ -126,7 +126,7 @@ async def test_an_event_that_comes_while_the_last_one_is_being_noted_is_not_forg
         assert await finished(store, following, "delivered")
 
 
-async def test_many_attempts_that_end_together_are_each_kept_with_what_follows(
+async def test_many_attempts_that_end_together_are_each_recorded_with_what_follows(
     store: Store, new_order: NewOrders
 ) -> None:
     states = ("delivered", "failed", "pending") * 20
@@ -168,7 +168,7 @@ async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: New
     assert rest.n == 2
 
 
-async def test_a_share_is_kept_by_who_leases(store: Store, new_order: NewOrders) -> None:
+async def test_a_lease_keeps_to_its_share(store: Store, new_order: NewOrders) -> None:
     for item in range(6):
         await placed(store, new_order(item), at=NOW + item * SECOND)
     later = NOW + 60 * SECOND

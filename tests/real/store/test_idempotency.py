@@ -26,7 +26,7 @@ async def answered(store: Store, new_order: NewOrders, key: str, item: int) -> O
     return order
 
 
-async def test_the_first_answer_is_kept(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
+async def test_the_first_answer_is_preserved(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
     order = await answered(store, new_order, "k", 5)
     kept = StoredResponse(order_id=order.id, body_digest="digest 5", response="answer 5")
     async with store.transaction() as connection:

@@ -43,7 +43,7 @@ async def count_pending(store: Store) -> int:
         return await index_outbox.count_pending(connection)
 
 
-async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store: Store, new_order: NewOrders) -> None:
+async def test_an_order_and_its_end_update_the_index_to_the_present_state(store: Store, new_order: NewOrders) -> None:
     async with store.transaction() as connection:
         placed = await orders.place(connection, new_order(5), NOW)
     (hide,) = await lease(store)
@@ -60,7 +60,7 @@ async def test_an_order_and_its_end_are_told_with_the_truth_of_the_moment(store:
     assert await lease(store) == []
 
 
-async def test_items_of_two_platforms_are_kept_apart(store: Store, new_order: NewOrders) -> None:
+async def test_items_of_two_platforms_are_separate(store: Store, new_order: NewOrders) -> None:
     async with store.transaction() as connection:
         await orders.place(connection, new_order(5), NOW)
         await index_outbox.enqueue(connection, 570, [5], NOW)
@@ -86,7 +86,7 @@ async def test_the_largest_lease_works_and_a_larger_one_is_refused(store: Store)
     assert len(await lease(store, limit=index_outbox.MAX_LEASE_ROWS)) == index_outbox.MAX_LEASE_ROWS
 
 
-async def test_the_oldest_change_is_told_first(store: Store) -> None:
+async def test_the_oldest_change_is_indexed_first(store: Store) -> None:
     await enqueue(store, 1, now=later(3))
     await enqueue(store, 2, now=later(1))
     await enqueue(store, 3, now=later(2))
@@ -182,7 +182,7 @@ async def test_changes_are_listed_with_those_that_were_being_committed(store: St
 
 
 @pytest.mark.parametrize("outcome", ["applied", "failed"])
-async def test_an_order_during_the_telling_is_told_too(store: Store, new_order: NewOrders, outcome: str) -> None:
+async def test_an_order_during_an_index_update_is_indexed_too(store: Store, new_order: NewOrders, outcome: str) -> None:
     await enqueue(store, 5)
     (work,) = await lease(store)
     async with store.transaction() as connection:
@@ -192,7 +192,7 @@ async def test_an_order_during_the_telling_is_told_too(store: Store, new_order: 
     assert (told.version, told.bound) == (2, True)
 
 
-async def test_of_some_items_those_that_were_ever_ordered_are_told_again(store: Store) -> None:
+async def test_of_some_items_those_that_were_ever_ordered_are_indexed_again(store: Store) -> None:
     await enqueue(store, 1, 2, 3)
     for work in await lease(store):
         await mark_applied(store, work)

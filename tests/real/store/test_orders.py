@@ -179,7 +179,7 @@ async def test_events_are_numbered_without_gaps_whoever_writes(store: Store, new
         assert [event.n for event in await orders.events(connection, placed.id)] == list(range(1, 22))
 
 
-async def test_unknown_orders_and_wrong_states_are_told_apart_from_errors(store: Store, new_order: NewOrders) -> None:
+async def test_unknown_orders_and_wrong_states_differ_from_errors(store: Store, new_order: NewOrders) -> None:
     placed = await place(store, new_order(5))
     async with store.transaction() as connection:
         assert await orders.move(connection, "ord_unknown", ["created"], "failed", None, NOW) is None
@@ -241,7 +241,9 @@ async def test_the_buyers_data_is_not_in_the_repr_of_an_order(store: Store, new_
         assert secret not in shown
 
 
-async def test_of_some_items_those_that_active_orders_hold_are_told_apart(store: Store, new_order: NewOrders) -> None:
+async def test_of_some_items_those_that_active_orders_hold_are_distinguished(
+    store: Store, new_order: NewOrders
+) -> None:
     async with store.transaction() as connection:
         for item in (1, 2, -3):
             placed = await orders.place(connection, new_order(item), NOW)

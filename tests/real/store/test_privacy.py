@@ -142,7 +142,7 @@ async def test_active_orders_are_forgotten_at_their_end(
     assert {order.email for order in after.values()} == {""}
 
 
-async def test_a_trade_taken_back_after_that_is_told_to_nobody(store: Store, new_order: NewOrders) -> None:
+async def test_a_trade_taken_back_after_that_has_no_callback(store: Store, new_order: NewOrders) -> None:
     placed = await one_in_each_state(store, new_order)
     async with store.transaction() as connection:
         await privacy.erase_older(connection, LATER, 100)

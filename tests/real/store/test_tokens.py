@@ -55,7 +55,7 @@ async def test_secrets_have_the_promised_form(store: Store) -> None:
     assert len(base64.b64decode(created.token.webhook_secret.removeprefix("whsec_"), validate=True)) == 32
 
 
-async def test_no_secret_is_kept_or_shown(store: Store) -> None:
+async def test_no_secret_is_stored_or_shown(store: Store) -> None:
     created = await create(store)
     async with store.reading() as connection:
         row = (await connection.execute(select(tokens_table))).one()

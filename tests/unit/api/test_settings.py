@@ -117,5 +117,5 @@ def test_a_password_in_an_address_is_never_shown(monkeypatch: pytest.MonkeyPatch
         ({"public_url": "https://gear.example/", "api_port": 80}, "https://gear.example"),
     ],
 )
-def test_buyers_are_sent_where_the_service_listens_unless_told(given: dict[str, Any], public_url: str) -> None:
+def test_buyers_are_sent_where_the_service_listens_unless_configured(given: dict[str, Any], public_url: str) -> None:
     assert Settings(_env_file=None, **given).public_url == public_url

@@ -104,7 +104,7 @@ def test_every_item_has_a_place_in_the_order_of_prices() -> None:
     assert FIELDS["price"]["fields"]["ascending"] == {"type": "long", "null_value": NO_PRICE}
 
 
-def test_names_are_kept_byte_for_byte() -> None:
+def test_names_are_preserved_byte_for_byte() -> None:
     # 13 pairs of real names differ only by case and a double blank: a normalizer would merge them
     assert FIELDS["name"]["type"] == "keyword"
     assert "normalizer" not in FIELDS["name"]

@@ -52,7 +52,7 @@ def test_every_key_is_there_and_what_is_not_known_is_null() -> None:
         {"attachments": [{"name": "x", "id": 1, "wear": 0.5, "type": "sticker", "image": "y"}] * MAX_ATTACHMENTS},
     ],
 )
-def test_what_is_just_inside_the_limits_is_kept(field: dict[str, Any]) -> None:
+def test_what_is_just_inside_the_limits_is_preserved(field: dict[str, Any]) -> None:
     held = item(**field).model_dump(by_alias=True)
     for name, value in field.items():
         if isinstance(value, dict):

@@ -49,7 +49,7 @@ def test_generations_sort_by_age_whatever_their_fingerprint() -> None:
     assert older < newer
 
 
-def test_a_moment_of_another_zone_is_named_in_utc() -> None:
+def test_a_timestamp_of_another_zone_is_named_in_utc() -> None:
     zone = timezone(timedelta(hours=2))
     moment = datetime(2026, 8, 1, 1, 30, 0, 999_999, tzinfo=zone)
     assert generation_name("gear-730", moment, "0123abcd") == "gear-730-20260731233000999-0123abcd"

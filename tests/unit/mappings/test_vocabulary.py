@@ -48,12 +48,12 @@ def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_b
         {"slang": {}},
     ],
 )
-def test_what_cannot_be_understood_is_refused(wrong: dict[str, Any]) -> None:
+def test_what_cannot_be_parsed_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Vocabulary.model_validate(wrong)
 
 
-def test_exteriors_are_understood_by_their_codes_and_more_spellings() -> None:
+def test_exteriors_are_parsed_by_their_codes_and_more_spellings() -> None:
     for spelling in ("fn", "factorynew", "facnew"):
         assert CS2.language.entries[spelling].meanings == (Meaning((("exterior", ("Factory New",)),)),)
 

@@ -57,7 +57,7 @@ def test_stopping_what_does_not_run_is_fine_and_said(tmp_path: Path) -> None:
         (["logs"], "there is no log in"),
     ],
 )
-def test_what_was_not_done_is_told_on_stderr_with_exit_code_1(
+def test_what_was_not_done_is_reported_on_stderr_with_exit_code_1(
     tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     result = CliRunner().invoke(main, [*arguments, "--dir", str(tmp_path / "none")])

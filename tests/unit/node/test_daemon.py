@@ -69,5 +69,5 @@ def test_a_start_that_fails_shows_what_was_printed(tmp_path: Path) -> None:
     assert "PYTEST_CURRENT_TEST" not in str(told.value), "nothing of our environment reaches the server"
 
 
-def test_an_empty_log_is_told(tmp_path: Path) -> None:
+def test_an_empty_log_is_reported(tmp_path: Path) -> None:
     assert "nothing was logged yet" in log_tail(Folders(home=tmp_path, cache=tmp_path, account=None))

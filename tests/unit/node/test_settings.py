@@ -60,7 +60,7 @@ def test_java_home_is_read_under_its_usual_name(tmp_path: Path, monkeypatch: pyt
         ({"timeout": 0}, "timeout: Input should be greater than 0"),
     ],
 )
-def test_a_wrong_setting_is_told_by_name(wrong: dict[str, object], sentence: str) -> None:
+def test_a_wrong_setting_is_reported_by_name(wrong: dict[str, object], sentence: str) -> None:
     with pytest.raises(NodeError) as told:
         read_settings(**wrong)
     assert sentence in str(told.value)

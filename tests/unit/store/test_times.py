@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @given(st.datetimes(timezones=st.timezones()))
-def test_a_moment_comes_back_the_same_in_utc(moment: datetime) -> None:
+def test_a_timestamp_comes_back_the_same_in_utc(moment: datetime) -> None:
     instant = Instant()
     kept = instant.process_bind_param(moment, DIALECT)
     assert isinstance(kept, int)

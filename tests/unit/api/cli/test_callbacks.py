@@ -84,7 +84,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     return made
 
 
-def test_a_rotated_secret_is_shown_once_and_the_old_one_kept_for_a_while(machine: Machine) -> None:
+def test_a_rotated_secret_is_shown_once_and_the_old_one_valid_for_a_while(machine: Machine) -> None:
     token = machine.token("shop")
     shown = machine.made("webhook", "rotate", "shop", "--keep", "2h")
     assert shown["id"] == token["id"]

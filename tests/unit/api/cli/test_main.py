@@ -78,7 +78,7 @@ def test_a_new_token_is_shown_with_its_two_secrets(gear_api: Any) -> None:
     assert datetime.fromisoformat(shown["createdAt"]).tzinfo is not None
 
 
-def test_people_read_it_line_by_line_and_are_told_to_keep_it(gear_api: Any) -> None:
+def test_people_read_it_line_by_line_and_are_asked_to_keep_it(gear_api: Any) -> None:
     result = gear_api("token", "create", "--name", "shop", "--scope", "search", "--scope", "order")
     lines = dict(line.split(": ", 1) for line in result.stdout.splitlines())
     assert lines["token"].startswith("gear_")

@@ -76,7 +76,7 @@ def test_the_account_may_come_from_stdin_and_be_of_every_token(filled: dict[str,
     assert json.loads(again.stdout)["erased"] == []
 
 
-def test_the_ids_are_kept_and_erased_again_after_a_restore(filled: dict[str, str], tmp_path: Path) -> None:
+def test_the_ids_are_preserved_and_erased_again_after_a_restore(filled: dict[str, str], tmp_path: Path) -> None:
     backup = shutil.copy(tmp_path / "gear.db", tmp_path / "backup.db")
     assert forget("client-17", "--token", "shop").exit_code == 0
     kept = tmp_path / "gear.db.forgotten"
@@ -90,7 +90,7 @@ def test_the_ids_are_kept_and_erased_again_after_a_restore(filled: dict[str, str
     assert forget("--again", "-", "--json", input=f"{filled['order 1']}\n\n").exit_code == 0
 
 
-def test_nothing_is_erased_whose_ids_cannot_be_kept(filled: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_erased_whose_ids_cannot_be_stored(filled: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEAR_FORGOTTEN_FILE", "/nowhere/forgotten")
     result = forget("client-17", "--token", "shop")
     assert result.exit_code == 1

@@ -13,7 +13,7 @@ def scope_with(offered: str | None) -> Scope:
 
 
 @pytest.mark.parametrize("offered", ["a", "A-Z_0.9", "x" * 64, "0f9a2c41-d7b8-4e0f"])
-def test_a_clients_own_id_is_kept(offered: str) -> None:
+def test_a_clients_own_id_is_preserved(offered: str) -> None:
     assert request_id(scope_with(offered)) == offered
 
 

@@ -90,11 +90,11 @@ def test_no_text_holds_a_nul(field: str) -> None:
 
 @pytest.mark.parametrize("character", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85"])
 @pytest.mark.parametrize("field", ["account", "code"])
-def test_the_clients_own_references_are_kept_as_they_are(field: str, character: str) -> None:
+def test_the_clients_own_references_are_preserved_as_they_are(field: str, character: str) -> None:
     assert problems({**LEAST, field: f"a{character}b"}) == {}
 
 
-def test_texts_are_kept_as_they_are() -> None:
+def test_texts_are_preserved_as_they_are() -> None:
     kept = {"account": " Клиент 17 👩‍👧 ", "code": "", "item": "x", "platform": " cs2"}
     body = OrderBody.model_validate({**LEAST, **kept})
     assert {field: getattr(body, field) for field in kept} == kept

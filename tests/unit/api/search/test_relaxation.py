@@ -201,7 +201,7 @@ def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
     assert explained(strict("under 50$"))["relaxed"] == []
 
 
-def test_a_pattern_is_told_as_the_seed_or_template_that_is_searched_and_as_no_filter() -> None:
+def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_no_filter() -> None:
     found = explained(strict("ak pattern 661"))
     assert found["filters"] == {"weapon": ["AK-47"]}
     assert found["terms"][-1] == {"typed": "pattern 661", "means": [{"seed": [661]}, {"pattern": [661]}]}

@@ -58,7 +58,9 @@ def test_no_command_is_left_out_where_the_engine_is_away() -> None:
 
 
 @pytest.mark.parametrize("arguments", ASKS)
-def test_an_engine_that_is_away_is_told_in_one_sentence_by_every_command(arguments: list[str], nowhere: str) -> None:
+def test_an_engine_that_is_away_is_reported_in_one_sentence_by_every_command(
+    arguments: list[str], nowhere: str
+) -> None:
     Path("items.ndjson").write_text('{"id": 1, "name": "a"}\n')
     result = CliRunner().invoke(main, [*arguments, "--json"])
     assert result.exit_code == 1

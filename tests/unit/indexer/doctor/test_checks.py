@@ -228,7 +228,7 @@ def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, crea
     assert cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),)) == [], "the name is taken"
 
 
-def test_templates_are_told_where_they_catch_our_names() -> None:
+def test_templates_are_reported_where_they_catch_our_names() -> None:
     templates = tuple(
         Template(name, f"_template/{name}", (name,)) for name in ("gear-*", "*", "gear-730-2*", "logs-*", "gear-440")
     )
@@ -237,12 +237,12 @@ def test_templates_are_told_where_they_catch_our_names() -> None:
 
 
 @pytest.mark.parametrize(("distribution", "version"), [("opensearch", "2.19.0"), ("elasticsearch", "8.1.0")])
-def test_other_engines_are_told(distribution: str, version: str) -> None:
+def test_other_engines_are_reported(distribution: str, version: str) -> None:
     (found,) = cluster.check_version(replace(ENGINE, distribution=distribution, version=version))
     assert (found.code, found.severity) == (Code.ENGINE_VERSION, Severity.WARNING)
 
 
-def test_orders_and_index_are_told_apart_both_ways() -> None:
+def test_orders_and_index_are_distinguished_both_ways() -> None:
     found = Disagreement(offered=Tally(), hidden=Tally())
     assert check_disagreement(730, "x", 10, found) == []
     found.offered.add([1, 2, 3])
@@ -254,7 +254,7 @@ def test_orders_and_index_are_told_apart_both_ways() -> None:
     assert (hidden.code, hidden.message[-3:]) == (Code.FREE_BUT_HIDDEN, ": 9")
 
 
-def test_late_masks_say_since_when() -> None:
+def test_late_index_updates_say_since_when() -> None:
     now = datetime.now(UTC)
     assert check_late(730, OverdueUpdates(items=0, since=None), now) == []
     (found,) = check_late(730, OverdueUpdates(items=1200, since=now - timedelta(minutes=90)), now)

@@ -158,7 +158,7 @@ def _listed(moment: str) -> int | None:
         ("2261-12-31T23:59:59.999999999Z", 9_214_646_399_999_999_999),
     ],
 )
-def test_moments_become_exact_nanoseconds(given: str, kept: int) -> None:
+def test_timestamps_become_exact_nanoseconds(given: str, kept: int) -> None:
     assert _listed(given) == kept
 
 
@@ -180,7 +180,7 @@ def test_moments_become_exact_nanoseconds(given: str, kept: int) -> None:
         ("٢٠٢٦-01-02T03:04:05Z", "RFC 3339"),
     ],
 )
-def test_moments_that_are_none_or_cannot_be_kept_are_refused(given: str, reason: str) -> None:
+def test_timestamps_that_are_none_or_cannot_be_stored_are_refused(given: str, reason: str) -> None:
     with pytest.raises(ItemRefusedError) as caught:
         _listed(given)
     assert caught.value.refusals[0].field == "listedAt"
@@ -194,7 +194,7 @@ def test_values_of_a_table_that_were_not_utf_8_are_refused() -> None:
     assert caught.value.refusals[0].value == "caf\\udce9"
 
 
-def test_an_id_is_told_where_it_can_be_read() -> None:
+def test_an_id_is_named_where_it_can_be_read() -> None:
     assert readable_id(b'{"id": -12, "name": nope') == -12
     assert readable_id(b'{"id": 1.5}') is None
     assert readable_id(b"nothing") is None

@@ -47,7 +47,7 @@ def test_a_place_that_cannot_be_written_names_the_option(target: Path) -> None:
         rejects.write("a", 1, 1, (NAME,))
 
 
-def test_a_disk_that_is_full_is_told() -> None:
+def test_a_disk_that_is_full_is_reported() -> None:
     rejects = RejectsFile(Path("/dev/full"))
     rejects.write("a", 1, 1, (NAME,))
     with pytest.raises(CommandError, match="No space left"):

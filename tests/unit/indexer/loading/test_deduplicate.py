@@ -29,7 +29,7 @@ def test_an_id_is_new_exactly_once(numbers: list[int]) -> None:
             known.add(number)
 
 
-def test_ids_that_share_a_mark_are_told_apart() -> None:
+def test_ids_that_share_a_mark_are_distinguished() -> None:
     """Every one of these has the mark 0: only the ids themselves tell."""
     same = [(high << 32) | (high * 0x9E3779B1 & 0xFFFFFFFF) for high in range(60)]
     with small_id_set() as ids:

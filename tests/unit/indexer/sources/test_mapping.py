@@ -144,7 +144,7 @@ def test_rules_of_numbers_are_exact(rule: str, value: Any, made: Any, tmp_path: 
         ("seconds", "today", "refused: is no number, which time needs"),
     ],
 )
-def test_moments(unit: str, value: Any, made: str, tmp_path: Path) -> None:
+def test_timestamps(unit: str, value: Any, made: str, tmp_path: Path) -> None:
     assert taken(f"{{ from = 'x', time = '{unit}' }}", {"x": value}, tmp_path, "listedAt") == made
 
 

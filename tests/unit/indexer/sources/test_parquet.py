@@ -72,7 +72,7 @@ def test_rows_are_items_with_their_numbers(name: str, tmp_path: Path) -> None:
     assert [item_from_values(content) for _, content in found] == [item_from_values(item) for item in ITEMS]
 
 
-def test_a_stream_is_kept_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_stays_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = Path(written(tmp_path / "a")).read_bytes()
 
     class Stdin:
@@ -94,7 +94,7 @@ def test_many_rows_come_in_their_order_from_a_file_that_is_read_bit_by_bit(tmp_p
     assert len(positions) > 1
 
 
-def test_moments_without_an_offset_are_refused_by_the_field(tmp_path: Path) -> None:
+def test_timestamps_without_an_offset_are_refused_by_the_field(tmp_path: Path) -> None:
     types = {**TYPES, "listedAt": DataType.timestamp("us")}
     row = {"id": 1, "name": "a", "listedAt": "2026-01-02T03:04:05.5"}
     ((_, content),) = records(written(tmp_path / "a", [row], types))
@@ -162,7 +162,7 @@ def test_without_the_library_it_is_said_how_to_get_it(tmp_path: Path, monkeypatc
         records(name)
 
 
-def test_moments_outside_of_the_calendar_are_refused_not_guessed(tmp_path: Path) -> None:
+def test_timestamps_outside_of_the_calendar_are_refused_not_guessed(tmp_path: Path) -> None:
     types = {**TYPES, "listedAt": DataType.timestamp("s", tz="UTC")}
     name = written(tmp_path / "a", [{"id": 1, "name": "a", "listedAt": 2**62}], types)
     with Path(name).open("rb") as file:

@@ -55,7 +55,7 @@ def test_plain_addresses_get_the_asynchronous_driver(given: str, driver: str) ->
         assert address.database == "/var/lib/gear.db"
 
 
-def test_libpqs_word_for_encryption_is_understood() -> None:
+def test_libpqs_word_for_encryption_is_accepted() -> None:
     assert database_address("postgresql://db/gear?sslmode=verify-full").query == {"ssl": "verify-full"}
     assert database_address("postgresql:///gear?host=/run/postgresql").query == {"host": "/run/postgresql"}
 

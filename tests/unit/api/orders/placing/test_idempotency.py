@@ -44,7 +44,7 @@ def test_bodies_of_equal_value_are_the_same(one: bytes, other: bytes) -> None:
         (b'{"a": "1e0"}', b'{"a": 1}'),
     ],
 )
-def test_other_bodies_are_told_apart(one: bytes, other: bytes) -> None:
+def test_other_bodies_are_distinguished(one: bytes, other: bytes) -> None:
     assert body_digest(parse(one)) != body_digest(parse(other))
 
 

@@ -79,7 +79,7 @@ def test_a_full_answer_may_lack_groups() -> None:
     assert groups.heads_of({"hits": {"hits": [hit]}}) == [Head(5, (4,), 2, 3)]
 
 
-def test_missing_values_are_told_from_values() -> None:
+def test_missing_values_are_distinguished_from_values() -> None:
     sorts = [[1, 2, 3, value, 5] for value in (2**63 - 1, -(2**63), "Infinity", "-Infinity", None, 0.0, 0, "infinity")]
     heads = groups.heads_of({"hits": {"hits": [{"sort": values} for values in sorts]}})
     assert heads is not None

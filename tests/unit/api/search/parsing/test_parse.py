@@ -150,6 +150,6 @@ def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
 
 
 @given(st.text(max_size=200) | st.text("ab c1", min_size=150, max_size=200) | st.just("9 " * 100))
-def test_any_text_is_understood_within_the_engines_limit_of_clauses(text: str) -> None:
+def test_any_text_is_parsed_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
     assert len(list(leaves(text_clauses(parse_query(text, [CS2, BARE, CS2]))))) < 1000

@@ -191,7 +191,7 @@ def test_ranges_are_taken_up_to_their_limit(row: Any) -> None:
         assert refused(json.dumps({"filters": {row.name: value}})) == [place]
 
 
-def test_prices_are_kept_digit_by_digit() -> None:
+def test_prices_are_preserved_digit_by_digit() -> None:
     body = SearchBody.model_validate(parse(b'{"filters": {"price": {"min": 0.10000000000000000000001}}}'))
     filters: Any = body.filters
     assert filters.price.min == Decimal("0.10000000000000000000001")
