@@ -298,6 +298,14 @@ def test_an_index_of_another_definition_is_named_with_both_fingerprints() -> Non
     assert f"made with definition 00000000, this version's is {DEFINITION.fingerprint}" in drift.message
 
 
+def test_an_index_with_another_mapping_is_named_with_its_fields() -> None:
+    mappings = an_index(1).mappings
+    properties = {**mappings["properties"], "new": {"type": "long"}}
+    (drift,) = index_findings(an_index(1, mappings={**mappings, "properties": properties}))
+    assert (drift.code, drift.severity) == (Code.MAPPING_DRIFT, Severity.ERROR)
+    assert "fields added new" in drift.message
+
+
 def test_a_definition_may_fix_the_number_of_copies() -> None:
     index = {name: value for name, value in DEFINITION.index_settings().items() if name != "auto_expand_replicas"}
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}

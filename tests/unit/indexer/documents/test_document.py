@@ -40,6 +40,7 @@ RIFLE: dict[str, Any] = {
 CASES: dict[str, dict[str, Any]] = {
     "rifle": RIFLE,
     "only-what-is-required": {"id": -7, "name": "★ Karambit"},
+    "only-a-charm": {"id": 2, "name": "x", "attachments": [{"name": "Charm | Lil' Ava", "type": "charm"}]},
     "absent-parts": {"id": 1, "name": "x", "details": None, "paint": None, "attachments": None, "price": None},
     "largest-numbers": {
         "id": 2**63 - 1,
