@@ -1,15 +1,13 @@
 """`python -m bench`: measures this service and its peers, and writes tables and JSON files."""
 
-import random
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bench.data import PLATFORM, SEED, Data
-from bench.peers import databases, services, stac
+from bench.data import Data
+from bench.peers import databases
 from bench.peers.checkout import Checkout
 from bench.peers.search_peers import Selection, start_peers
 from bench.relevance import judged, score
@@ -19,8 +17,6 @@ from bench.report import page as benchmarks_page
 from bench.report import results, terminal
 from bench.report.measured import PageError, read
 from bench.runs import load as loading
-from bench.runs import matches as matching
-from bench.runs import memory as worker_memory
 from bench.runs import orders as ordering
 from bench.runs.search import Plan, Series, measure
 from bench.workloads.bodies import workloads
@@ -70,7 +66,6 @@ def prepare(items: int, beside: Path | None, opensearch_url: str, folder: Path) 
 @click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
 @click.option("--no-response-cache", is_flag=True, help="Also this service without its response cache.")
 @beside_option
-@click.option("--stac", "stac_python", type=FILE, help="The Python that has stac-fastapi-opensearch[server].")
 @engine_options
 def search(
     items: int,
@@ -82,7 +77,6 @@ def search(
     plain: bool,
     no_response_cache: bool,
     beside: Path | None,
-    stac_python: Path | None,
     opensearch_url: str,
     folder: Path,
 ) -> None:
@@ -94,7 +88,6 @@ def search(
         own_index=checkout is None,
         no_cache=no_response_cache,
         beside=checkout,
-        stac=stac_python,
         workers=workers,
     )
     plan = Plan(
@@ -112,8 +105,6 @@ def search(
     if checkout is not None:
         about["beside"] = checkout.commit()
         file += f"-beside-{checkout.commit()}"
-    if stac_python is not None:
-        about["stac"] = stac.version_of(stac_python)
     results.write(data.folder / f"{file}.json", about, [series.as_json() for series in measured])
     if checkout is None:
         terminal.show_searches(measured)
@@ -148,49 +139,6 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     about = results.circumstances(items=items, data=data.digest())
     results.write(data.folder / f"load-{items}.json", about, [loads.as_json() for loads in measured.values()])
     terminal.show_loads(list(measured.values()))
-
-
-@main.command()
-@click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
-@click.option("--bodies", default=25, show_default=True, help="Searches of each number of matches in one round.")
-@click.option("--rounds", default=3, show_default=True, help="Runs of each peer, in turn.")
-@click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
-@engine_options
-def matches(items: int, bodies: int, rounds: int, plain: bool, opensearch_url: str, folder: Path) -> None:
-    """Searches that few and many items match: what one client waits for a page with its total."""
-    data = Data(items, opensearch_url, folder.resolve())
-    data.load(with_plain=plain)
-    source = matching.BodySource(f"{opensearch_url}/{data.prefix}-{PLATFORM}", items, random.Random(SEED))
-    drawn = {count: [source.body(count) for _ in range(bodies * (rounds + 1))] for count in matching.decades(items)}
-    with start_peers(data, Selection(plain=plain)) as (peers, _):
-        measured = list(matching.measure(opensearch_url, peers, drawn, rounds))
-    about = results.circumstances(items=items, data=data.digest())
-    results.write(data.folder / f"matches-{items}.json", about, [times.as_json() for times in measured])
-    terminal.show_matches(measured)
-
-
-@main.command()
-@click.option("--items", default=100_000, show_default=True, help="Listings in the index: few are searched faster.")
-@click.option("--requests", default=1_080_000, show_default=True, help="Answered in all: 300 a second for an hour.")
-@click.option("--clients", default=8, show_default=True, help="Connections at once.")
-@click.option("--seconds", default=10.0, show_default=True, help="From one sample to the next.")
-@engine_options
-def memory(items: int, requests: int, clients: int, seconds: float, opensearch_url: str, folder: Path) -> None:
-    """The memory of one worker over an hour's worth of mixed requests."""
-    data = Data(items, opensearch_url, folder.resolve())
-    data.load()
-    samples = []
-    with services.gear_api(opensearch_url, data.prefix, data.folder) as service:
-        for sample in worker_memory.measure(service, requests, clients, seconds, data.folder):
-            samples.append(sample)
-            click.echo(f"{sample.requests:,} {sample.resident / 2**20:.1f} MiB {sample.rate:,.0f}/s", err=True)
-    try:
-        verdict = worker_memory.verdict(samples)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    about = results.circumstances(items=items, data=data.digest(), clients=clients, verdict=verdict)
-    results.write(data.folder / f"memory-{items}.json", about, [asdict(sample) for sample in samples])
-    terminal.show_memory(verdict)
 
 
 @main.command()

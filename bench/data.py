@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ import orjson
 import zstandard
 from opensearchpy import OpenSearch
 
-from bench.peers import plain, services, stac
+from bench.peers import plain
 from bench.peers.checkout import HERE, Checkout
-from bench.peers.services import Service
 from bench.workloads.bodies import CATALOGUE
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
@@ -79,17 +77,6 @@ class Data:
             plain.load(plain.client_of(self.opensearch_url), self.plain_index, self.items())
         if beside is not None and not self._is_loaded(client, f"{self.prefix_of(beside)}-{PLATFORM}"):
             load_file(self.file, self.opensearch_url, self.prefix_of(beside), self.folder, beside)
-
-    @contextmanager
-    def serve_stac(self, python: Path) -> Iterator[Service]:
-        """The independent peer, run by that interpreter and loaded."""
-        names = stac.Names(f"bench-stac-{self.count}")
-        with services.stac(python, stac.settings(self.opensearch_url, names), self.folder) as service:
-            client = plain.client_of(self.opensearch_url)
-            if not self._is_loaded(client, names.items):
-                stac.create(service.address, client, names)
-                stac.load(client, names, self.items())
-            yield service
 
     def _is_loaded(self, client: OpenSearch, name: str, fingerprint: str | None = None) -> bool:
         if not client.indices.exists(index=name) or client.count(index=name)["count"] != self.count:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,18 @@ from bench.clients.background import Target
 from bench.clients.connection import JSON_HEADERS, request_json
 from bench.clients.wrk import Run
 from bench.data import PLATFORM, Data, database_file
-from bench.peers import own_index, plain, services, stac
+from bench.peers import own_index, plain, services
 from bench.peers.checkout import HERE, Checkout
 from bench.peers.services import Service
-from bench.workloads.bodies import Workload, bodies_of, workloads
+from bench.workloads.bodies import Workload, bodies_of
 
 OURS, PLAIN, RAW, OWN = "gear-api", "plain service", "raw _search", "raw _search, own index"
 NO_CACHE = "gear-api, no response cache"
-STAC = "stac-fastapi.opensearch"
 SEARCH_PATH = "/v1/gear/search"
 CACHE_OFF = {"GEAR_RESPONSE_CACHE_MIB": "0"}
 COMPARED_BODIES = 20  # by which two peers are compared before a run
 _OWN_FILTERS = {"cold", "hot", "deep", "mix"}  # searches that can be written by hand for our index
 _NOT_PLAIN = {"groups", "typing", "export"}  # what a plain service does not offer
-_STAC_WORKLOADS = {"cold", "hot"}
 
 Json = dict[str, Any]
 
@@ -52,8 +50,6 @@ class Peer:
                 if workload.is_paged or workload.has_facets:
                     return True
                 return workload.name in _OWN_FILTERS and not self.facets_and_pages_only
-            case "stac":
-                return workload.name in _STAC_WORKLOADS
         return workload.name not in _NOT_PLAIN
 
     def bodies_file(self, workload: Workload, seed: int, folder: Path) -> Path:
@@ -81,7 +77,6 @@ class Selection:
     own_index: bool = True
     no_cache: bool = False
     beside: Checkout | None = None
-    stac: Path | None = None
     workers: int = 1
 
     @property
@@ -105,9 +100,6 @@ def start_peers(data: Data, selection: Selection) -> Iterator[tuple[list[Peer], 
             peers += starter.plain_and_raw()
         if selection.own_index:
             peers.append(starter.own_index(facets_and_pages_only=selection.plain))
-        if selection.stac is not None:
-            peers.append(starter.stac(data.serve_stac(selection.stac)))
-            check_hits(ours, peers[-1])
         yield peers, service
 
 
@@ -172,35 +164,6 @@ class _Starter:
             own_index.query_of,
             facets_and_pages_only,
         )
-
-    def stac(self, started: AbstractContextManager[Service]) -> Peer:
-        """The independent peer."""
-        service = self._stack.enter_context(started)
-        return Peer(STAC, service.address, "/search", service.headers, "stac", translate=stac.query_of)
-
-
-def check_hits(ours: Peer, other: Peer) -> None:
-    """Raises RuntimeError where the independent peer does not find what this service finds.
-
-    A tenth is left to the prices that the workload `mix` has changed here alone. Totals that it did not count in time
-    are left out.
-    """
-    known = workloads()
-    for name in sorted(_STAC_WORKLOADS):
-        bodies = bodies_of(known[name], 1)[:COMPARED_BODIES]
-        totals = [request_json("POST", ours.address + ours.path, body, ours.headers)["total"] for body in bodies]
-        responses = [
-            request_json("POST", other.address + other.path, stac.query_of(body), other.headers) for body in bodies
-        ]
-        pairs = [
-            (total, response["numberMatched"])
-            for total, response in zip(totals, responses, strict=True)
-            if response.get("numberMatched") is not None
-        ]
-        expected, actual = (sum(column) for column in zip(*pairs, strict=True))
-        if not 0.9 * expected <= actual <= 1.1 * expected:
-            message = f"{STAC} finds {actual:,} items by bodies of `{name}` by which this service finds {expected:,}"
-            raise RuntimeError(message)
 
 
 def check_facet_counts(workload: Workload, peers: Sequence[Peer]) -> None:

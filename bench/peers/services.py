@@ -88,16 +88,6 @@ def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> It
 
 
 @contextmanager
-def stac(python: Path, settings: Mapping[str, str], folder: Path) -> Iterator[Service]:
-    """The independent peer (bench.peers.stac), run by uvicorn of its own environment."""
-    port = free_port()
-    command = [str(python), "-m", "uvicorn", "--factory", "stac_fastapi.opensearch.app:create_app"]
-    command += ["--port", str(port), "--no-access-log"]
-    with _running(command, foreign_environment(settings), port, "/_mgmt/ping", folder / "stac.log") as process:
-        yield Service(process, address_of(port), JSON_HEADERS)
-
-
-@contextmanager
 def typesense(program: Path, key: str) -> Iterator[Service]:
     """A Typesense server with empty storage, removed at the end."""
     with TemporaryDirectory() as folder:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.peers.search_peers import STAC
-
 Json = dict[str, Any]
+
+STAC = "stac-fastapi.opensearch"  # measured once; its runner is not kept
 
 
 class PageError(ValueError):
@@ -80,8 +80,8 @@ def read(files: Sequence[Path]) -> list[Measured]:
     """The files, the smallest number of items first; raises PageError for one of no known kind."""
     measured = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
     for file in measured:
-        if not any(is_kind(file) for is_kind in (is_search, is_load, is_matches, is_memory)):
-            message = f"{file.name} holds no searches, loads, times by matches or memory: leave it out"
+        if not any(is_kind(file) for is_kind in (is_search, is_load)):
+            message = f"{file.name} holds no searches and no loads: leave it out"
             raise PageError(message)
     return sorted(measured, key=lambda file: (file.items, file.name))
 
@@ -94,13 +94,3 @@ def is_search(file: Measured) -> bool:
 def is_load(file: Measured) -> bool:
     """Whether it was written by `python -m bench load`, or is the report of one load."""
     return file.is_report or (file.has("peer", "rounds") and not is_search(file))
-
-
-def is_matches(file: Measured) -> bool:
-    """Whether it was written by `python -m bench matches`."""
-    return file.has("matches", "peer")
-
-
-def is_memory(file: Measured) -> bool:
-    """Whether it was written by `python -m bench memory`."""
-    return file.has("requests", "resident")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.report import sections, summary
-from bench.report.measured import Measured, PageError, is_load, is_matches, is_memory, is_search
+from bench.report.measured import Measured, PageError, is_load, is_search
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEASURED = DOCS / "measured"
@@ -19,8 +19,6 @@ _REGION = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTA
 REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured]], str]]] = {
     "summary": (lambda _: True, summary.sentences),
     "searches": (is_search, sections.searches),
-    "matches": (is_matches, sections.matches),
-    "memory": (is_memory, sections.memory),
     "loads": (is_load, sections.loads),
 }
 

@@ -1,4 +1,4 @@
-"""What docs/benchmarks.md begins with: five sentences and a picture, made of the measured files."""
+"""What docs/benchmarks.md begins with: sentences and a picture, made of the measured files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from html import escape
 from textwrap import fill
 from typing import Any
 
-from bench.peers.search_peers import OURS, PLAIN, RAW, STAC
+from bench.peers.search_peers import OURS, PLAIN, RAW
 from bench.report.markdown import number, size
-from bench.report.measured import Measured, PageError, is_load, is_memory, is_search
+from bench.report.measured import STAC, Measured, PageError, is_load, is_search
 from bench.runs import load as loading
 
 Json = dict[str, Any]
@@ -63,7 +63,6 @@ def sentences(files: Sequence[Measured]) -> str:
     one_client = comparison(files, LARGE, NEW, clients=1)
     load_file = next(file for file in files if is_load(file) and len(file.series) == len(loading.PEERS))
     loads = {row["peer"]: row["rate"] for row in load_file.series}
-    worker = next(file for file in files if is_memory(file)).content
     lines = [
         f"**Searches that repeat** run at {_gain(repeated, repeated_large)}.",
         f"**Searches that never repeat** run at {_gain(new, new_large)}.",
@@ -72,9 +71,6 @@ def sentences(files: Sequence[Measured]) -> str:
         f"**Cost of loading**: {loads[loading.OURS]:,.0f} listings a second with every check, "
         f"{loads[loading.OURS] / loads[loading.RAW]:.0%} of what the engine takes at most; a plain index, which finds "
         f"less, loads {loads[loading.PLAIN] / loads[loading.OURS]:.1f} times as fast.",
-        f"**Cost of running**: one worker holds at most {worker['verdict']['max'] / 2**20:.0f} MiB of memory over "
-        f"{worker['verdict']['tenths'][-1]['requests'] / 1e6:.1f} million searches; both services share two cores with "
-        "the engine.",
     ]
     return "\n".join(fill(f"- {line}", 120, subsequent_indent="  ") for line in lines)
 

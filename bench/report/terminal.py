@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -10,8 +9,6 @@ from rich.table import Table
 from bench.figures import percentile
 from bench.peers.search_peers import OURS
 from bench.runs.load import RAW, Loads
-from bench.runs.matches import SearchTimes
-from bench.runs.memory import MAX_BYTES
 from bench.runs.orders import Orders
 from bench.runs.search import Series
 
@@ -99,24 +96,6 @@ def show_loads(measured: Sequence[Loads]) -> None:
             f"{loads.median('memory'):.0f}",
         )
     show(table)
-
-
-def show_matches(measured: Sequence[SearchTimes]) -> None:
-    """The medians by how many items match."""
-    table = Table("matches", "peer", "found", "median ms", "p90 ms")
-    for times in measured:
-        row = times.as_json()
-        table.add_row(f"{times.matches:,}", times.peer, f"{row['found']:,}", f"{row['ms']:.2f}", f"{row['p90']:.2f}")
-    show(table)
-
-
-def show_memory(verdict: Mapping[str, Any]) -> None:
-    """The tenths and the verdict."""
-    table = Table("requests", "MiB")
-    for tenth in verdict["tenths"]:
-        table.add_row(f"{tenth['requests']:,}", f"{tenth['resident'] / 2**20:.1f}")
-    show(table)
-    Console().print(f"flat: {verdict['flat']}, within {MAX_BYTES:,} bytes: {verdict['within']}")
 
 
 def show_order_rates(measured: Sequence[Orders]) -> None:

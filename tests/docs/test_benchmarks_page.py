@@ -92,29 +92,6 @@ def test_loads_have_a_table() -> None:
     assert "| gear-indexer load | 20,000 | 19,000 to 21,000 | 20.0 | 40.0 | 120 |" in table
 
 
-def test_times_by_matches_have_a_column_for_each_peer() -> None:
-    times = {100: (1.5, 3.0), 1_000_000: (12.25, 250.0)}
-    rows = [
-        {"matches": matches, "peer": peer, "found": matches, "ms": ms, "p90": ms * 2, "medians": [ms], "searches": 75}
-        for matches, pair in times.items()
-        for peer, ms in zip(("gear-api", "plain service"), pair, strict=True)
-    ]
-    table = sections.matches([measured(1_000_000, rows)])
-    assert "| matches | gear-api | plain service |" in table
-    assert "| 1,000,000 | 12.2, 24.5 ms | 250, 500 ms (20.41) |" in table
-    assert "75 searches of each number of matches." in table
-
-
-def test_the_memory_of_a_worker_has_its_verdict_and_its_tenths() -> None:
-    tenths = [{"requests": number * 1000, "resident": 120 * 2**20} for number in range(1, 11)]
-    sizes = {"first": 120 * 2**20, "last": 120 * 2**20, "max": 121 * 2**20}
-    verdict = {**sizes, "flat": True, "within": True, "tenths": tenths}
-    text = sections.memory([measured(1000, [{"requests": 1000, "resident": 1, "rate": 300}], verdict=verdict)])
-    assert "120.0 MiB in the first tenth, 120.0 MiB in the last: flat." in text
-    assert "The highest sample is 121.0 MiB: within 150 MB." in text
-    assert "| MiB resident | 120.0 |" in text
-
-
 def test_what_cannot_be_shown_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PageError, match="and not each of"):
         page("no region", [])
