@@ -1,21 +1,20 @@
 """Checks a platform's alias and generations against the definition. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from indexer.doctor import indices
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import (
+    Action,
     Code,
     Finding,
-    RemoveEmptyIndex,
-    Serve,
-    Severity,
+    Repair,
     curl,
     fix_command,
     load_command,
     readable_bytes,
 )
+from indexer.doctor.indices import check_index
 from indexer.doctor.locks import LockFacts, check_lock, check_stray_tombstones, check_unfinished
 from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
@@ -64,77 +63,64 @@ def _is_unfinished(index: IndexFacts) -> bool:
     return is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
 
 
-def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> list[Finding]:
+def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> Iterator[Finding]:
     """All that can be said without the orders; what a later repair needs is first."""
-    findings = [*_alias(facts), *_foreign(facts)]
+    yield from _alias(facts)
+    yield from _foreign(facts)
     for index in facts.serving:
         if index.closed:
-            findings.append(_closed(facts, index))
+            yield Finding(
+                Code.CLOSED,
+                facts.platform,
+                index.name,
+                f"{index.name} serves behind {facts.alias} and is closed, so that every search fails",
+                curl("POST", f"{index.name}/_open"),
+            )
         elif index.generation is not None:
-            findings += indices.check_index(
+            yield from check_index(
                 facts.platform, index, facts.definition, data_nodes=facts.data_nodes, room=facts.room
             )
-    platform, locks = facts.platform, facts.locks
-    return [
-        *findings,
-        *check_lock(platform, facts.alias, locks, older_than),
-        *check_unfinished(platform, facts.unfinished, locks, older_than),
-        *check_stray_tombstones(platform, facts.stray_tombstones, locks, older_than),
-        *_too_many(facts, keep),
-    ]
+    yield from check_lock(facts.platform, facts.alias, facts.locks, older_than)
+    yield from check_unfinished(facts.platform, facts.unfinished, facts.locks, older_than)
+    yield from check_stray_tombstones(facts.platform, facts.stray_tombstones, facts.locks, older_than)
+    yield from _too_many(facts, keep)
 
 
-def _alias(facts: PlatformFacts) -> list[Finding]:
-    named = [index for index in facts.indices if index.name == facts.alias]
-    if named:
-        return [_alias_is_index(facts, named[0])]
+def _alias(facts: PlatformFacts) -> Iterator[Finding]:
+    alias, platform = facts.alias, facts.platform
+    named = [index for index in facts.indices if index.name == alias]
     ours = [index for index in facts.serving if index.generation is not None]
-    if len(ours) > 1:
-        return [_alias_several(facts, ours)]
-    return [] if facts.serving or not facts.finished else [_alias_missing(facts)]
+    if named:
+        remove = curl("DELETE", alias)
+        empty = named[0].items == 0
+        yield Finding(
+            Code.ALIAS_IS_INDEX,
+            platform,
+            alias,
+            f"an index is named {alias}, which must be an alias: something wrote before the first load "
+            f"({named[0].items:,} documents are in it), and no load can be swapped in",
+            fix_command(platform) if empty else f"{remove}, then {load_command(platform)}",
+            Repair(Action.REMOVE_EMPTY_INDEX, alias) if empty else None,
+        )
+    elif len(ours) > 1:
+        names = ", ".join(index.name for index in ours)
+        fault = f"the alias {alias} points to {len(ours)} indices ({names}): items are found twice and sold ones are "
+        yield _to_serve(facts, Code.ALIAS_SEVERAL, ours, f"{fault}not hidden; {{}} should serve alone: {{}}")
+    elif facts.finished and not facts.serving:
+        fault = f"nothing serves behind {alias} although {len(facts.finished)} finished generations exist; "
+        yield _to_serve(facts, Code.ALIAS_MISSING, facts.finished, f"{fault}{{}} should: {{}}")
 
 
-def _alias_is_index(facts: PlatformFacts, index: IndexFacts) -> Finding:
-    empty = index.items == 0
-    remove = curl("DELETE", facts.alias)
+def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts], message: str) -> Finding:
+    """The finding that another generation should serve; `message` has places for its name and the reason."""
+    best, why = preferred(facts.definition, candidates)
     return Finding(
-        code=Code.ALIAS_IS_INDEX,
-        severity=Severity.ERROR,
-        platform=facts.platform,
-        subject=facts.alias,
-        message=f"an index is named {facts.alias}, which must be an alias: something wrote before the first load "
-        f"({index.items:,} documents are in it), and no load can be swapped in",
-        remedy=fix_command(facts.platform) if empty else f"{remove}, then {load_command(facts.platform)}",
-        repair=RemoveEmptyIndex(facts.alias) if empty else None,
-    )
-
-
-def _alias_several(facts: PlatformFacts, ours: list[IndexFacts]) -> Finding:
-    best, why = preferred(facts.definition, ours)
-    names = ", ".join(index.name for index in ours)
-    return Finding(
-        code=Code.ALIAS_SEVERAL,
-        severity=Severity.ERROR,
-        platform=facts.platform,
-        subject=facts.alias,
-        message=f"the alias {facts.alias} points to {len(ours)} indices ({names}): items "
-        f"are found twice and sold ones are not hidden; {best.name} should serve alone: {why}",
-        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
-        repair=Serve(best.name),
-    )
-
-
-def _alias_missing(facts: PlatformFacts) -> Finding:
-    best, why = preferred(facts.definition, facts.finished)
-    return Finding(
-        code=Code.ALIAS_MISSING,
-        severity=Severity.ERROR,
-        platform=facts.platform,
-        subject=facts.alias,
-        message=f"nothing serves behind {facts.alias} although {len(facts.finished)} finished generations exist; "
-        f"{best.name} should: {why}",
-        remedy=f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
-        repair=Serve(best.name),
+        code,
+        facts.platform,
+        facts.alias,
+        message.format(best.name, why),
+        f"gear-indexer rollback --platform {facts.platform} --to {best.name}",
+        Repair(Action.SERVE, best.name),
     )
 
 
@@ -148,46 +134,28 @@ def preferred(definition: Definition, candidates: Sequence[IndexFacts]) -> tuple
     return candidates[-1], "it is the newest, and none has this version's definition"
 
 
-def _closed(facts: PlatformFacts, index: IndexFacts) -> Finding:
-    return Finding(
-        code=Code.CLOSED,
-        severity=Severity.ERROR,
-        platform=facts.platform,
-        subject=index.name,
-        message=f"{index.name} serves behind {facts.alias} and is closed, so that every search fails",
-        remedy=curl("POST", f"{index.name}/_open"),
-    )
+def _foreign(facts: PlatformFacts) -> Iterator[Finding]:
+    for index in facts.serving:
+        if index.generation is None and index.name != facts.alias:
+            yield Finding(
+                Code.ALIAS_FOREIGN,
+                facts.platform,
+                index.name,
+                f"the alias {facts.alias} points to {index.name}, which no load has made",
+                curl("DELETE", f"{index.name}/_alias/{facts.alias}"),
+            )
 
 
-def _foreign(facts: PlatformFacts) -> list[Finding]:
-    return [
-        Finding(
-            code=Code.ALIAS_FOREIGN,
-            severity=Severity.ERROR,
-            platform=facts.platform,
-            subject=index.name,
-            message=f"the alias {facts.alias} points to {index.name}, which no load has made",
-            remedy=curl("DELETE", f"{index.name}/_alias/{facts.alias}"),
-        )
-        for index in facts.serving
-        if index.generation is None and index.name != facts.alias
-    ]
-
-
-def _too_many(facts: PlatformFacts, keep: int) -> list[Finding]:
+def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
     finished = facts.finished
-    if len(finished) <= keep:
-        return []
     others = [index for index in reversed(finished) if index not in facts.serving]  # newest first, as prune keeps them
     spare = others[max(keep - (len(finished) - len(others)), 0) :]
-    return [
-        Finding(
-            code=Code.TOO_MANY_GENERATIONS,
-            severity=Severity.WARNING,
-            platform=facts.platform,
-            subject=facts.alias,
-            message=f"{len(finished)} finished generations are kept, {keep} are meant to be; "
+    if len(finished) > keep:
+        yield Finding(
+            Code.TOO_MANY_GENERATIONS,
+            facts.platform,
+            facts.alias,
+            f"{len(finished)} finished generations are kept, {keep} are meant to be; "
             f"the others take {readable_bytes(sum(index.bytes for index in spare))}",
-            remedy=f"gear-indexer prune --platform {facts.platform} --keep {keep}",
+            f"gear-indexer prune --platform {facts.platform} --keep {keep}",
         )
-    ]

@@ -4,49 +4,44 @@ The cluster's health and disks are for a monitoring product.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from indexer.doctor.facts import EngineFacts, IndexFacts
-from indexer.doctor.findings import Code, Finding, Severity, curl
+from indexer.doctor.findings import Code, Finding, curl
 
 OLDEST_MAJOR = 3
 # A generation's name has 17 digits and the fingerprint behind the alias.
 _SAMPLE_GENERATION = "{alias}-20200101000000000-00000000"
 
 
-def check_version(facts: EngineFacts) -> list[Finding]:
+def check_version(facts: EngineFacts) -> Iterator[Finding]:
     """Only OpenSearch from 3.0 on is what the queries are written and tested for."""
     major = facts.version.partition(".")[0]
-    if facts.distribution == "opensearch" and major.isdigit() and int(major) >= OLDEST_MAJOR:
-        return []
-    return [
-        Finding(
-            code=Code.ENGINE_VERSION,
-            severity=Severity.WARNING,
-            subject="engine",
-            message=f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is tested",
-            remedy="move the cluster to OpenSearch 3.6, then load again",
+    if facts.distribution != "opensearch" or not major.isdigit() or int(major) < OLDEST_MAJOR:
+        yield Finding(
+            Code.ENGINE_VERSION,
+            None,
+            "engine",
+            f"the engine is {facts.distribution} {facts.version}, and only OpenSearch 3.0 and newer is tested",
+            "move the cluster to OpenSearch 3.6, then load again",
         )
-    ]
 
 
-def check_auto_create(platform: int, alias: str, facts: EngineFacts, indices: Sequence[IndexFacts]) -> list[Finding]:
+def check_auto_create(
+    platform: int, alias: str, facts: EngineFacts, indices: Sequence[IndexFacts]
+) -> Iterator[Finding]:
     """Where the alias does not exist yet, a stray write makes an index of its name, which no load can replace."""
     taken = any(index.name == alias or alias in index.aliases for index in indices)
-    if taken or not may_create(facts.auto_create, alias):
-        return []
-    body = {"persistent": {"action.auto_create_index": _without_alias(facts.auto_create, alias)}}
-    return [
-        Finding(
-            code=Code.AUTO_CREATE,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=alias,
-            message=f"nothing has the name {alias} yet, and the engine would make an index of it at any stray write "
+    if not taken and may_create(facts.auto_create, alias):
+        body = {"persistent": {"action.auto_create_index": _without_alias(facts.auto_create, alias)}}
+        yield Finding(
+            Code.AUTO_CREATE,
+            platform,
+            alias,
+            f"nothing has the name {alias} yet, and the engine would make an index of it at any stray write "
             f"(action.auto_create_index is {facts.auto_create})",
-            remedy=curl("PUT", "_cluster/settings", body),
+            curl("PUT", "_cluster/settings", body),
         )
-    ]
 
 
 def _without_alias(setting: str, alias: str) -> str:
@@ -64,22 +59,19 @@ def may_create(setting: str, name: str) -> bool:
     return False
 
 
-def check_templates(platform: int, alias: str, facts: EngineFacts) -> list[Finding]:
+def check_templates(platform: int, alias: str, facts: EngineFacts) -> Iterator[Finding]:
     """A template whose patterns catch our names changes every new generation behind the definition's back."""
     names = (alias, _SAMPLE_GENERATION.format(alias=alias))
-    return [
-        Finding(
-            code=Code.TEMPLATE,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=template.name,
-            message=f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {alias} and "
-            "its generations, and adds to what gear.json says",
-            remedy=f"narrow its patterns, or {curl('DELETE', template.path)}",
-        )
-        for template in facts.templates
-        if any(_fits(pattern, name) for pattern in template.patterns for name in names)
-    ]
+    for template in facts.templates:
+        if any(_fits(pattern, name) for pattern in template.patterns for name in names):
+            yield Finding(
+                Code.TEMPLATE,
+                platform,
+                template.name,
+                f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {alias} and "
+                "its generations, and adds to what gear.json says",
+                f"narrow its patterns, or {curl('DELETE', template.path)}",
+            )
 
 
 def _fits(pattern: str, name: str) -> bool:

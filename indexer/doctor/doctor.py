@@ -1,6 +1,6 @@
 """Looks at the engine, the indices and the orders, repairs what is safe, and looks again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -103,7 +103,7 @@ class Doctor:
         return [*findings, *self._late(orders)]
 
     def _tried(
-        self, findings: list[Finding], platform: int | None, part: str, look: Callable[[], list[Finding]]
+        self, findings: list[Finding], platform: int | None, part: str, look: Callable[[], Iterable[Finding]]
     ) -> None:
         """Adds what a look finds, or that it could not be made."""
         try:
@@ -134,14 +134,16 @@ class Doctor:
         try:
             return engine_facts(self.client)
         except EngineUnreachable as error:
-            findings.append(_unreachable(describe_error(error, self.address)))
+            remedy = "start OpenSearch, or set GEAR_OPENSEARCH_URL to its address; without containers: gear-node start"
+            message = describe_error(error, self.address)
+            findings.append(Finding(Code.ENGINE_UNREACHABLE, None, "engine", message, remedy))
         except OpenSearchException as error:
             findings.append(_not_checked(None, "cluster", describe_error(error, self.address), refused=_refused(error)))
         return None
 
     def _platform(
         self, platform: Platform, engine: EngineFacts | None, platforms_facts: list[PlatformFacts]
-    ) -> list[Finding]:
+    ) -> Iterable[Finding]:
         alias = self.prefix_alias(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
@@ -157,25 +159,24 @@ class Doctor:
             room=engine is not None and engine.has_room,
         )
         platforms_facts.append(facts)
-        findings = checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
+        yield from checks.check_platform(facts, older_than=self.older_than, keep=self.keep)
         if engine is not None:
-            findings += cluster.check_auto_create(platform.id, alias, engine, facts.indices)
-            findings += cluster.check_templates(platform.id, alias, engine)
-        return findings
+            yield from cluster.check_auto_create(platform.id, alias, engine, facts.indices)
+            yield from cluster.check_templates(platform.id, alias, engine)
 
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
         return () if record is None else (LockFacts(record, is_alive(record.owner)),)
 
-    def _agreement(self, orders: Orders, facts: PlatformFacts) -> list[Finding]:
+    def _agreement(self, orders: Orders, facts: PlatformFacts) -> Iterable[Finding]:
         index = facts.comparable
         if index is None:
-            return []
-        findings = orders.compare(self.client, facts.platform, index.name, index.result_window)
-        return check_disagreement(facts.platform, index.name, index.result_window, findings)
+            return ()
+        disagreement = orders.compare(self.client, facts.platform, index.name, index.result_window)
+        return check_disagreement(facts.platform, index.name, index.result_window, disagreement)
 
 
-def _late(orders: Orders, platform: int) -> list[Finding]:
+def _late(orders: Orders, platform: int) -> Iterable[Finding]:
     return check_late(platform, orders.late(platform), datetime.now(UTC))
 
 
@@ -184,26 +185,13 @@ def _refused(error: OpenSearchException) -> bool:
     return isinstance(error, TransportError) and error.status_code in statuses
 
 
-def _unreachable(message: str) -> Finding:
-    return Finding(
-        code=Code.ENGINE_UNREACHABLE,
-        severity=Severity.ERROR,
-        subject="engine",
-        message=message,
-        remedy="start OpenSearch, or set GEAR_OPENSEARCH_URL to its address; without containers: gear-node start",
-    )
-
-
-def _not_checked(platform: int | None, part: str, message: str, *, refused: bool) -> Finding:
+def _not_checked(platform: int | None, part: str, cause: str, *, refused: bool) -> Finding:
     """What a login may not see is a warning; what could not be seen for any other reason may hide anything."""
-    return Finding(
-        code=Code.NOT_CHECKED,
-        severity=Severity.WARNING if refused else Severity.ERROR,
-        platform=platform,
-        subject=part,
-        message=f"the {part} could not be looked at: {message}",
-        remedy="run the doctor with a login that may see it" if refused else "run the doctor again",
-    )
+    message = f"the {part} could not be looked at: {cause}"
+    if refused:
+        remedy = "run the doctor with a login that may see it"
+        return Finding(Code.NOT_CHECKED, platform, part, message, remedy, exceptional_severity=Severity.WARNING)
+    return Finding(Code.NOT_CHECKED, platform, part, message, "run the doctor again")
 
 
 def _with_failure(finding: Finding, failure: str | None) -> Finding:

@@ -2,7 +2,7 @@
 
 import shlex
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, auto
 from typing import Any
 
 import orjson
@@ -16,13 +16,22 @@ class Severity(StrEnum):
 
 
 class Code(StrEnum):
-    """Every kind of finding; `docs/doctor.md` says what each means and which test makes it."""
+    """Every kind of finding and how bad it is; `docs/doctor.md` says what each means and which test makes it."""
+
+    severity: Severity
+
+    def __new__(cls, code: str, severity: Severity = Severity.ERROR) -> "Code":
+        """`severity` is that of most findings of the kind."""
+        kind = str.__new__(cls, code)
+        kind._value_ = code
+        kind.severity = severity
+        return kind
 
     ENGINE_UNREACHABLE = "engine-unreachable"
-    ENGINE_VERSION = "engine-version"
+    ENGINE_VERSION = "engine-version", Severity.WARNING
     NOT_CHECKED = "not-checked"
-    AUTO_CREATE = "auto-create"
-    TEMPLATE = "template"
+    AUTO_CREATE = "auto-create", Severity.WARNING
+    TEMPLATE = "template", Severity.WARNING
     ALIAS_IS_INDEX = "alias-is-index"
     ALIAS_FOREIGN = "alias-foreign"
     ALIAS_SEVERAL = "alias-several"
@@ -32,12 +41,12 @@ class Code(StrEnum):
     REFRESH = "refresh"
     REPLICAS = "replicas"
     RESULT_WINDOW = "result-window"
-    SETTINGS = "settings"
+    SETTINGS = "settings", Severity.WARNING
     MAPPING_DRIFT = "mapping-drift"
-    STALE_LOCK = "stale-lock"
-    UNFINISHED_LOAD = "unfinished-load"
-    STRAY_TOMBSTONES = "stray-tombstones"
-    TOO_MANY_GENERATIONS = "too-many-generations"
+    STALE_LOCK = "stale-lock", Severity.WARNING
+    UNFINISHED_LOAD = "unfinished-load", Severity.WARNING
+    STRAY_TOMBSTONES = "stray-tombstones", Severity.WARNING
+    TOO_MANY_GENERATIONS = "too-many-generations", Severity.WARNING
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_UNMIGRATED = "database-unmigrated"
     SOLD_BUT_OFFERED = "sold-but-offered"
@@ -45,72 +54,45 @@ class Code(StrEnum):
     INDEX_SYNC_PENDING = "index-sync-pending"
 
 
-@dataclass(frozen=True)
-class PutSettings:
-    """Put these settings, below `index`, on an index; None takes one away."""
+class Action(StrEnum):
+    """What a repair does, all of it without loss."""
 
+    PUT_SETTINGS = auto()  # puts settings, below `index`, on the index; None takes one away
+    SERVE = auto()  # points the alias to this generation alone, with the items of active orders marked in it first
+    REMOVE_GENERATION = auto()  # removes a generation that does not serve
+    RELEASE_LOCK = auto()  # takes the lock of the alias over as every command does, if its owner has died, and gives it back
+    REMOVE_TOMBSTONES = auto()  # removes the record of deletes beside a generation that is not being filled
+    REMOVE_EMPTY_INDEX = auto()  # removes an index under the alias's name, once it is seen again that nothing is in it
+    PUBLISH_CLAIMS = auto()  # has the index say of every item what the orders say
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An action on an index, or on the alias."""
+
+    action: Action
     index: str
-    values: dict[str, Any]
+    settings: dict[str, Any] | None = None  # to put
+    window: int = 0  # the index's max_result_window, where it is read
 
 
 @dataclass(frozen=True)
-class Serve:
-    """Point the alias to this finished generation alone, with the items of active orders marked in it first."""
-
-    index: str
-
-
-@dataclass(frozen=True)
-class RemoveGeneration:
-    """Remove a generation that does not serve."""
-
-    index: str
-
-
-@dataclass(frozen=True)
-class ReleaseLock:
-    """Take the lock of an alias over as every command does, if its owner has died, and give it back."""
-
-    alias: str
-
-
-@dataclass(frozen=True)
-class RemoveTombstones:
-    """Remove the record of deletes beside a generation that is not being filled."""
-
-    index: str
-
-
-@dataclass(frozen=True)
-class RemoveEmptyIndex:
-    """Remove an index that stands under the alias's name, once it is seen again that nothing is in it."""
-
-    index: str
-
-
-@dataclass(frozen=True)
-class TellClaims:
-    """Have this index say of every item what the orders say; `window` is its max_result_window."""
-
-    index: str
-    window: int
-
-
-Repair = PutSettings | Serve | ReleaseLock | RemoveGeneration | RemoveTombstones | RemoveEmptyIndex | TellClaims
-
-
-@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One thing that is not as it should be; `platform` is None where it concerns all, `repair` where none is safe."""
 
     code: Code
-    severity: Severity
-    platform: int | None = None
+    platform: int | None
     subject: str
     message: str
     remedy: str
     repair: Repair | None = None
+    exceptional_severity: Severity | None = None
     fixed: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is: as the code says, unless the finding says otherwise."""
+        return self.exceptional_severity or self.code.severity
 
     @property
     def key(self) -> tuple[str, int | None, str]:

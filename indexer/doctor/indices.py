@@ -1,9 +1,10 @@
 """Checks the settings and mapping of a serving index against the definition. Pure."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from indexer.doctor.facts import IndexFacts
-from indexer.doctor.findings import Code, Finding, PutSettings, Severity, curl, fix_command, load_command
+from indexer.doctor.findings import Action, Code, Finding, Repair, Severity, curl, fix_command, load_command
 from indexer.engine.drift import (
     analysis_differences,
     at_creation,
@@ -20,82 +21,65 @@ _OWN_CHECK = ("refresh_interval", "auto_expand_replicas", "number_of_replicas", 
 
 def check_index(
     platform: int, index: IndexFacts, definition: Definition, *, data_nodes: int, room: bool
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Blocks first: nothing else can be set right while they stand."""
     defined = defined_settings(definition)
-    return [
-        *_blocks(platform, index, room=room),
-        *_refresh(platform, index, defined),
-        *_replicas(platform, index, defined, data_nodes),
-        *_result_window(platform, index, defined),
-        *_other_settings(platform, index, defined),
-        *_drift(platform, index, definition),
-    ]
+    yield from _blocks(platform, index, room=room)
+    yield from _refresh(platform, index, defined)
+    yield from _replicas(platform, index, defined, data_nodes)
+    yield from _result_window(platform, index, defined)
+    yield from _other_settings(platform, index, defined)
+    yield from _drift(platform, index, definition)
 
 
-def _blocks(platform: int, index: IndexFacts, *, room: bool) -> list[Finding]:
+def _blocks(platform: int, index: IndexFacts, *, room: bool) -> Iterator[Finding]:
     standing = [name for name in BLOCKS if str(index.settings.get(f"blocks.{name}")).lower() == "true"]
     if not standing:
-        return []
-    values: dict[str, Any] = {f"blocks.{name}": None for name in standing}
+        return
+    values = {f"blocks.{name}": None for name in standing}
     lift = curl("PUT", f"{index.name}/_settings", {"index": values})
-    return [
-        Finding(
-            code=Code.BLOCKED,
-            severity=Severity.ERROR,
-            platform=platform,
-            subject=index.name,
-            message=f"{index.name} is blocked ({', '.join(standing)}), so that sold items cannot be hidden in it",
-            remedy=fix_command(platform)
-            if room
-            else f"make room until the disk is below the low watermark, then {lift}",
-            repair=PutSettings(index.name, values) if room else None,
-        )
-    ]
+    yield Finding(
+        Code.BLOCKED,
+        platform,
+        index.name,
+        f"{index.name} is blocked ({', '.join(standing)}), so that sold items cannot be hidden in it",
+        fix_command(platform) if room else f"make room until the disk is below the low watermark, then {lift}",
+        Repair(Action.PUT_SETTINGS, index.name, values) if room else None,
+    )
 
 
-def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
+def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
     meant, live = defined["refresh_interval"], index.settings.get("refresh_interval")
     if same(meant, live):
-        return []
+        return
     never = live == "-1"
     effect = "searches never see that an item was sold" if never else "searches see changes later or sooner than meant"
-    return [
-        _setting(
-            Code.REFRESH,
-            Severity.ERROR if never else Severity.WARNING,
-            platform,
-            index,
-            f"{index.name} has refresh_interval {live or 'unset'} instead of {meant}: {effect}",
-            {"refresh_interval": meant},
-        )
-    ]
+    message = f"{index.name} has refresh_interval {live or 'unset'} instead of {meant}: {effect}"
+    yield _setting(Code.REFRESH, platform, index, message, {"refresh_interval": meant}, is_error=never)
 
 
-def _replicas(platform: int, index: IndexFacts, defined: dict[str, Any], data_nodes: int) -> list[Finding]:
+def _replicas(platform: int, index: IndexFacts, defined: dict[str, Any], data_nodes: int) -> Iterator[Finding]:
     names = [name for name in defined if name in ("auto_expand_replicas", "number_of_replicas")]
     differing = {name: defined[name] for name in names if not same(defined[name], index.settings.get(name))}
     allowed = min(_max_replicas(defined), data_nodes - 1)
     copies = int(index.settings.get("number_of_replicas", 0))
-    if not differing and copies >= allowed:
-        return []
-    differences = ", ".join(f"{name} {index.settings.get(name, 'unset')} instead of {defined[name]}" for name in names)
     few = copies < allowed
+    if not differing and not few:
+        return
+    differences = ", ".join(f"{name} {index.settings.get(name, 'unset')} instead of {defined[name]}" for name in names)
     effect = "the loss of a node stops its searches" if few else "it will not be copied when a node is added"
     message = f"{index.name} has {copies} copies where {max(allowed, 0)} are possible ({differences}): {effect}"
-    severity = Severity.ERROR if few else Severity.WARNING
     if differing:
-        return [_setting(Code.REPLICAS, severity, platform, index, message, differing)]
-    return [
-        Finding(
-            code=Code.REPLICAS,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=index.name,
-            message=f"{message}; its settings are right, so a rule of allocation keeps it from a node",
-            remedy=curl("GET", f"{index.name}/_settings?flat_settings=true&pretty"),
+        yield _setting(Code.REPLICAS, platform, index, message, differing, is_error=few)
+    else:
+        yield Finding(
+            Code.REPLICAS,
+            platform,
+            index.name,
+            f"{message}; its settings are right, so a rule of allocation keeps it from a node",
+            curl("GET", f"{index.name}/_settings?flat_settings=true&pretty"),
+            exceptional_severity=Severity.WARNING,
         )
-    ]
 
 
 def _max_replicas(defined: dict[str, Any]) -> int:
@@ -106,67 +90,45 @@ def _max_replicas(defined: dict[str, Any]) -> int:
     return 10**6 if most == "all" else int(most)
 
 
-def _result_window(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
-    meant = int(defined["max_result_window"])
-    live = index.result_window
+def _result_window(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
+    meant, live = int(defined["max_result_window"]), index.result_window
     if live == meant:
-        return []
+        return
     small = live < meant
     effect = "pages beyond it are answered with an error" if small else "that is more than any page needs"
-    return [
-        _setting(
-            Code.RESULT_WINDOW,
-            Severity.ERROR if small else Severity.WARNING,
-            platform,
-            index,
-            f"{index.name} has max_result_window {live} instead of {meant}: {effect}",
-            {"max_result_window": meant},
-        )
-    ]
+    message = f"{index.name} has max_result_window {live} instead of {meant}: {effect}"
+    yield _setting(Code.RESULT_WINDOW, platform, index, message, {"max_result_window": meant}, is_error=small)
 
 
-def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -> list[Finding]:
+def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
     differing = {
         name: value
         for name, value in defined.items()
         if name not in _OWN_CHECK and not same(value, index.settings.get(name))
     }
     if not differing:
-        return []
+        return
     fixed = [name for name in differing if at_creation(name)]
     differences = "; ".join(
         f"{name} {index.settings.get(name, 'unset')} instead of {differing[name]}" for name in differing
     )
     message = f"{index.name} has other settings than gear.json: {differences}"
-    if not fixed:
-        return [_setting(Code.SETTINGS, Severity.WARNING, platform, index, message, differing)]
-    return [
-        Finding(
-            code=Code.SETTINGS,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=index.name,
-            message=f"{message}; {', '.join(fixed)} can be set only on a new index",
-            remedy=load_command(platform),
-        )
-    ]
+    if fixed:
+        message += f"; {', '.join(fixed)} can be set only on a new index"
+        yield Finding(Code.SETTINGS, platform, index.name, message, load_command(platform))
+    else:
+        yield _setting(Code.SETTINGS, platform, index, message, differing, is_error=False)
 
 
 def _setting(
-    code: Code, severity: Severity, platform: int, index: IndexFacts, message: str, values: dict[str, Any]
+    code: Code, platform: int, index: IndexFacts, message: str, values: dict[str, Any], *, is_error: bool
 ) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        platform=platform,
-        subject=index.name,
-        message=message,
-        remedy=fix_command(platform),
-        repair=PutSettings(index.name, values),
-    )
+    severity = Severity.ERROR if is_error else Severity.WARNING
+    repair = Repair(Action.PUT_SETTINGS, index.name, values)
+    return Finding(code, platform, index.name, message, fix_command(platform), repair, severity)
 
 
-def _drift(platform: int, index: IndexFacts, definition: Definition) -> list[Finding]:
+def _drift(platform: int, index: IndexFacts, definition: Definition) -> Iterator[Finding]:
     fingerprint = index.mappings.get("_meta", {}).get("fingerprint")
     fields = field_differences(definition, index.mappings)
     analysis = analysis_differences(definition, index.settings)
@@ -179,16 +141,6 @@ def _drift(platform: int, index: IndexFacts, definition: Definition) -> list[Fin
         differences.append(f"fields {fields.sentence()}")
     if analysis:
         differences.append(f"analysis {analysis.sentence()}")
-    if not differences:
-        return []
-    sentence = "; ".join(differences)
-    return [
-        Finding(
-            code=Code.MAPPING_DRIFT,
-            severity=Severity.ERROR,
-            platform=platform,
-            subject=index.name,
-            message=f"{index.name} is not what gear.json describes, so searches may miss items: {sentence}",
-            remedy=load_command(platform),
-        )
-    ]
+    if differences:
+        message = f"{index.name} is not what gear.json describes, so searches may miss items: {'; '.join(differences)}"
+        yield Finding(Code.MAPPING_DRIFT, platform, index.name, message, load_command(platform))

@@ -1,17 +1,15 @@
 """Checks what interrupted loads leave: locks, unfinished generations, records of deletes. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import (
+    Action,
     Code,
     Finding,
-    ReleaseLock,
-    RemoveGeneration,
-    RemoveTombstones,
-    Severity,
+    Repair,
     fix_command,
     readable_bytes,
 )
@@ -36,75 +34,63 @@ class LockFacts:
         return self.alive is False or (self.alive is None and self.record.age() >= older_than)
 
 
-def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than: float) -> list[Finding]:
+def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than: float) -> Iterator[Finding]:
     """The lock as it was seen last, where its owner is dead."""
-    return [
-        Finding(
-            code=Code.STALE_LOCK,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=alias,
-            message=f"the lock of {alias} is held by {lock.record.description()}, which "
-            + ("has died" if lock.alive is False else "seems to have died")
-            + ": the next load takes it over",
-            remedy=fix_command(platform),
-            repair=ReleaseLock(alias),
-        )
-        for lock in locks[-1:]
-        if lock.is_dead(older_than)
-    ]
+    for lock in locks[-1:]:
+        if lock.is_dead(older_than):
+            death = "has died" if lock.alive is False else "seems to have died"
+            yield Finding(
+                Code.STALE_LOCK,
+                platform,
+                alias,
+                f"the lock of {alias} is held by {lock.record.description()}, which {death}: the next load takes it "
+                "over",
+                fix_command(platform),
+                Repair(Action.RELEASE_LOCK, alias),
+            )
 
 
 def check_unfinished(
     platform: int, unfinished: Sequence[IndexFacts], locks: Sequence[LockFacts], older_than: float
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Generations whose load has died: nobody who may live holds their lock.
 
     What a version without locks has begun counts as dead when nothing was written to it for `older_than` seconds.
     """
-    found = []
-    for one in unfinished:
-        owner = one.mappings.get("_meta", {}).get("owner")
+    for index in unfinished:
+        owner = index.mappings.get("_meta", {}).get("owner")
         if owner is not None:
-            if any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks):
-                continue
-            why = "the lock under which it was filled is not held any more: its load has died"
+            dead = not any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks)
+            why = "the lock under which it was filled is not held any more"
             goes_on = f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or "
-        elif one.idle_seconds is None or one.idle_seconds < older_than:
-            continue
         else:
+            dead = index.idle_seconds is not None and index.idle_seconds >= older_than
+            why = f"nothing has written to it for at least {(index.idle_seconds or 0) / 60:,.0f} minutes"
             goes_on = ""
-            why = f"nothing has written to it for at least {one.idle_seconds / 60:,.0f} minutes: its load has died"
-        found.append(
-            Finding(
-                code=Code.UNFINISHED_LOAD,
-                severity=Severity.WARNING,
-                platform=platform,
-                subject=one.name,
-                message=f"{one.name} ({readable_bytes(one.bytes)}) was never finished, and {why}",
-                remedy=f"{goes_on}{fix_command(platform)}",
-                repair=RemoveGeneration(one.name),
+        if dead:
+            yield Finding(
+                Code.UNFINISHED_LOAD,
+                platform,
+                index.name,
+                f"{index.name} ({readable_bytes(index.bytes)}) was never finished, and {why}: its load has died",
+                f"{goes_on}{fix_command(platform)}",
+                Repair(Action.REMOVE_GENERATION, index.name),
             )
-        )
-    return found
 
 
 def check_stray_tombstones(
     platform: int, stray: Sequence[str], locks: Sequence[LockFacts], older_than: float
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Records of deletes beside generations that are not being filled, but for one that a load just begins with."""
     begun = {lock.record.index for lock in locks if not lock.is_dead(older_than)}
-    return [
-        Finding(
-            code=Code.STRAY_TOMBSTONES,
-            severity=Severity.WARNING,
-            platform=platform,
-            subject=tombstones_index(index),
-            message=f"{tombstones_index(index)} has the deletes that were made while {index} was filled, "
-            "which has ended: its load died before it removed them",
-            remedy=fix_command(platform),
-            repair=RemoveTombstones(index),
-        )
-        for index in stray
-        if index not in begun
-    ]
+    for index in stray:
+        if index not in begun:
+            yield Finding(
+                Code.STRAY_TOMBSTONES,
+                platform,
+                tombstones_index(index),
+                f"{tombstones_index(index)} has the deletes that were made while {index} was filled, "
+                "which has ended: its load died before it removed them",
+                fix_command(platform),
+                Repair(Action.REMOVE_TOMBSTONES, index),
+            )

@@ -1,12 +1,12 @@
 """Checks the orders' database, and a serving index against the orders."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from opensearchpy import OpenSearch
 
-from indexer.doctor.findings import Code, Finding, Severity, TellClaims, fix_command
+from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
 from indexer.orders.agreement import Agreement, Disagreement, Tally
 from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
@@ -14,7 +14,6 @@ from store.connection.errors import NOT_MIGRATED, StoreUnavailable
 from store.outbox.index_outbox import OverdueUpdates, overdue
 
 LATE_AFTER = timedelta(seconds=60)
-_MIGRATE = "gear-api migrate"
 
 
 @dataclass(frozen=True)
@@ -51,61 +50,37 @@ class Orders:
 
 def database_fault(cause: str) -> Finding:
     """The finding for a database that cannot be asked, by the store's own words."""
-    unmigrated = cause == NOT_MIGRATED
-    return Finding(
-        code=Code.DATABASE_UNMIGRATED if unmigrated else Code.DATABASE_UNREACHABLE,
-        severity=Severity.ERROR,
-        subject="database",
-        message=f"the orders cannot be read (GEAR_DATABASE_URL): {cause}",
-        remedy=_MIGRATE if unmigrated else "set right what the message names; where nothing is wrong there, try again",
-    )
+    message = f"the orders cannot be read (GEAR_DATABASE_URL): {cause}"
+    if cause == NOT_MIGRATED:
+        return Finding(Code.DATABASE_UNMIGRATED, None, "database", message, "gear-api migrate")
+    remedy = "set right what the message names; where nothing is wrong there, try again"
+    return Finding(Code.DATABASE_UNREACHABLE, None, "database", message, remedy)
 
 
-def check_late(platform: int, late: OverdueUpdates, now: datetime) -> list[Finding]:
+def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[Finding]:
     """Rows that no API process takes up."""
-    if late.since is None:
-        return []
-    minutes = (now - late.since).total_seconds() / 60
-    return [
-        Finding(
-            code=Code.INDEX_SYNC_PENDING,
-            severity=Severity.ERROR,
-            platform=platform,
-            subject="masks",
-            message=f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
+    if late.since is not None:
+        minutes = (now - late.since).total_seconds() / 60
+        yield Finding(
+            Code.INDEX_SYNC_PENDING,
+            platform,
+            "masks",
+            f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
             "not told: no API process runs, or it does not reach the engine",
-            remedy="gear-api serve",
+            "gear-api serve",
         )
-    ]
 
 
-def check_disagreement(platform: int, index: str, window: int, disagreement: Disagreement) -> list[Finding]:
+def check_disagreement(platform: int, index: str, window: int, disagreement: Disagreement) -> Iterator[Finding]:
     """Sold items on offer, and free ones that nobody finds."""
-    sides: tuple[tuple[Code, Tally, Callable[[str, str], str]], ...] = (
-        (
-            Code.SOLD_BUT_OFFERED,
-            disagreement.offered,
-            lambda count, first: f"{count} items that active orders hold are offered in {index}: {first}",
-        ),
-        (
-            Code.FREE_BUT_HIDDEN,
-            disagreement.hidden,
-            lambda count, first: f"{count} items that no active order holds are hidden in {index}: {first}",
-        ),
-    )
-    return [
-        Finding(
-            code=code,
-            severity=Severity.ERROR,
-            platform=platform,
-            subject=index,
-            message=sentence(f"{tally.items:,}", _named(tally)),
-            remedy=fix_command(platform),
-            repair=TellClaims(index, window),
-        )
-        for code, tally, sentence in sides
-        if tally.items
-    ]
+    for code, tally, fault in (
+        (Code.SOLD_BUT_OFFERED, disagreement.offered, "items that active orders hold are offered in"),
+        (Code.FREE_BUT_HIDDEN, disagreement.hidden, "items that no active order holds are hidden in"),
+    ):
+        if tally.items:
+            message = f"{tally.items:,} {fault} {index}: {_named(tally)}"
+            repair = Repair(Action.PUBLISH_CLAIMS, index, window=window)
+            yield Finding(code, platform, index, message, fix_command(platform), repair)
 
 
 def _named(tally: Tally) -> str:

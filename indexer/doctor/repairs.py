@@ -5,16 +5,7 @@ from dataclasses import dataclass
 
 from opensearchpy import OpenSearch
 
-from indexer.doctor.findings import (
-    PutSettings,
-    ReleaseLock,
-    RemoveEmptyIndex,
-    RemoveGeneration,
-    RemoveTombstones,
-    Repair,
-    Serve,
-    TellClaims,
-)
+from indexer.doctor.findings import Action, Repair
 from indexer.doctor.orders import Orders
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
@@ -40,27 +31,31 @@ class Repairs:
 
     def make(self, repair: Repair | None, say: Callable[[str], None]) -> None:
         """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
-        match repair:
-            case PutSettings(index, values):
-                self.client.indices.put_settings(index=index, body={"index": values})
-            case Serve(index):
-                Rollback(self.client, self.platform, self.alias, self.definition).run(
-                    index, self.claims, say, command="doctor --fix"
-                )
-            case ReleaseLock():
-                with self._lock(say):
-                    pass  # what is left to do: the one that died cannot give it back
-            case RemoveTombstones(index):
-                with self._lock(say):
-                    self._remove_tombstones(index)
-            case RemoveGeneration(index):
-                with self._lock(say):
-                    self._remove_unfinished(index)
-            case RemoveEmptyIndex(index):
-                with self._lock(say):
-                    self._remove_empty(index)
-            case TellClaims(index, window) if self.orders is not None:
-                self.orders.compare(self.client, self.platform.id, index, window, repair=True)
+        if repair is None:
+            return
+        index = repair.index
+        match repair.action:
+            case Action.PUT_SETTINGS:
+                self.client.indices.put_settings(index=index, body={"index": repair.settings})
+            case Action.SERVE:
+                rollback = Rollback(self.client, self.platform, self.alias, self.definition)
+                rollback.run(index, self.claims, say, command="doctor --fix")
+            case Action.PUBLISH_CLAIMS:
+                if self.orders is not None:
+                    self.orders.compare(self.client, self.platform.id, index, repair.window, repair=True)
+            case _:
+                with self._lock(say):  # the one that died cannot give it back
+                    self._remove(repair)
+
+    def _remove(self, repair: Repair) -> None:
+        """Removes what a repair under the lock names; nothing where only the lock was left behind."""
+        match repair.action:
+            case Action.REMOVE_TOMBSTONES:
+                self._remove_tombstones(repair.index)
+            case Action.REMOVE_GENERATION:
+                self._remove_unfinished(repair.index)
+            case Action.REMOVE_EMPTY_INDEX:
+                self._remove_empty(repair.index)
 
     def _lock(self, say: Callable[[str], None]) -> Lock:
         return Lock(self.client, self.alias, "doctor --fix", RetryPolicy(RETRY_SECONDS), say)

@@ -9,15 +9,7 @@ import pytest
 from indexer.doctor import cluster, indices
 from indexer.doctor.checks import PlatformFacts, check_platform
 from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
-from indexer.doctor.findings import (
-    Code,
-    Finding,
-    PutSettings,
-    RemoveEmptyIndex,
-    RemoveGeneration,
-    Serve,
-    Severity,
-)
+from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
 from indexer.engine.drift import analysis_differences, defined_settings, field_differences
@@ -79,27 +71,27 @@ def set_to(index: IndexFacts, **settings: str) -> IndexFacts:
 
 def platform_findings(*indices: IndexFacts, older_than: float = 3600.0, keep: int = 2) -> list[Finding]:
     facts = PlatformFacts(730, ALIAS, DEFINITION, indices)
-    return check_platform(facts, older_than=older_than, keep=keep)
+    return list(check_platform(facts, older_than=older_than, keep=keep))
 
 
 def index_findings(index: IndexFacts, *, data_nodes: int = 1, room: bool = True) -> list[Finding]:
-    return indices.check_index(730, index, DEFINITION, data_nodes=data_nodes, room=room)
+    return list(indices.check_index(730, index, DEFINITION, data_nodes=data_nodes, room=room))
 
 
 def test_nothing_is_said_of_what_is_in_order() -> None:
     assert platform_findings() == []
     assert platform_findings(an_index(1), an_index(2, ALIAS)) == []
     assert index_findings(set_to(an_index(1, ALIAS), number_of_replicas="1"), data_nodes=3) == []
-    assert cluster.check_version(ENGINE) == []
+    assert list(cluster.check_version(ENGINE)) == []
 
 
 def test_of_several_generations_the_newest_with_this_definition_should_serve() -> None:
     other = an_index(3, ALIAS, mappings={**an_index(3).mappings, "_meta": {"fingerprint": "00000000"}})
     several = platform_findings(an_index(1, ALIAS), an_index(2, ALIAS), other)[0]
-    assert (several.code, several.repair) == (Code.ALIAS_SEVERAL, Serve(an_index(2).name))
+    assert (several.code, several.repair) == (Code.ALIAS_SEVERAL, Repair(Action.SERVE, an_index(2).name))
     assert "newest with this version's definition" in several.message
     missing = platform_findings(an_index(1), replace(other, aliases=frozenset()))[0]
-    assert (missing.code, missing.repair) == (Code.ALIAS_MISSING, Serve(an_index(1).name))
+    assert (missing.code, missing.repair) == (Code.ALIAS_MISSING, Repair(Action.SERVE, an_index(1).name))
     only_other = platform_findings(replace(other, aliases=frozenset()))[0]
     assert "none has this version's definition" in only_other.message
 
@@ -108,7 +100,7 @@ def test_what_is_being_filled_never_serves() -> None:
     loading = an_index(2, f"{an_index(2).name}-loading", idle_seconds=5.0)
     assert platform_findings(loading) == [], "the first load runs"
     (missing,) = platform_findings(an_index(1), loading)
-    assert missing.repair == Serve(an_index(1).name)
+    assert missing.repair == Repair(Action.SERVE, an_index(1).name)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +112,7 @@ def test_a_load_is_dead_when_nothing_was_written_for_long(idle: float | None, ol
     by_settings = set_to(an_index(2, idle_seconds=idle), refresh_interval="-1")
     for unfinished in (by_alias, by_settings):
         found = platform_findings(an_index(1, ALIAS), unfinished, older_than=older_than)
-        assert [one.repair for one in found] == ([RemoveGeneration(unfinished.name)] if dead else [])
+        assert [one.repair for one in found] == ([Repair(Action.REMOVE_GENERATION, unfinished.name)] if dead else [])
 
 
 def test_spare_generations_are_those_that_prune_would_remove() -> None:
@@ -152,14 +144,14 @@ def test_each_setting_has_its_finding(
     index = set_to(an_index(1, ALIAS), **settings)
     (found,) = index_findings(index)
     assert (found.code, found.severity) == (code, severity)
-    assert found.repair == (None if repair is None else PutSettings(index.name, repair))
+    assert found.repair == (None if repair is None else Repair(Action.PUT_SETTINGS, index.name, repair))
 
 
 def test_too_few_copies_are_an_error_where_more_are_possible() -> None:
     (switched_off,) = index_findings(set_to(an_index(1), auto_expand_replicas="false"), data_nodes=2)
     assert (switched_off.severity, switched_off.repair) == (
         Severity.ERROR,
-        PutSettings(an_index(1).name, {"auto_expand_replicas": "0-1"}),
+        Repair(Action.PUT_SETTINGS, an_index(1).name, {"auto_expand_replicas": "0-1"}),
     )
     (held_back,) = index_findings(an_index(1), data_nodes=2)
     assert (held_back.severity, held_back.repair) == (Severity.WARNING, None)
@@ -169,7 +161,7 @@ def test_too_few_copies_are_an_error_where_more_are_possible() -> None:
 def test_a_block_is_lifted_only_where_there_is_room() -> None:
     index = set_to(an_index(1, ALIAS), blocks__read_only_allow_delete="true", blocks__write="false")
     (with_room,) = index_findings(index)
-    assert with_room.repair == PutSettings(index.name, {"blocks.read_only_allow_delete": None})
+    assert with_room.repair == Repair(Action.PUT_SETTINGS, index.name, {"blocks.read_only_allow_delete": None})
     (without,) = index_findings(index, room=False)
     assert without.repair is None
 
@@ -225,7 +217,7 @@ def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, crea
     assert cluster.may_create(setting, ALIAS) is creates
     found = cluster.check_auto_create(730, ALIAS, replace(ENGINE, auto_create=setting), ())
     assert [one.code for one in found] == [Code.AUTO_CREATE] * creates
-    assert cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),)) == [], "the name is taken"
+    assert list(cluster.check_auto_create(730, ALIAS, ENGINE, (an_index(1, ALIAS),))) == [], "the name is taken"
 
 
 def test_templates_are_reported_where_they_catch_our_names() -> None:
@@ -244,7 +236,7 @@ def test_other_engines_are_reported(distribution: str, version: str) -> None:
 
 def test_orders_and_index_are_distinguished_both_ways() -> None:
     found = Disagreement(offered=Tally(), hidden=Tally())
-    assert check_disagreement(730, "x", 10, found) == []
+    assert list(check_disagreement(730, "x", 10, found)) == []
     found.offered.add([1, 2, 3])
     found.offered.add([4, 5, 6, 7])
     found.hidden.add([9])
@@ -256,7 +248,7 @@ def test_orders_and_index_are_distinguished_both_ways() -> None:
 
 def test_late_index_updates_say_since_when() -> None:
     now = datetime.now(UTC)
-    assert check_late(730, OverdueUpdates(items=0, since=None), now) == []
+    assert list(check_late(730, OverdueUpdates(items=0, since=None), now)) == []
     (found,) = check_late(730, OverdueUpdates(items=1200, since=now - timedelta(minutes=90)), now)
     assert found.message.startswith("1,200 items were ordered or let go up to 90 minutes ago")
 
@@ -271,7 +263,7 @@ def test_an_alias_that_is_an_index_is_removed_only_if_it_is_empty() -> None:
     (full,) = platform_findings(written)
     assert (full.code, full.repair) == (Code.ALIAS_IS_INDEX, None)
     (empty,) = platform_findings(replace(written, items=0))
-    assert empty.repair == RemoveEmptyIndex(ALIAS)
+    assert empty.repair == Repair(Action.REMOVE_EMPTY_INDEX, ALIAS)
 
 
 def test_what_serves_without_being_ours_or_open_is_an_error() -> None:
@@ -311,7 +303,7 @@ def test_a_definition_may_fix_the_number_of_copies() -> None:
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
     fixed = replace(DEFINITION, body={**DEFINITION.body, "settings": settings})
     (found,) = indices.check_index(730, set_to(an_index(1), number_of_replicas="0"), fixed, data_nodes=3, room=True)
-    assert found.repair == PutSettings(an_index(1).name, {"number_of_replicas": 1})
+    assert found.repair == Repair(Action.PUT_SETTINGS, an_index(1).name, {"number_of_replicas": 1})
     assert "0 copies where 1 are possible" in found.message
 
 
