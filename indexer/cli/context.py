@@ -4,6 +4,8 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,10 +18,13 @@ from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.orders.claims import Claims
 from indexer.orders.database import OrdersDatabase
+from indexer.sources.item_map import read_item_map
+from indexer.sources.mapping import Mapper
 from indexer.sources.records import SourceError
 from mappings.connection import SearchSettings, connect
+from mappings.definition import Definition, read_definition
 from mappings.engine_errors import describe_error, redacted_address
-from mappings.platforms import Platform, PlatformFileError, Platforms
+from mappings.platforms import Platform, PlatformFileError, read_platforms
 from mappings.setting_errors import describe_setting_errors
 from store.connection.settings import StoreSettings
 
@@ -52,26 +57,61 @@ def answered(answer: dict[str, Any], *, as_json: bool) -> Iterator[None]:
         sys.exit(code)
 
 
-def platform_of(platforms: Platforms, reference: str) -> Platform:
+@dataclass(frozen=True)
+class PlatformIndex:
+    """A platform whose index a command is about."""
+
+    settings: SearchSettings
+    platform: Platform
+
+    @property
+    def alias(self) -> str:
+        """The alias of its index."""
+        return self.settings.alias(self.platform.id)
+
+    @property
+    def definition(self) -> Definition:
+        """The definition of its index."""
+        return read_definition().with_shards(self.platform.shards)
+
+    def connected(self, concurrency: int = 1) -> OpenSearch:
+        """A client that has reached the engine once; retries are for the callers, who know how long."""
+        client = connect(self.settings, retries=0, connections=concurrency + 1)
+        client.info()
+        return client
+
+    @contextmanager
+    def claims(self, retry_timeout: float, *, without_orders: bool) -> Iterator[Claims | None]:
+        """What the orders reserve of the platform, in one session with their database."""
+        if without_orders:
+            yield None
+            return
+        with OrdersDatabase(StoreSettings().database_url) as database:
+            yield Claims(self.platform.id, database, RetryPolicy(retry_timeout))
+
+
+def all_indices() -> list[PlatformIndex]:
+    """Those of every platform."""
+    settings = SearchSettings()
+    return [PlatformIndex(settings, platform) for platform in read_platforms(settings.platform_files)]
+
+
+def index_of(reference: str) -> PlatformIndex:
+    """The index of a platform, by its id or slug; raises CommandError."""
+    settings = SearchSettings()
+    platforms = read_platforms(settings.platform_files)
     platform = platforms.by_reference(reference)
     if platform is None:
         message = f"{reference} is no known platform; known are {platforms.describe()}"
         raise CommandError(message)
-    return platform
+    return PlatformIndex(settings, platform)
 
 
-def connected(settings: SearchSettings, concurrency: int = 1) -> OpenSearch:
-    """A client that has reached the engine once; retries are for the callers, who know how long."""
-    client = connect(settings, retries=0, connections=concurrency + 1)
-    client.info()
-    return client
+def mapper_of(map_file: Path | None) -> Mapper | None:
+    """What reads items in the shape that a map describes."""
+    return None if map_file is None else Mapper(read_item_map(map_file))
 
 
-@contextmanager
-def claims_of(platform: Platform, retry_timeout: float, *, without_orders: bool) -> Iterator[Claims | None]:
-    """What the orders reserve of a platform, in one session with their database."""
-    if without_orders:
-        yield None
-        return
-    with OrdersDatabase(StoreSettings().database_url) as database:
-        yield Claims(platform.id, database, RetryPolicy(retry_timeout))
+def say(text: str) -> None:
+    """One line of talk, on stderr."""
+    click.echo(text, err=True)

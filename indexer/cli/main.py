@@ -5,8 +5,18 @@ from typing import Any
 
 import click
 
-from indexer.cli.changes import delete, upsert
-from indexer.cli.options import AS_JSON, MAP, PLATFORM, QUIET, RETRY_TIMEOUT, WITHOUT_ORDERS
+from indexer.cli.options import (
+    ANY_PLATFORM,
+    AS_JSON,
+    MAP,
+    OUTPUT,
+    PLATFORM,
+    QUIET,
+    REJECTS_OF_CHANGES,
+    RETRY_TIMEOUT,
+    WITHOUT_ORDERS,
+    keep_option,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -46,13 +56,7 @@ def main() -> None:
 )
 @click.option("--allow-empty", is_flag=True, help="Swap in an index without items, too.")
 @WITHOUT_ORDERS
-@click.option(
-    "--keep",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many generations to keep in all, the new one included.",
-)
+@keep_option("How many generations to keep in all, the new one included.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 16),
@@ -106,15 +110,56 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
 
 
 @main.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @PLATFORM
-@click.option(
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file instead of stdout; compressed when named .gz or .zst.",
-)
+@MAP
+@REJECTS_OF_CHANGES
+@WITHOUT_ORDERS
+@RETRY_TIMEOUT
 @QUIET
 @AS_JSON
-def export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+def upsert(files: tuple[str, ...], **options: Any) -> None:
+    """Puts new and changed items into the index that serves, and into any that is being loaded.
+
+    FILE is what load takes; `-` is stdin. Each item replaces the one with its id, unless a later change is there
+    (superseded). The exit code is not 0 where an item was refused; all others are done.
+
+    \b
+    gear-indexer upsert changes.ndjson --platform 730
+    """
+    from indexer.cli.run_load import run_changes
+
+    run_changes("upsert", files, **options)
+
+
+@main.command()
+@click.argument("what", nargs=-1, required=True, metavar="ID|FILE...")
+@PLATFORM
+@REJECTS_OF_CHANGES
+@RETRY_TIMEOUT
+@QUIET
+@AS_JSON
+def delete(what: tuple[str, ...], **options: Any) -> None:
+    """Removes items from the index that serves, and from any that is being loaded.
+
+    A whole number is an item's id (a negative one after `--`); anything else is a FILE, `-` stdin, plain or compressed,
+    with one id or one JSON object with an `id` a line. Items that are not there count as missing, which is no error.
+
+    \b
+    gear-indexer delete 4711 4712 --platform 730
+    gear-indexer delete gone.txt --platform 730 --json
+    """
+    from indexer.cli.run_load import run_changes
+
+    run_changes("delete", what, without_orders=True, map_file=None, **options)
+
+
+@main.command()
+@PLATFORM
+@OUTPUT
+@QUIET
+@AS_JSON
+def export(**options: Any) -> None:
     """Writes a platform's items as NDJSON that can be loaded again, by ascending id.
 
     The items are those of one moment, whatever is loaded meanwhile. The exit code is not 0 where they are not complete;
@@ -124,18 +169,16 @@ def export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) ->
     gear-indexer export --platform 730 --output items.ndjson.zst
     gear-indexer export --platform 730 | gear-indexer load - --platform 730 --dry-run
     """
-    from indexer.cli.run_load import run_export
+    from indexer.cli.run_items import run_export
 
-    if as_json and output is None:
-        message = "--json needs --output: without it the items themselves go to stdout"
-        raise click.UsageError(message)
-    run_export(platform, output=output, quiet=quiet, as_json=as_json)
+    _check_stdout(options, "items")
+    run_export(**options)
 
 
 @main.command()
-@click.option("--platform", metavar="ID", help="One platform only, by id or slug.")
+@ANY_PLATFORM
 @AS_JSON
-def status(platform: str | None, *, as_json: bool) -> None:
+def status(**options: Any) -> None:
     """Shows what serves: items, definition, settings, and the other generations.
 
     The definition is `equal` to this version's, `differs` (load again), or `missing` (nothing is loaded). With
@@ -145,9 +188,9 @@ def status(platform: str | None, *, as_json: bool) -> None:
     gear-indexer status
     gear-indexer status --platform 730 --json
     """
-    from indexer.cli.run_load import run_status
+    from indexer.cli.run_maintenance import run_status
 
-    run_status(platform, as_json=as_json)
+    run_status(**options)
 
 
 @main.command()
@@ -157,7 +200,7 @@ def status(platform: str | None, *, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @WITHOUT_ORDERS
 @AS_JSON
-def rollback(platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool) -> None:
+def rollback(**options: Any) -> None:
     """Has the previous generation serve again.
 
     Says first how many items would serve, which live changes are lost and in which fields the generation differs; on a
@@ -169,22 +212,16 @@ def rollback(platform: str, to: str | None, *, yes: bool, dry_run: bool, without
     gear-indexer rollback --platform 730 --dry-run --json
     gear-indexer rollback --platform 730 --to gear-730-20261120101500000-72ff78c6
     """
-    from indexer.cli.run_load import run_rollback
+    from indexer.cli.run_maintenance import run_rollback
 
-    run_rollback(platform, to, yes=yes, dry_run=dry_run, without_orders=without_orders, as_json=as_json)
+    run_rollback(**options)
 
 
 @main.command()
 @PLATFORM
-@click.option(
-    "--keep",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many finished generations to keep, the serving one included.",
-)
+@keep_option("How many finished generations to keep, the serving one included.")
 @AS_JSON
-def prune(platform: str, keep: int, *, as_json: bool) -> None:
+def prune(**options: Any) -> None:
     """Removes old generations and what interrupted loads have left behind; never the serving one.
 
     While a load runs this is refused: what is unfinished without one was left by an interrupted load.
@@ -192,13 +229,13 @@ def prune(platform: str, keep: int, *, as_json: bool) -> None:
     \b
     gear-indexer prune --platform 730 --keep 2
     """
-    from indexer.cli.run_load import run_prune
+    from indexer.cli.run_maintenance import run_prune
 
-    run_prune(platform, keep, as_json=as_json)
+    run_prune(**options)
 
 
 @main.command()
-@click.option("--platform", metavar="ID", help="One platform only, by id or slug.")
+@ANY_PLATFORM
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, then look again.")
 @click.option(
     "--older-than",
@@ -208,18 +245,10 @@ def prune(platform: str, keep: int, *, as_json: bool) -> None:
     metavar="HOURS",
     help="Call an unfinished load dead when nothing was written to its index for so long.",
 )
-@click.option(
-    "--keep",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many finished generations are meant to be kept, the serving one included.",
-)
+@keep_option("How many finished generations are meant to be kept, the serving one included.")
 @click.option("--without-orders", is_flag=True, help="Leave out the orders' database and what is compared with it.")
 @AS_JSON
-def doctor(
-    platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
-) -> None:
+def doctor(**options: Any) -> None:
     """Finds what is wrong with the index, says what to do about it, and repairs what is safe.
 
     Looks at the engine, the alias, its indices, their settings and mapping, and whether the index and the orders agree
@@ -230,11 +259,9 @@ def doctor(
     gear-indexer doctor
     gear-indexer doctor --platform 730 --fix --json
     """
-    from indexer.cli.run_load import run_doctor
+    from indexer.cli.run_maintenance import run_doctor
 
-    run_doctor(
-        platform, fix=fix, older_than=older_than * 3600, keep=keep, without_orders=without_orders, as_json=as_json
-    )
+    run_doctor(**options)
 
 
 @main.command()
@@ -248,13 +275,9 @@ def doctor(
     help="The rows to make listings of.",
 )
 @click.option("--platform", default="730", show_default=True, metavar="ID", help="The platform's id or slug.")
-@click.option(
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file instead of stdout; compressed when named .gz or .zst.",
-)
+@OUTPUT
 @AS_JSON
-def sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+def sample(**options: Any) -> None:
     """Makes listings of single items from the catalogue, as NDJSON.
 
     The first listings take every row of the catalogue once, in a shuffled order. With --output, --json prints what was
@@ -264,16 +287,17 @@ def sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Pat
     gear-indexer sample --count 60000 --seed 1 | gear-indexer load - --platform 730
     gear-indexer sample --count 10000000 --seed 1 --output listings.ndjson.zst
     """
-    from indexer.cli.run_load import run_sample
+    from indexer.cli.run_items import run_sample
 
-    if as_json and output is None:
-        message = "--json needs --output: without it the listings themselves go to stdout"
+    _check_stdout(options, "listings")
+    run_sample(**options)
+
+
+def _check_stdout(options: dict[str, Any], content: str) -> None:
+    if options["as_json"] and options["output"] is None:
+        message = f"--json needs --output: without it the {content} themselves go to stdout"
         raise click.UsageError(message)
-    run_sample(count, seed, catalogue=catalogue, platform=platform, output=output, as_json=as_json)
 
-
-main.add_command(upsert)
-main.add_command(delete)
 
 if __name__ == "__main__":
     main()

@@ -60,7 +60,7 @@ class Action(StrEnum):
     PUT_SETTINGS = auto()  # puts settings, below `index`, on the index; None takes one away
     SERVE = auto()  # points the alias to this generation alone, with the items of active orders marked in it first
     REMOVE_GENERATION = auto()  # removes a generation that does not serve
-    RELEASE_LOCK = auto()  # takes the lock of the alias over as every command does, if its owner has died, and gives it back
+    RELEASE_LOCK = auto()  # takes the lock of the alias over from an owner that has died, and gives it back
     REMOVE_TOMBSTONES = auto()  # removes the record of deletes beside a generation that is not being filled
     REMOVE_EMPTY_INDEX = auto()  # removes an index under the alias's name, once it is seen again that nothing is in it
     PUBLISH_CLAIMS = auto()  # has the index say of every item what the orders say

@@ -11,10 +11,11 @@ import orjson
 import pytest
 import zstandard
 
+from indexer.cli.run_items import write_pieces
 from indexer.documents.checked_item import item_from_json
 from indexer.documents.document import index_document
 from indexer.errors import CommandError
-from indexer.sample.catalogue import read_catalogue, written
+from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import FIRST_ID, Sampler
 from mappings.platforms import Platform, read_platforms
 
@@ -155,8 +156,8 @@ def test_files_are_compressed_by_their_name_and_never_half_there(
     ending: str, unpack: Any, rows: list[dict[str, Any]], platform: Platform, tmp_path: Path
 ) -> None:
     first, second = tmp_path / f"a.ndjson{ending}", tmp_path / f"b.ndjson{ending}"
-    size = written(Sampler(rows[:10], platform, 1).batches(100), first)
-    written(Sampler(rows[:10], platform, 1).batches(100), second)
+    size = write_pieces(Sampler(rows[:10], platform, 1).batches(100), first)
+    write_pieces(Sampler(rows[:10], platform, 1).batches(100), second)
     assert first.read_bytes() == second.read_bytes()
     if ending == ".zst":
         text = zstandard.ZstdDecompressor().decompressobj().decompress(first.read_bytes())
@@ -170,13 +171,13 @@ def test_files_are_compressed_by_their_name_and_never_half_there(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        written(broken(), tmp_path / f"c{ending}")
+        write_pieces(broken(), tmp_path / f"c{ending}")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([first.name, second.name])
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be written"):
-        written(islice([b"x"], 1), tmp_path / "absent" / "a.ndjson")
+        write_pieces(islice([b"x"], 1), tmp_path / "absent" / "a.ndjson")
 
 
 @pytest.mark.parametrize("text", ['{"name": "x"}\n', "[1]\n", "nonsense\n", "{broken\n"])

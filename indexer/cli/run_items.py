@@ -1,0 +1,92 @@
+"""Runs the commands that give items out: export and sample."""
+
+import gzip
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import zstandard
+
+from indexer.cli.context import answered, index_of, say
+from indexer.errors import CommandError
+from indexer.maintenance.export import Export
+from indexer.sample.catalogue import read_catalogue
+from indexer.sample.generator import Sampler
+
+
+def run_export(platform: str, *, output: Path | None, quiet: bool, as_json: bool) -> None:
+    """`gear-indexer export`."""
+    answer: dict[str, Any] = {"platform": platform, "output": None if output is None else str(output)}
+    with answered(answer, as_json=as_json):
+        index = index_of(platform)
+        answer.update({"platform": index.platform.id, "alias": index.alias, "complete": False})
+        export = Export(index.connected(), index.alias)
+        began = time.monotonic()
+        try:
+            answer["bytes"] = write_pieces(export.pieces(), output)
+            answer["complete"] = True
+        finally:
+            seconds = round(time.monotonic() - began, 3)
+            answer.update({"items": export.items, "expected": export.expected, "seconds": seconds})
+        if not quiet:
+            say(f"{export.items:,} items of {index.alias} in {seconds:,.1f} s")
+
+
+def run_sample(count: int, seed: int, *, catalogue: Path, platform: str, output: Path | None, as_json: bool) -> None:
+    """`gear-indexer sample`."""
+    answer: dict[str, Any] = {"count": count, "seed": seed, "output": None if output is None else str(output)}
+    with answered(answer, as_json=as_json):
+        began = time.monotonic()
+        sampler = Sampler(read_catalogue(catalogue), index_of(platform).platform, seed)
+        answer["bytes"] = write_pieces(sampler.batches(count), output)
+        answer["seconds"] = round(time.monotonic() - began, 3)
+
+
+def write_pieces(pieces: Iterable[bytes], output: Path | None) -> int:
+    """Writes the pieces; returns their bytes before compression.
+
+    A file appears under its name only when it is complete.
+    """
+    total = 0
+    try:
+        with _target(output) as target:
+            for piece in pieces:
+                target.write(piece)
+                total += len(piece)
+    except OSError as error:
+        if output is None:
+            raise  # a reader of stdout that has gone: the command line knows what to do
+        message = f"{output} cannot be written: {error.strerror}"
+        raise CommandError(message) from error
+    return total
+
+
+@contextmanager
+def _target(output: Path | None) -> Iterator[BinaryIO]:
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        with part.open("wb") as raw, _compressed(raw, output) as target:
+            yield target
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _compressed(raw: BinaryIO, output: Path) -> Iterator[BinaryIO]:
+    """Compresses by the file's name, with nothing of the time or the name in it: same listings, same bytes."""
+    if output.name.endswith(".gz"):
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
+            yield cast(BinaryIO, packed)  # a file for writing in all but its declared type
+    elif output.name.endswith(".zst"):
+        with zstandard.ZstdCompressor().stream_writer(raw, closefd=False) as stream:
+            yield stream
+    else:
+        yield raw

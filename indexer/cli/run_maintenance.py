@@ -1,0 +1,85 @@
+"""Runs the commands that look after an index: status, rollback, prune and doctor."""
+
+import sys
+from typing import Any
+
+import click
+
+from indexer.cli.context import all_indices, answered, index_of, say
+from indexer.cli.status_text import readable_state
+from indexer.doctor.diagnosis import diagnosed, readable_findings
+from indexer.errors import CommandError
+from indexer.maintenance.prune import prune
+from indexer.maintenance.rollback import Rollback
+from indexer.maintenance.status import status
+
+ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
+
+
+def run_status(platform: str | None, *, as_json: bool) -> None:
+    """`gear-indexer status`."""
+    answer: dict[str, Any] = {}
+    with answered(answer, as_json=as_json):
+        indices = all_indices() if platform is None else [index_of(platform)]
+        client = indices[0].connected()
+        states = [status(client, index.platform.id, index.alias, index.definition) for index in indices]
+        answer.update({"platforms": states} if platform is None else states[0])
+        if not as_json:
+            for state in states:
+                click.echo(readable_state(state))
+
+
+def run_rollback(
+    platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool
+) -> None:
+    """`gear-indexer rollback`."""
+    answer: dict[str, Any] = {"platform": platform, "swapped": False}
+    with answered(answer, as_json=as_json):
+        index = index_of(platform)
+        answer["platform"] = index.platform.id
+        rollback = Rollback(index.connected(), index.platform, index.alias, index.definition)
+        preview = rollback.preview(to)
+        answer["changes"] = preview.as_json()
+        for sentence in preview.sentences():
+            say(sentence)
+        if dry_run:
+            return
+        if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
+            message = "nothing was done"
+            raise CommandError(message)
+        with index.claims(ROLLBACK_RETRY_SECONDS, without_orders=without_orders) as claims:
+            answer.update(rollback.run(to, claims, say, preview=preview))
+        say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
+
+
+def _way_back(answer: dict[str, Any]) -> str:
+    if answer["previous"] is None:
+        return ""
+    return f"; to take it back: gear-indexer rollback --platform {answer['platform']} --to {answer['previous']}"
+
+
+def run_prune(platform: str, keep: int, *, as_json: bool) -> None:
+    """`gear-indexer prune`."""
+    answer: dict[str, Any] = {"platform": platform}
+    with answered(answer, as_json=as_json):
+        index = index_of(platform)
+        answer["platform"] = index.platform.id
+        answer.update(prune(index.connected(), index.alias, index.definition, keep, say))
+        removed = ", ".join(answer["removed"]) or "nothing"
+        say(f"removed {removed}; kept {', '.join(answer['kept']) or 'nothing'}")
+
+
+def run_doctor(
+    platform: str | None, *, fix: bool, older_than: float, keep: int, without_orders: bool, as_json: bool
+) -> None:
+    """`gear-indexer doctor`; `older_than` in hours."""
+    answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
+    with answered(answer, as_json=as_json):
+        platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
+        answer["platforms"] = [one.id for one in platforms]
+        older_than *= 3600
+        answer.update(diagnosed(platforms, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
+        if not as_json:
+            click.echo(readable_findings(answer))
+    if answer["errors"]:
+        sys.exit(1)
