@@ -11,7 +11,6 @@ import click
 
 if TYPE_CHECKING:
     from node.process.lifecycle import Status
-    from node.progress import Reporter
 
 NOT_RUNNING = 3
 """Exit code of `status` when the node does not run or does not answer (as init scripts have it)."""
@@ -20,17 +19,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _dir_option(command: Callable[P, R]) -> Callable[P, R]:
-    return click.option(
-        "--dir",
-        "directory",
-        type=click.Path(path_type=Path),
-        help="Folder of the node's data and logs (GEAR_NODE_DIR). Example: --dir /tmp/second-node",
-    )(command)
-
-
-def _json_option(command: Callable[P, R]) -> Callable[P, R]:
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object. Example: --json")(command)
+_dir_option = click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="Folder of the node's data and logs (GEAR_NODE_DIR). Example: --dir /tmp/second-node",
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object. Example: --json")
 
 
 def _explains_errors(command: Callable[P, R]) -> Callable[P, R]:
@@ -56,10 +51,8 @@ def _explains_errors(command: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _reporter() -> "Reporter":
-    from node.progress import Reporter
-
-    return Reporter(sys.stderr)
+def _say(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def _print_json(data: dict[str, Any]) -> None:
@@ -98,10 +91,10 @@ def start(directory: Path | None, as_json: bool, **options: Any) -> None:
     from node.settings import read_settings
 
     settings = read_settings(dir=directory, **options)
-    started = lifecycle.start(settings, _reporter())
+    started = lifecycle.start(settings, _say)
     record = started.record
     verb = "runs already" if started.already else "runs"
-    click.echo(f"OpenSearch {verb} (process {record.pid}, data in {started.folders.home})", err=True)
+    _say(f"OpenSearch {verb} (process {record.pid}, data in {started.folders.home})")
     if as_json:
         _print_json({"url": record.url, "pid": record.pid, "alreadyRunning": started.already} | _where(started.folders))
     else:
@@ -127,8 +120,8 @@ def stop(directory: Path | None, timeout: float) -> None:
     from node.settings import read_settings
 
     settings = read_settings(dir=directory)
-    stopped = lifecycle.stop(settings, timeout, _reporter())
-    click.echo("OpenSearch stopped" if stopped else "OpenSearch was not running", err=True)
+    stopped = lifecycle.stop(settings, timeout, _say)
+    _say("OpenSearch stopped" if stopped else "OpenSearch was not running")
 
 
 @main.command()
@@ -155,40 +148,10 @@ def status(directory: Path | None, as_json: bool) -> None:
 
 @main.command()
 @_dir_option
-@click.option(
-    "-n",
-    "--lines",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="How many of the last lines. Example: -n 200",
-)
-@_explains_errors
-def logs(directory: Path | None, lines: int) -> None:
-    """Print the end of the server's log.
-
-    Example: gear-node logs -n 200
-    """
-    from node.process import lifecycle
-    from node.process.daemon import last_lines
-    from node.settings import read_settings
-
-    folders = lifecycle.folders_of(read_settings(dir=directory))
-    log = folders.log if folders.log.is_file() else folders.console
-    if not log.is_file():
-        msg = f"there is no log in {folders.home} yet: start the node first (gear-node start)"
-        raise click.ClickException(msg)
-    for line in last_lines(log, lines):
-        click.echo(line)
-
-
-@main.command()
-@_dir_option
 @click.option("--yes", is_flag=True, help="Do not ask. Example: --yes")
-@click.option("--all", "downloads", is_flag=True, help="Delete the downloads too. Example: --all --yes")
 @_explains_errors
-def reset(directory: Path | None, yes: bool, downloads: bool) -> None:
-    """End the node and delete all its data; the downloads stay, unless --all is given.
+def reset(directory: Path | None, yes: bool) -> None:
+    """End the node and delete all its data; the downloads stay, in the folder that `status` names.
 
     Example: gear-node reset --yes
     """
@@ -197,11 +160,10 @@ def reset(directory: Path | None, yes: bool, downloads: bool) -> None:
 
     settings = read_settings(dir=directory)
     folders = lifecycle.folders_of(settings)
-    what = f"all data in {folders.home}" + (f" and the downloads in {folders.cache}" if downloads else "")
     if not yes:
-        click.confirm(f"Delete {what}?", abort=True, err=True)
-    deleted = lifecycle.reset(settings, 30, _reporter(), downloads=downloads)
-    click.echo(f"deleted {what}" if deleted else f"there was nothing to delete in {folders.home}", err=True)
+        click.confirm(f"Delete all data in {folders.home}?", abort=True, err=True)
+    deleted = lifecycle.reset(settings, 30, _say)
+    _say(f"deleted all data in {folders.home}" if deleted else f"there was nothing to delete in {folders.home}")
 
 
 def _where(folders: Any) -> dict[str, str]:
@@ -246,7 +208,8 @@ def _status_lines(report: "Status") -> list[str]:
         lines.append(f"cluster   {state.health}, {state.indices} indices, {state.documents} documents")
         if state.locked:
             lines.append(f"locked    {', '.join(state.locked)}: the disk was too full, free some and they open again")
-    lines += [f"data      {report.folders.home}", f"disk      {report.disk_free / 1e9:.1f} GB free"]
+    lines += [f"{name:<10}{folder}" for name, folder in _where(report.folders).items()]
+    lines += [f"disk      {report.disk_free / 1e9:.1f} GB free"]
     if report.disk_free < FREE_DISK_TO_START:
         lines.append("warning   the disk is nearly full: below 0.5 GB OpenSearch makes every index read-only")
     if report.stale:

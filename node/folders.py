@@ -53,6 +53,11 @@ class Folders:
         return self.home / "tmp"
 
     @property
+    def of_server(self) -> tuple[Path, ...]:
+        """All that the server itself reads and writes."""
+        return self.data, self.logs, self.config, self.temporary
+
+    @property
     def console(self) -> Path:
         """What the Java process itself printed since its start."""
         return self.home / "console.log"
@@ -126,5 +131,5 @@ def prepare_server(folders: Folders) -> None:
     for folder in (folders.config, folders.temporary):
         if folder.exists():
             shutil.rmtree(folder)
-    for folder in (folders.data, folders.logs, folders.config, folders.temporary):
+    for folder in folders.of_server:
         make_folder(folder, folders.account)

@@ -78,11 +78,6 @@ def is_same_process(pid: int, started: float, mark: str) -> bool:
     return False
 
 
-def processes_with(argument: str) -> list[int]:
-    """The ids of all processes that have this argument on their command line (those that we may look at)."""
-    return [process.pid for process in psutil.process_iter(["cmdline"]) if argument in (process.info["cmdline"] or [])]
-
-
 def resident_bytes(pid: int) -> int | None:
     """Memory that the process holds, or None when it is gone or not ours to ask."""
     with contextlib.suppress(psutil.Error):

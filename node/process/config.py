@@ -57,11 +57,6 @@ def node_mark(home: Path) -> str:
     return f"-Dgear.node={home}"
 
 
-def server_mark(server: Path) -> str:
-    """The argument on the Java command line of every node that runs from this server folder."""
-    return f"-Dopensearch.path.home={server}"
-
-
 def opensearch_yml(*, data: Path, logs: Path, port: int) -> str:
     """The text of opensearch.yml: one node on loopback."""
     settings: dict[str, object] = {
@@ -152,7 +147,7 @@ def java_command(launch: Launch, jvm_options_text: str) -> list[str]:
         f"-XX:HeapDumpPath={logs}",
         f"-XX:ErrorFile={logs / 'java-crash-%p.log'}",
         f"-javaagent:{launch.server / 'agent' / 'opensearch-agent.jar'}",
-        server_mark(launch.server),
+        f"-Dopensearch.path.home={launch.server}",
         f"-Dopensearch.path.conf={launch.home / 'config'}",
         "-Dopensearch.distribution.type=zip",
         "-Dopensearch.bundled_jdk=false",

@@ -13,6 +13,7 @@ from node.machine.system import started_at
 from node.process import cluster
 
 _TAIL_LINES = 15
+_TAIL_BYTES = 1 << 16
 _POLL_SECONDS = 0.1
 """Seconds between two looks at a process or port."""
 
@@ -59,7 +60,7 @@ def wait_ready(port: int, ended: Callable[[], bool], folders: Folders, limit: fl
     if colour is not None:
         msg = (
             f"OpenSearch answers on port {port}, but its cluster is still {colour} after {limit:.0f} s: "
-            "some index cannot be opened. See `gear-node logs`; `gear-node reset` deletes all data of this node"
+            f"some index cannot be opened, as {folders.log} tells; `gear-node reset` deletes all data of this node"
         )
         raise NodeError(msg)
     msg = (
@@ -103,27 +104,21 @@ def _wait_ended(pid: int, limit: float) -> bool:
     return True
 
 
-def last_lines(path: Path, count: int, begins: int = 0) -> list[str]:
-    """The last lines of a text file behind its byte `begins`, none when it is missing. Reads no more than it must.
+def last_lines(path: Path, begins: int = 0) -> list[str]:
+    """The last lines of a log behind its byte `begins`, none when it is missing.
 
     A file shorter than `begins` was begun anew since, and counts as a whole.
     """
-    if count <= 0 or not path.is_file():
+    if not path.is_file():
         return []
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        first = begins if begins <= size else 0
-        window = max(1 << 16, count * 400)
-        while True:
-            file.seek(max(first, size - window))
-            lines = file.read().decode("utf-8", errors="replace").splitlines()
-            if len(lines) > count or window >= size:
-                return lines[-count:]
-            window *= 4
+        file.seek(max(begins if begins <= size else 0, size - _TAIL_BYTES))
+        return file.read().decode("utf-8", errors="replace").splitlines()[-_TAIL_LINES:]
 
 
 def log_tail(folders: Folders, log_begins: int = 0) -> str:
     """The last lines of what Java printed and of the server's log, without the JVM's harmless warnings."""
-    console = [line for line in last_lines(folders.console, _TAIL_LINES) if not line.startswith("WARNING:")]
-    lines = [*console, *last_lines(folders.log, _TAIL_LINES, log_begins)]
+    console = [line for line in last_lines(folders.console) if not line.startswith("WARNING:")]
+    lines = [*console, *last_lines(folders.log, log_begins)]
     return "\n".join(f"  {line}" for line in lines) or "  (nothing was logged yet)"

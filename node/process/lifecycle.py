@@ -5,7 +5,7 @@ one "it runs already".
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from node.machine.system import check_this_platform, free_disk, free_memory, res
 from node.process import cluster, config, daemon, preflight
 from node.process.cluster import ClusterState
 from node.process.record import Record, is_running, read_record, write_record
-from node.progress import Reporter
 from node.server.install import ensure_server
 from node.server.java import JavaRuntime, find_runtime
 from node.settings import NodeSettings
@@ -53,13 +52,13 @@ def folders_of(settings: NodeSettings) -> Folders:
     return find_folders(settings, server_account(settings.user))
 
 
-def start(settings: NodeSettings, reporter: Reporter) -> Started:
+def start(settings: NodeSettings, say: Callable[[str], None]) -> Started:
     """Start the node, getting the server first if need be, and return once it answers. Raises NodeError."""
     check_this_platform()
     folders = folders_of(settings)
     prepare(folders)
-    with _locked(folders.lock, folders.home, None, reporter):
-        record = _running_record(folders, reporter)
+    with _locked(folders.lock, folders.home, None, say):
+        record = _running_record(folders, say)
         if record is not None:
             preflight.check_same(record, settings, folders)
             daemon.wait_ready(record.port, lambda: not is_running(record, folders.home), folders, settings.timeout)
@@ -67,19 +66,19 @@ def start(settings: NodeSettings, reporter: Reporter) -> Started:
         preflight.check_port(settings.port)
         preflight.check_memory(settings.heap, free_memory())
         preflight.check_disk(folders.home, free_disk(folders.home))
-        with _locked(folders.cache_lock, folders.cache, None, reporter):
-            server = ensure_server(folders, settings.repository, reporter)
-            runtime = find_runtime(settings.java_home, folders, reporter)
-        return Started(record=_launch(settings, folders, server, runtime, reporter), folders=folders, already=False)
+        with _locked(folders.cache_lock, folders.cache, None, say):
+            server = ensure_server(folders, settings.repository, say)
+            runtime = find_runtime(settings.java_home, folders, say)
+        return Started(record=_launch(settings, folders, server, runtime, say), folders=folders, already=False)
 
 
-def stop(settings: NodeSettings, limit: float, reporter: Reporter) -> bool:
+def stop(settings: NodeSettings, limit: float, say: Callable[[str], None]) -> bool:
     """End the node, killing it after `limit` seconds. False when it did not run. Raises NodeError."""
     folders = folders_of(settings)
     if read_record(folders.record) is None:
         return False
-    with _locked(folders.lock, folders.home, settings.timeout, reporter):
-        return _stop(folders, limit, reporter)
+    with _locked(folders.lock, folders.home, settings.timeout, say):
+        return _stop(folders, limit, say)
 
 
 def status(settings: NodeSettings) -> Status:
@@ -99,33 +98,23 @@ def status(settings: NodeSettings) -> Status:
     )
 
 
-def reset(settings: NodeSettings, limit: float, reporter: Reporter, *, downloads: bool) -> list[Path]:
-    """End the node and delete its data, with `downloads` the cache too. The deleted folders. Raises NodeError."""
+def reset(settings: NodeSettings, limit: float, say: Callable[[str], None]) -> bool:
+    """End the node and delete its data. False where there was nothing to delete. Raises NodeError."""
     folders = folders_of(settings)
     check_ours(folders.home, "--dir or GEAR_NODE_DIR")
-    check_ours(folders.cache, "GEAR_NODE_CACHE")
-    if downloads:
-        preflight.check_unused(folders)
-    deleted = []
-    if folders.lock.exists():
-        with _locked(folders.lock, folders.home, settings.timeout, reporter):
-            _stop(folders, limit, reporter)
-            for folder in (folders.data, folders.logs, folders.config, folders.temporary):
-                if folder.exists():
-                    shutil.rmtree(folder)
-                    deleted.append(folder)
-            folders.console.unlink(missing_ok=True)
-    if downloads and folders.cache_lock.exists():
-        with _locked(folders.cache_lock, folders.cache, settings.timeout, reporter):
-            for entry in folders.cache.iterdir():
-                if entry.is_dir():
-                    shutil.rmtree(entry)
-                    deleted.append(entry)
-    return deleted
+    if not folders.lock.exists():
+        return False
+    with _locked(folders.lock, folders.home, settings.timeout, say):
+        _stop(folders, limit, say)
+        present = [path for path in folders.of_server if path.exists()]
+        for folder in present:
+            shutil.rmtree(folder)
+        folders.console.unlink(missing_ok=True)
+    return bool(present)
 
 
 @contextmanager
-def _locked(lock: Path, subject: Path, limit: float | None, reporter: Reporter) -> Iterator[None]:
+def _locked(lock: Path, subject: Path, limit: float | None, say: Callable[[str], None]) -> Iterator[None]:
     """Holds the lock, and says so when it waits. Raises NodeError when another command holds it beyond `limit`.
 
     `limit` is in seconds; None waits as long as it takes, because a start ends by its own time limit and a
@@ -137,7 +126,7 @@ def _locked(lock: Path, subject: Path, limit: float | None, reporter: Reporter) 
     try:
         file_lock.acquire(timeout=0)
     except Timeout:
-        reporter.say(f"another gear-node command is at work in {subject}: waiting for it")
+        say(f"another gear-node command is at work in {subject}: waiting for it")
         try:
             file_lock.acquire(timeout=-1 if limit is None else limit)
         except Timeout as error:
@@ -149,18 +138,20 @@ def _locked(lock: Path, subject: Path, limit: float | None, reporter: Reporter) 
         file_lock.release()
 
 
-def _running_record(folders: Folders, reporter: Reporter) -> Record | None:
+def _running_record(folders: Folders, say: Callable[[str], None]) -> Record | None:
     """The record of the process that runs this node; a stale pid file is reported and removed."""
     record = read_record(folders.record)
     if record is None or is_running(record, folders.home):
         return record
     reused = " (another process has that number now)" if started_at(record.pid) is not None else ""
-    reporter.say(f"the pid file {folders.record} is stale: process {record.pid} is gone{reused}; removing it")
+    say(f"the pid file {folders.record} is stale: process {record.pid} is gone{reused}; removing it")
     folders.record.unlink()
     return None
 
 
-def _launch(settings: NodeSettings, folders: Folders, server: Path, runtime: JavaRuntime, reporter: Reporter) -> Record:
+def _launch(
+    settings: NodeSettings, folders: Folders, server: Path, runtime: JavaRuntime, say: Callable[[str], None]
+) -> Record:
     """Configure and start the process, write the pid file and wait until the node answers."""
     prepare_server(folders)
     yml = config.opensearch_yml(data=folders.data, logs=folders.logs, port=settings.port)
@@ -175,7 +166,7 @@ def _launch(settings: NodeSettings, folders: Folders, server: Path, runtime: Jav
         jvm=settings.jvm,
     )
     command = config.java_command(launch, (server / "config" / "jvm.options").read_text())
-    reporter.say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
+    say(f"starting OpenSearch on port {settings.port} (Java {runtime.major}, heap {settings.heap})")
     log_begins = folders.log.stat().st_size if folders.log.exists() else 0
     child = daemon.launch(command, folders)
     record = Record(
@@ -203,12 +194,12 @@ def _launch(settings: NodeSettings, folders: Folders, server: Path, runtime: Jav
     return record
 
 
-def _stop(folders: Folders, limit: float, reporter: Reporter) -> bool:
+def _stop(folders: Folders, limit: float, say: Callable[[str], None]) -> bool:
     """`stop` for a caller that holds the lock."""
-    record = _running_record(folders, reporter)
+    record = _running_record(folders, say)
     if record is None:
         return False
     if not daemon.end(record.pid, limit):
-        reporter.say(f"process {record.pid} did not end within {limit:.0f} s and was killed")
+        say(f"process {record.pid} did not end within {limit:.0f} s and was killed")
     folders.record.unlink(missing_ok=True)
     return True

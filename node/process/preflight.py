@@ -4,11 +4,10 @@ from pathlib import Path
 
 from node.errors import NodeError
 from node.folders import Folders
-from node.machine.system import Memory, port_is_taken, port_owner, processes_with
+from node.machine.system import Memory, port_is_taken, port_owner
 from node.process import cluster
-from node.process.config import FREE_DISK_TO_START, server_mark
-from node.process.record import Record, is_running, read_record
-from node.server.install import server_folder
+from node.process.config import FREE_DISK_TO_START
+from node.process.record import Record
 from node.settings import NodeSettings, heap_bytes
 
 JAVA_BESIDE_HEAP = 256 * 1024**2
@@ -58,18 +57,5 @@ def check_disk(home: Path, free: int) -> None:
             f"the disk of {home} has {free / 1024**3:.1f} GB free, and OpenSearch needs "
             f"{FREE_DISK_TO_START / 1024**3:.0f} GB: when the disk fills up it makes all indices read-only. "
             "Free some, or choose another disk with --dir"
-        )
-        raise NodeError(msg)
-
-
-def check_unused(folders: Folders) -> None:
-    """Raises NodeError when another node runs from the files in the cache."""
-    record = read_record(folders.record)
-    own = record.pid if record is not None and is_running(record, folders.home) else None
-    others = [pid for pid in processes_with(server_mark(server_folder(folders.cache))) if pid != own]
-    if others:
-        msg = (
-            f"another node runs from {folders.cache} (process {', '.join(map(str, others))}): stop it first "
-            "(gear-node stop --dir ...), or leave out --all; nothing was deleted"
         )
         raise NodeError(msg)

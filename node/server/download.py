@@ -1,12 +1,11 @@
 """Downloads the pinned files, checked by SHA-256 and cached: nothing unchecked ever gets a file's real name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import requests
 
 from node.errors import DamagedDownloadError, UnreachableError
-from node.progress import Reporter
 from node.server.pins import PINNED_FILES, PinnedFile
 
 _TIMEOUT = (10, 30)
@@ -34,7 +33,7 @@ def remove_fragments(folder: Path) -> None:
 
 
 def fetch(
-    pinned: PinnedFile, folder: Path, places: Sequence[str], reporter: Reporter, *, retries: int = RETRIES
+    pinned: PinnedFile, folder: Path, places: Sequence[str], say: Callable[[str], None], *, retries: int = RETRIES
 ) -> Path:
     """The checked file in `folder`, fetched from the first address that has it unless it is there.
 
@@ -48,7 +47,7 @@ def fetch(
     if target.is_file() and pooch.hashes.hash_matches(target, known_hash):
         return target
     if target.exists():
-        reporter.say(f"{target} is damaged (its SHA-256 is not the pinned one): fetching it again")
+        say(f"{target} is damaged (its SHA-256 is not the pinned one): fetching it again")
     failures: list[str] = []
     for address in places:
         cache = pooch.create(
@@ -59,9 +58,9 @@ def fetch(
             retry_if_failed=retries,
         )
         try:
-            with reporter.transfer(pinned.filename, pinned.size) as bar:
-                downloader = pooch.HTTPDownloader(progressbar=bar or False, timeout=_TIMEOUT)
-                return Path(cache.fetch(pinned.filename, downloader=downloader))
+            say(f"fetching {pinned.filename}: {pinned.size / 1e6:.1f} MB")
+            downloader = pooch.HTTPDownloader(timeout=_TIMEOUT)
+            return Path(cache.fetch(pinned.filename, downloader=downloader))
         except requests.RequestException as error:
             failures.append(f"{address}: {_reason(error)}")
         except ValueError as error:

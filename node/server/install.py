@@ -6,12 +6,12 @@ Unpacking happens beside the final name and is renamed at the end: a server fold
 import hashlib
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from node.errors import NodeError
 from node.folders import Folders, make_folder
 from node.machine.system import free_disk
-from node.progress import Reporter
 from node.server.download import addresses, fetch, remove_fragments
 from node.server.pins import LIBRARIES, OPENSEARCH_VERSION, PINNED_FILES, SERVER, UNPACKED_BYTES
 
@@ -22,7 +22,7 @@ def server_folder(cache: Path) -> Path:
     return cache / f"opensearch-{OPENSEARCH_VERSION}-{pins}"
 
 
-def ensure_server(folders: Folders, mirror: str | None, reporter: Reporter) -> Path:
+def ensure_server(folders: Folders, mirror: str | None, say: Callable[[str], None]) -> Path:
     """The unpacked server, fetched and unpacked first if it is not there. The caller holds the cache's lock.
 
     Raises NodeError when it cannot be fetched or the disk is too small.
@@ -34,8 +34,8 @@ def ensure_server(folders: Folders, mirror: str | None, reporter: Reporter) -> P
     make_folder(downloads)
     remove_fragments(downloads)
     check_disk(downloads, free_disk(downloads))
-    files = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), reporter) for pinned in PINNED_FILES}
-    reporter.say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
+    files = {pinned: fetch(pinned, downloads, addresses(pinned, mirror), say) for pinned in PINNED_FILES}
+    say(f"unpacking OpenSearch {OPENSEARCH_VERSION} to {folder}")
     unfinished = folder.with_name(f"{folder.name}.part")
     if unfinished.exists():
         shutil.rmtree(unfinished)

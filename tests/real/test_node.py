@@ -125,25 +125,12 @@ def test_a_pid_that_belongs_to_somebody_else_now_is_left_alone(node: Node) -> No
     assert not (BESIDE / "node.json").exists()
 
 
-def test_the_log_is_printed_to_its_end(node: Node) -> None:
-    lines = node.command("logs", "-n", "3").stdout.splitlines()
-    assert len(lines) == 3
-    assert all(line.startswith("[") for line in lines)
-
-
 def test_a_start_that_takes_too_long_leaves_nothing_behind_and_shows_the_log() -> None:
     beside = Node(BESIDE, free_port())
     done = beside.command("start", "--port", str(beside.port), "--timeout", "0.5", check=False)
     assert done.returncode == 1
     assert "did not answer" in done.stderr
     assert status(beside)["state"] == "stopped"
-
-
-def test_the_downloads_are_not_deleted_under_a_node_that_runs(node: Node) -> None:
-    done = Node(BESIDE, 0).command("reset", "--all", "--yes", check=False)
-    assert done.returncode == 1
-    assert "another node runs from" in done.stderr
-    assert httpx.get(node.url).status_code == 200
 
 
 def test_without_the_server_it_says_what_could_not_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

