@@ -21,8 +21,6 @@ from bench.runs import orders as ordering
 from bench.runs.search import Plan, Series, measure
 from bench.workloads.bodies import workloads
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 def engine_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures: the engine, and the folder of what is prepared and measured."""
@@ -190,15 +188,14 @@ def orders(
 @click.option("--items", default=60_000, show_default=True, help="Listings; each row of the catalogue comes first.")
 @click.option("--texts", type=click.Choice(list(judged.SETS)), default="judged", show_default=True, help="Which.")
 @click.option("--prefix", default="bench-relevance", show_default=True, help="The prefix of the indices.")
-@click.option("--typesense", type=FILE, help="The program of a Typesense server.")
 @engine_options
-def relevance(items: int, texts: str, prefix: str, typesense: Path | None, opensearch_url: str, folder: Path) -> None:
-    """Relevance: judged texts, answered by this service, the plain engine, and Typesense where it is given."""
+def relevance(items: int, texts: str, prefix: str, opensearch_url: str, folder: Path) -> None:
+    """Relevance: judged texts, answered by this service and the plain engine."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     judgments = judged.read(judged.SETS[texts])
     listings = listings_for(items, judgments)
-    with start_relevance_peers(listings, opensearch_url, prefix, folder, typesense) as peers:
+    with start_relevance_peers(listings, opensearch_url, prefix, folder) as peers:
         verdicts = {
             peer.name: [judged.judge(judgment, peer.first_page(judgment.query)) for judgment in judgments]
             for peer in peers

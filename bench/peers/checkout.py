@@ -60,9 +60,4 @@ class Checkout:
         return done.stdout.strip() or "unknown"
 
 
-def foreign_environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a program of others, which must not find this project's packages."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | dict(settings)
-
-
 HERE = Checkout(ROOT, Path(sys.executable).parent)

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 import psutil
 
 from bench.clients.connection import JSON_HEADERS, request_json
-from bench.peers.checkout import HERE, Checkout, foreign_environment
+from bench.peers.checkout import HERE, Checkout
 
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
@@ -85,18 +84,6 @@ def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> It
     environment = HERE.environment({"BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index})
     with _running(command, environment, port, "/openapi.json", folder / "plain.log") as process:
         yield Service(process, address_of(port), JSON_HEADERS)
-
-
-@contextmanager
-def typesense(program: Path, key: str) -> Iterator[Service]:
-    """A Typesense server with empty storage, removed at the end."""
-    with TemporaryDirectory() as folder:
-        port, peering_port = free_port(), free_port()
-        command = [str(program), "--data-dir", folder, "--api-key", key, "--api-port", str(port)]
-        command += ["--api-address", "127.0.0.1", "--peering-address", "127.0.0.1"]
-        command += ["--peering-port", str(peering_port)]
-        with _running(command, foreign_environment({}), port, "/health", Path(folder) / "typesense.log") as process:
-            yield Service(process, address_of(port), {"X-TYPESENSE-API-KEY": key})
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,9 +14,8 @@ from bench.data import load_file
 from bench.peers import plain, services
 from bench.peers.services import Service
 from bench.relevance.judged import Item
-from bench.relevance.typesense import start_typesense
 
-OURS, MATCH, FUZZY, TYPESENSE = "gear-api", "OpenSearch match", "OpenSearch match, fuzzy", "Typesense"
+OURS, MATCH, FUZZY = "gear-api", "OpenSearch match", "OpenSearch match, fuzzy"
 PAGE = 20
 
 
@@ -63,21 +62,16 @@ class Match:
 
 
 @contextmanager
-def start_peers(
-    items: Sequence[Item], opensearch_url: str, prefix: str, folder: Path, typesense_program: Path | None
-) -> Iterator[list[Peer]]:
-    """Starts all peers with the items; Typesense where its server's program is given."""
+def start_peers(items: Sequence[Item], opensearch_url: str, prefix: str, folder: Path) -> Iterator[list[Peer]]:
+    """Starts all peers with the items."""
     file = folder / "relevance.ndjson"
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
     load_file(file, opensearch_url, prefix, folder)
     client, index = plain.client_of(opensearch_url), f"{prefix}-plain"
     plain.load(client, index, items)
-    with ExitStack() as stack:
-        peers: list[Peer] = [
-            GearApi(stack.enter_context(services.gear_api(opensearch_url, prefix, folder))),
+    with services.gear_api(opensearch_url, prefix, folder) as service:
+        yield [
+            GearApi(service),
             Match(client, index, MATCH, {}),
             Match(client, index, FUZZY, {"fuzziness": "AUTO"}),
         ]
-        if typesense_program is not None:
-            peers.append(stack.enter_context(start_typesense(typesense_program, items, TYPESENSE, PAGE)))
-        yield peers

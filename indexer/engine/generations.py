@@ -120,10 +120,10 @@ class Generations:
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
         """Puts the settings of service back and reads everything back; raises CommandError where anything differs.
 
-        Backoff `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
+        Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
-        wanted = defined_settings(self._definition)
-        changeable = {key: value for key, value in wanted.items() if not at_creation(key)}
+        defined = defined_settings(self._definition)
+        changeable = {key: value for key, value in defined.items() if not at_creation(key)}
         self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
         self._retry.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
@@ -133,7 +133,7 @@ class Generations:
         state = self.state(index)
         differing = [
             f"{key} is {state.settings.get(key)} instead of {value}"
-            for key, value in wanted.items()
+            for key, value in defined.items()
             if not same(value, state.settings.get(key))
         ]
         if state.fingerprint != self._definition.fingerprint:
@@ -142,7 +142,7 @@ class Generations:
             message = f"{index} is not as it was set up: {'; '.join(differing)}"
             raise CommandError(message)
         total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]
-        return {"wanted": total, "allocated": health["active_shards"]}
+        return {"total": total, "allocated": health["active_shards"]}
 
     def serving_items(self) -> int | None:
         """How many items serve now; None where nothing does."""

@@ -36,7 +36,7 @@ class LoadReport:
     bytes: int = 0  # sent to the engine, retries included
     retries: int = 0
     throttle: dict[str, int] | None = None  # `bytes` a request and `concurrency` in the end; `throttled` times
-    copies: dict[str, int] | None = None  # shards: `wanted` and `allocated` before the swap
+    copies: dict[str, int] | None = None  # shards: `total` and `allocated` before the swap
     proof: dict[str, Any] | None = None
     phases: dict[str, float] = field(default_factory=dict)  # seconds
     error: str | None = None
@@ -87,7 +87,7 @@ class LoadReport:
             text = f"{self.throttle['bytes'] / 2**20:,.1f} MiB a request, {self.throttle['concurrency']} at once"
             rows.insert(2, ("requests", f"{text}; throttled {self.throttle['throttled']:,} times"))
         if self.copies is not None:
-            rows.append(("shards", f"{self.copies['allocated']} of {self.copies['wanted']} allocated"))
+            rows.append(("shards", f"{self.copies['allocated']} of {self.copies['total']} allocated"))
         if self.proof is not None:
             rows += [
                 (side, f"{self.proof[side]['items']:,} items, digest {self.proof[side]['digest']}")

@@ -110,10 +110,10 @@ class Lock:
         """
         with self._writing:
             self.check()
-            wanted = self._record.renewed() if index is None else self._record.renewed().filling(index)
+            record = self._record.renewed() if index is None else self._record.renewed().filling(index)
             for _ in range(TRIES):
                 try:
-                    self._record = self._records.replace(self._record, wanted)
+                    self._record = self._records.replace(self._record, record)
                 except RecordChangedError:
                     self._read_again()
                 else:
