@@ -16,7 +16,7 @@ from tests.support.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 LONG_RUNNING = ("opensearch", "postgres", "api")
-ONE_SHOT = ("migrate", "index")
+ONE_SHOT = ("migrate", "sample")
 CATALOGUE_ROWS = 35_911
 """Listings after which the sample has each row of data/catalogue.ndjson.gz once (data/SOURCES.md)."""
 START_LIMIT = 600
@@ -47,6 +47,7 @@ class Deployment:
     name: str = field(default_factory=lambda: f"gear-test-{secrets.token_hex(4)}")
     port: int = field(default_factory=free_port)
     token: str = ""
+    sample: bool = True  # whether the profile `sample` is asked for
 
     @property
     def image(self) -> str:
@@ -69,7 +70,8 @@ class Deployment:
             "GEAR_OPENSEARCH_HEAP": "512m",
             "GEAR_POSTGRES_PASSWORD": "any/character@may:stand #in %41 it?",
         }
-        command = ["docker", "compose", "--env-file", os.devnull, "--project-name", self.name, *arguments]
+        profile = ("--profile", "sample") if self.sample else ()
+        command = ["docker", "compose", "--env-file", os.devnull, "--project-name", self.name, *profile, *arguments]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment, input=given or ""
         )
@@ -130,13 +132,13 @@ class Deployment:
         found: dict[str, Any] = answer.json()
         return found
 
-    def wait_until_ready(self) -> None:
-        """Returns once /health/ready answers 200; fails after START_LIMIT seconds."""
+    def wait_until_ready(self, path: str = "/health/ready") -> None:
+        """Returns once it answers 200; fails after START_LIMIT seconds."""
         deadline = monotonic() + START_LIMIT
         last = "nothing"
         while monotonic() < deadline:
             try:
-                answer = httpx.get(f"{self.url}/health/ready", timeout=10)
+                answer = httpx.get(f"{self.url}{path}", timeout=10)
             except httpx.TransportError as error:
                 last = repr(error)
             else:

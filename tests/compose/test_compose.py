@@ -1,11 +1,13 @@
 """`docker compose up` ends with a service that answers a search and takes an order, and keeps both over restarts."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.compose.deployment import CATALOGUE_ROWS, LONG_RUNNING, Deployment
+from tests.compose.deployment import CATALOGUE_ROWS, LONG_RUNNING, Deployment, docker
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 
@@ -55,7 +57,7 @@ def test_an_order_and_the_catalogue_outlast_restart_and_new_containers(deploymen
     deployment.up()
     check_order_and_items(deployment, order)
     after = deployment.ask("GET", "/v1/platforms").json()
-    assert after == before, "the job `index` must load nothing where a catalogue is there already"
+    assert after == before, "the job `sample` must load nothing where a catalogue is there already"
 
 
 def check_order_and_items(deployment: Deployment, order: dict[str, Any]) -> None:
@@ -79,11 +81,24 @@ def test_a_catalogue_of_ones_own_takes_the_place_of_the_sample(deployment: Deplo
     own = "".join(json.dumps({**item, "id": number}) + "\n" for number, item in enumerate(items, start=1))
     refusals = ("--max-rejects", "50", "--min-share", "0")  # three items in the place of thousands are meant
     load = ("gear-indexer", "load", "-", "--platform", "730", "--rejects", "/dev/stdout", *refusals)
-    rejects = deployment.compose("run", "--rm", "--no-TTY", "index", *load, given=own + '{"id": 4}\n')
+    rejects = deployment.compose("run", "--rm", "--no-TTY", "indexer", *load, given=own + '{"id": 4}\n')
     found = deployment.search(platform=730)
     assert sorted(item["id"] for item in found["gear"]) == [1, 2, 3]
     assert found["total"] == 3
     assert [(row["line"], row["field"]) for row in map(json.loads, rejects.splitlines())] == [(4, "name")]
+
+
+def test_a_lost_index_stays_empty_without_the_profile_of_the_sample(deployment: Deployment) -> None:
+    deployment.compose("down")
+    docker("volume", "rm", f"{deployment.name}_opensearch-data")
+    production = replace(deployment, sample=False)
+    production.compose("up", "--detach")
+    production.wait_until_ready("/health/live")
+    answer = httpx.get(f"{production.url}/health/ready", timeout=30)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search_unavailable")
+    assert "load the catalogue" in production.compose("logs", "--no-color", "api")
+    state = json.loads(production.compose("run", "--rm", "--no-TTY", "indexer", "gear-indexer", "status", "--json"))
+    assert [platform["serving"] for platform in state["platforms"]] == [None]
 
 
 def test_down_leaves_nothing_behind(deployment: Deployment) -> None:
