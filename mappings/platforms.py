@@ -3,12 +3,14 @@
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mappings.money import to_minor
 from mappings.vocabulary import Vocabulary
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
@@ -117,6 +119,7 @@ class Platform(_Part):
     name: str = Field(min_length=1)
     currency: str = Field(pattern=r"^[A-Z]{3}$")
     minor_digits: int = Field(ge=0, le=2)
+    min_price: Decimal = Field(default=Decimal(0), ge=0, description="what costs less is refused by a load")
     shards: int = Field(default=1, ge=1, le=1024, description="primary shards of the platform's next index")
     order: OrderRules = OrderRules()
     exterior: tuple[Exterior, ...] = ()
@@ -130,6 +133,16 @@ class Platform(_Part):
             message = "two exteriors have the same name"
             raise ValueError(message)
         return self
+
+    @model_validator(mode="after")
+    def _has_a_least_price_in_its_currency(self) -> "Platform":
+        to_minor(self.min_price, self.minor_digits)
+        return self
+
+    @cached_property
+    def min_minor(self) -> int:
+        """The least price in minor units."""
+        return to_minor(self.min_price, self.minor_digits)
 
     @cached_property
     def language(self) -> Vocabulary:

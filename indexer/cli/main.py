@@ -9,6 +9,7 @@ from indexer.cli.options import (
     ANY_PLATFORM,
     AS_JSON,
     MAP,
+    MAX_PRICE_CHANGE,
     OUTPUT,
     PLATFORM,
     QUIET,
@@ -54,6 +55,7 @@ def main() -> None:
     metavar="PERCENT",
     help="Swap nothing in that has less than this share of the items that serve now.",
 )
+@MAX_PRICE_CHANGE
 @click.option("--allow-empty", is_flag=True, help="Swap in an index without items, too.")
 @WITHOUT_ORDERS
 @keep_option("How many generations to keep in all, the new one included.")
@@ -198,6 +200,7 @@ def status(**options: Any) -> None:
 @click.option("--to", metavar="INDEX", help="This generation.  [default: the one before the serving one]")
 @click.option("--yes", is_flag=True, help="Do not ask, also on a terminal.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@MAX_PRICE_CHANGE
 @WITHOUT_ORDERS
 @AS_JSON
 def rollback(**options: Any) -> None:

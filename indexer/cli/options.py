@@ -32,6 +32,14 @@ RETRY_TIMEOUT = click.option(
     metavar="SECONDS",
     help="How long to retry without progress while the engine is away or overloaded.",
 )
+MAX_PRICE_CHANGE = click.option(
+    "--max-price-change",
+    type=click.FloatRange(0, 100),
+    default=50.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Swap nothing in when more than this share of the items would cost less than half or more than double.",
+)
 MAP = click.option(
     "--map",
     "map_file",

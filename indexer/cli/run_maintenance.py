@@ -30,7 +30,14 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
 
 
 def run_rollback(
-    platform: str, to: str | None, *, yes: bool, dry_run: bool, without_orders: bool, as_json: bool
+    platform: str,
+    to: str | None,
+    *,
+    yes: bool,
+    dry_run: bool,
+    max_price_change: float,
+    without_orders: bool,
+    as_json: bool,
 ) -> None:
     """`gear-indexer rollback`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
@@ -42,6 +49,8 @@ def run_rollback(
         answer["changes"] = preview.as_json()
         for sentence in preview.sentences():
             say(sentence)
+        if (refusal := preview.prices.broken_rule(max_price_change)) is not None:
+            raise CommandError(refusal)
         if dry_run:
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):

@@ -25,7 +25,7 @@ RANK_WORDS = 1_000
 def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     """The document of an item: `item`, the JSON that answers show, and the fields that are searched.
 
-    Raises ItemRefusedError where the price has more decimals than the platform's currency.
+    Raises ItemRefusedError where the price is below the platform's least, or has more decimals than its currency.
     """
     details, paint = item.details, item.paint
     features = name_features(item.name, details.weapon, details.exterior)
@@ -39,7 +39,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         "group": features.group,
         "attachmentCount": len(item.attachments),
         # null is written: the engine keeps a value for it in `price.ascending` (docs/decisions/0033)
-        "price": None if item.price is None else _minor(item.price, platform.minor_digits),
+        "price": None if item.price is None else _price(item.price, platform),
     }
     if item.attachments:
         document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
@@ -72,6 +72,15 @@ def rank_of(details: CheckedDetails, words: int, relevance: Relevance) -> int:
     place = places.get(details.weapon, places.get(details.type, len(places)))
     event = relevance.events.get(details.tournament, len(relevance.events))
     return ((group * RANK_PLACES + place) * RANK_EVENTS + event) * RANK_WORDS + min(words, RANK_WORDS - 1)
+
+
+def _price(price: float, platform: Platform) -> int:
+    """The price in minor units; raises ItemRefusedError, also where it is below the platform's least."""
+    minor = _minor(price, platform.minor_digits)
+    if minor < platform.min_minor:
+        reason = f"must be at least {platform.min_price}, the least price of the platform"
+        raise ItemRefusedError((Refusal("price", repr(price), reason),))
+    return minor
 
 
 def _minor(price: float, digits: int) -> int:

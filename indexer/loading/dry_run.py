@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -15,7 +15,8 @@ from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.items import DUPLICATE, ItemReader
 from indexer.loading.job import LoadJob, Progress
-from indexer.loading.rules import Counts, broken_rules
+from indexer.loading.prices import compare_prices
+from indexer.loading.rules import Counts, PriceChanges, broken_rules
 from mappings.definition import Definition
 
 SHOWN_REJECTS = 10
@@ -36,13 +37,14 @@ class DryRunReport:
     reasons: Counter[str] = field(default_factory=Counter)
     definition: str = "missing"  # or equal, differs
     changes: dict[str, Any] = field(default_factory=dict)
+    prices: PriceChanges = field(default_factory=PriceChanges)  # of a sample, against what serves
     refusals: list[str] = field(default_factory=list)
     complete: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Every number, for machines; reasons from the most frequent on."""
         plain = {name: value for name, value in vars(self).items() if name != "complete"}
-        plain |= {"reasons": dict(self.reasons.most_common()), "dryRun": True}
+        plain |= {"prices": asdict(self.prices), "reasons": dict(self.reasons.most_common()), "dryRun": True}
         return {**plain, "wouldSwap": self.complete and not self.refusals}
 
     def sentences(self) -> list[str]:
@@ -55,6 +57,8 @@ class DryRunReport:
         shown += [f"  {count:,} rejected: {kind}" for kind, count in self.reasons.most_common()]
         if self.items is not None:
             shown.append(f"items: {self.items:,} now, {self.accepted:,} then ({self.accepted - self.items:+,})")
+        if self.prices.compared:
+            shown.append(f"prices: {self.prices.sentence()}")
         if self.definition == "differs":
             parts = [f"{kind} {', '.join(names)}" for kind, names in self.changes.items() if names]
             shown.append(f"the definition differs: {'; '.join(parts) or 'in settings or analysis, in no field'}")
@@ -91,6 +95,9 @@ class DryRun:
         if self._rejects is not None:
             self._rejects.close()
         report = self._report
+        if report.items:
+            retry = RetryPolicy(self._job.retry_timeout)
+            report.prices = compare_prices(self._client, report.alias, reader.sample.prices, retry)
         report.complete = True
         report.refusals += broken_rules(
             self._job,
@@ -100,6 +107,7 @@ class DryRun:
                 rejected=report.rejected,
                 serving=report.items or 0,
                 rejects=None if self._rejects is None or self._rejects.path is None else str(self._rejects.path),
+                prices=report.prices,
             ),
         )
 

@@ -8,6 +8,7 @@ from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
 from indexer.loading.deduplicate import IdSet
 from indexer.loading.job import LoadJob, Progress
+from indexer.loading.prices import PriceSample
 from indexer.sources.records import Record
 from indexer.sources.source import Source
 
@@ -39,6 +40,7 @@ class ItemReader:
         self.accepted = 0
         self.rejected = 0
         self.duplicates = 0
+        self.sample = PriceSample()
 
     def items(self) -> Iterator[AcceptedItem]:
         """Every accepted item in order; raises SourceError where a source cannot be read to its end."""
@@ -70,4 +72,5 @@ class ItemReader:
             self._refuse(source.name, line, item.id, (Refusal("id", str(item.id), DUPLICATE),))
             return None
         self.accepted += 1
+        self.sample.add(item.id, document["price"])
         return AcceptedItem(source.name, line, item.id, document)

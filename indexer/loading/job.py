@@ -31,6 +31,7 @@ class LoadJob:
     rejects: Path | None = None  # None: `<index>.rejects.ndjson` in the working directory
     max_rejects: float = 1.0  # percent of what was read
     min_share: float = 50.0  # percent of the items that serve now
+    max_price_change: float = 50.0  # percent of the items that serve and are to serve
     allow_empty: bool = False
     keep: int = 2  # generations in all, the serving one included
     concurrency: int = CONCURRENCY  # bulk requests at once

@@ -27,6 +27,7 @@ from indexer.errors import CommandError
 from indexer.loading.items import SHOW_EVERY, ItemReader
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.manifest import Manifest
+from indexer.loading.prices import Prices, compare_prices
 from indexer.loading.proof import prove
 from indexer.loading.report import LoadReport
 from indexer.loading.resume import (
@@ -78,6 +79,7 @@ class Load:
         self._generations = Generations(client, report.alias, definition, self._retry)
         self._lock = Lock(client, report.alias, "load", self._short_retry, progress.say, expiry=job.lock_expiry)
         self._keep_unfinished = False  # what is filled is not removed when the load fails
+        self._prices: Prices = {}  # of a sample of the accepted items
 
     def run(self, uninterrupted: Callable[[], AbstractContextManager[None]]) -> None:
         """Loads, checks and swaps; raises CommandError, SourceError or the client's error where it could not.
@@ -226,6 +228,7 @@ class Load:
 
     def _count(self, reader: ItemReader, writer: BulkWriter, rejects: RejectsFile, start: Offset) -> None:
         report = self._report
+        self._prices = reader.sample.prices
         report.read, report.duplicates = reader.read, reader.duplicates
         report.rejected = reader.rejected + writer.refused
         report.indexed = report.resumed + writer.acknowledged
@@ -261,12 +264,16 @@ class Load:
         if report.read != report.indexed + report.rejected + report.duplicates:
             message = f"the numbers do not add up, nothing is swapped in: {report.counts()}"
             raise CommandError(message)
+        serving = self._generations.serving_items()
+        if serving:
+            report.prices = compare_prices(self._client, report.alias, self._prices, self._retry)
         counts = Counts(
             read=report.read,
             accepted=report.indexed,
             rejected=report.rejected,
-            serving=self._generations.serving_items() or 0,
+            serving=serving or 0,
             rejects=report.rejects,
+            prices=report.prices,
         )
         if sentences := broken_rules(self._job, counts):
             raise CommandError("; ".join(sentences))

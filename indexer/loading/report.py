@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from indexer.loading.rules import PriceChanges
+
 _MAX_REASONS_SHOWN = 10
 
 
@@ -36,6 +38,7 @@ class LoadReport:
     bytes: int = 0  # sent to the engine, retries included
     retries: int = 0
     throttle: dict[str, int] | None = None  # `bytes` a request and `concurrency` in the end; `throttled` times
+    prices: PriceChanges = field(default_factory=PriceChanges)  # of a sample, against what serves
     copies: dict[str, int] | None = None  # shards: `total` and `allocated` before the swap
     proof: dict[str, Any] | None = None
     phases: dict[str, float] = field(default_factory=dict)  # seconds
@@ -86,6 +89,8 @@ class LoadReport:
         if self.throttle is not None:
             text = f"{self.throttle['bytes'] / 2**20:,.1f} MiB a request, {self.throttle['concurrency']} at once"
             rows.insert(2, ("requests", f"{text}; throttled {self.throttle['throttled']:,} times"))
+        if self.prices.compared:
+            rows.append(("prices", self.prices.sentence()))
         if self.copies is not None:
             rows.append(("shards", f"{self.copies['allocated']} of {self.copies['total']} allocated"))
         if self.proof is not None:

@@ -1,7 +1,9 @@
 """The rules before a swap, for loads and dry runs alike. A new rule goes here. Pure."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+MIN_COMPARED: Final = 10  # items
 
 
 class Limits(Protocol):
@@ -16,8 +18,36 @@ class Limits(Protocol):
         """Percent of the items that serve now."""
 
     @property
+    def max_price_change(self) -> float:
+        """Percent of the compared items."""
+
+    @property
     def allow_empty(self) -> bool:
         """Whether an index without items may serve."""
+
+
+@dataclass(frozen=True)
+class PriceChanges:
+    """Of so many items that serve and are to serve, how many have a price of less than half or more than double."""
+
+    compared: int = 0
+    changed: int = 0
+
+    def broken_rule(self, max_percent: float) -> str | None:
+        """Why the items must not be swapped in; too few are no sign of anything."""
+        if self.compared < MIN_COMPARED or self.changed * 100 <= max_percent * self.compared:
+            return None
+        return (
+            f"{self.sentence()}, more than {max_percent:g} % (--max-price-change): are the prices in the right "
+            "unit and currency? --max-price-change 100 swaps them in"
+        )
+
+    def sentence(self) -> str:
+        """The numbers, for people."""
+        return (
+            f"{self.changed:,} of {self.compared:,} compared items would cost less than half or more than double, or "
+            "have a price only now or only then"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +59,7 @@ class Counts:
     rejected: int
     serving: int  # items that serve now
     rejects: str | None  # the file that says why
+    prices: PriceChanges
 
 
 def broken_rules(limits: Limits, counts: Counts) -> list[str]:
@@ -47,4 +78,6 @@ def broken_rules(limits: Limits, counts: Counts) -> list[str]:
             f"the new index would have {counts.accepted:,} items where {counts.serving:,} serve, less than "
             f"{limits.min_share:g} % (--min-share): is the source complete? --min-share 0 swaps it in"
         )
+    if (sentence := counts.prices.broken_rule(limits.max_price_change)) is not None:
+        sentences.append(sentence)
     return sentences

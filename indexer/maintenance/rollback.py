@@ -1,7 +1,7 @@
 """Rollback: an earlier generation serves again, once what changes by it was shown."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,8 @@ from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import IndexState
 from indexer.errors import CommandError
+from indexer.loading.prices import compare_prices, sample_of_index
+from indexer.loading.rules import PriceChanges
 from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry
 from mappings.definition import Definition
@@ -29,6 +31,7 @@ class Preview:
     loaded_at: tuple[str | None, str]  # when the load began, RFC 3339; of the one that serves, and of the target
     items: tuple[int | None, int]
     changed_live: int | None  # written live to the one that serves since its load began
+    prices: PriceChanges  # of a sample of the target's items, against what serves
     fields: Differences  # in which the target's mapping differs from this version's definition
 
     def as_json(self) -> dict[str, Any]:
@@ -37,6 +40,7 @@ class Preview:
             "serving": {"index": self.serving, "items": self.items[0], "loadedAt": self.loaded_at[0]},
             "target": {"index": self.target, "items": self.items[1], "loadedAt": self.loaded_at[1]},
             "changedLive": self.changed_live,
+            "prices": asdict(self.prices),
             "definition": self.fields.sentence() or "equal",
         }
 
@@ -49,6 +53,8 @@ class Preview:
             sentences.append(
                 f"{self.changed_live:,} items were changed live since the load: these changes are not in it"
             )
+        if self.prices.changed:
+            sentences.append(self.prices.sentence())
         if self.fields:
             sentences.append(f"its fields differ from this version's: {self.fields.sentence()}")
         return sentences
@@ -72,12 +78,18 @@ class Rollback:
         if serving is not None and serving.version is not None:
             query = {"query": {"range": {"version": {"gt": serving.version}}}}
             changed_live = int(self.client.count(index=serving.index, body=query)["count"])
+        items, prices = generations.count(target.index), PriceChanges()
+        if serving is not None:
+            retry = RetryPolicy(RETRY_SECONDS)
+            sample = sample_of_index(self.client, target.index, items, retry)
+            prices = compare_prices(self.client, serving.index, sample, retry)
         return Preview(
             serving=None if serving is None else serving.index,
             target=target.index,
             loaded_at=(None if serving is None else _loaded_at(serving), _loaded_at(target)),
-            items=(None if serving is None else generations.count(serving.index), generations.count(target.index)),
+            items=(None if serving is None else generations.count(serving.index), items),
             changed_live=changed_live,
+            prices=prices,
             fields=field_differences(self.definition, live),
         )
 

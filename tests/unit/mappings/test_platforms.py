@@ -56,6 +56,8 @@ def test_adding_a_game_is_adding_a_file(tmp_path: Path) -> None:
         (GOOD.replace("USD", "usd"), "should match pattern"),
         (GOOD.replace("USD", "USDT"), "should match pattern"),
         (GOOD.replace("minor_digits = 2", "minor_digits = 3"), "less than or equal to 2"),
+        (GOOD + "min_price = 0.005\n", "has more than 2 decimals"),
+        (GOOD + "min_price = -1\n", "greater than or equal to 0"),
         (GOOD + "colour = 1\n", "colour"),
         (GOOD + '[order.platform_id]\nname = "x"\npattern = "("\nleast = 0\nmost = 1\n', "is no regular expression"),
         (GOOD + '[[exterior]]\nname = "x"\ncodes = []\nfrom = 0.5\nto = 1.5\n', "less than or equal to 1"),

@@ -1,5 +1,6 @@
 """One item in, one index document out: exact numbers, searched fields, and a named reason for everything refused."""
 
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -98,6 +99,16 @@ def _price(written: str, platform: Platform) -> Any:
 )
 def test_prices_become_exact_minor_units(written: str, cents: int, platform: Platform) -> None:
     assert _price(written, platform) == cents
+
+
+def test_a_price_below_the_least_of_the_platform_is_refused(platform: Platform) -> None:
+    market = Platform.model_validate({**platform.model_dump(by_alias=True), "min_price": Decimal("0.03")})
+    assert _price("0.03", market) == 3
+    assert _price("null", market) is None
+    for written in ("0.02", "0", "-0"):
+        with pytest.raises(ItemRefusedError, match=r"price: must be at least 0\.03, the least price of the platform"):
+            _price(written, market)
+    assert _price("0", platform) == 0, "without the key any price is taken"
 
 
 REFUSED: list[tuple[str, bytes, str | None, str]] = [

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.loading.job import LoadJob
-from indexer.loading.rules import Counts, broken_rules
+from indexer.loading.rules import Counts, PriceChanges, broken_rules
 from mappings.platforms import read_platforms
 
 
@@ -14,8 +14,16 @@ def _job(**limits: object) -> LoadJob:
 
 
 def _counts(**counts: object) -> Counts:
-    values = {"read": 100, "accepted": 100, "rejected": 0, "serving": 0, "rejects": None, **counts}
-    return Counts(**values)  # type: ignore[arg-type]  # any of its counts
+    values = {
+        "read": 100,
+        "accepted": 100,
+        "rejected": 0,
+        "serving": 0,
+        "rejects": None,
+        "prices": PriceChanges(),
+        **counts,
+    }
+    return Counts(**{**values, "prices": PriceChanges(), **counts})  # type: ignore[arg-type]  # any of its counts
 
 
 @pytest.mark.parametrize(
@@ -30,6 +38,10 @@ def _counts(**counts: object) -> Counts:
         ({}, {"serving": 200}, []),
         ({}, {"serving": 201}, ["--min-share"]),
         ({"min_share": 0}, {"serving": 9999}, []),
+        ({}, {"prices": PriceChanges(compared=10, changed=5)}, []),
+        ({}, {"prices": PriceChanges(compared=10, changed=6)}, ["--max-price-change"]),
+        ({}, {"prices": PriceChanges(compared=9, changed=9)}, []),
+        ({"max_price_change": 100}, {"prices": PriceChanges(compared=10, changed=10)}, []),
         ({}, {"rejected": 100, "accepted": 0}, ["--max-rejects", "--allow-empty"]),
         ({}, {"rejected": 50, "accepted": 50, "serving": 1000}, ["--max-rejects", "--min-share"]),
     ],

@@ -1,0 +1,85 @@
+"""Compares the prices of a sample of items with those that serve, before an index takes its place.
+
+The sample is drawn by a hash of the ids, so it is the same items in every load. It is looked up by id: a fixed number
+of requests, however large the catalogue is, and exact for a catalogue that is not larger than the sample.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from opensearchpy import OpenSearch
+
+from indexer.documents.digest import PARTS
+from indexer.engine.retry import RetryPolicy
+from indexer.loading.rules import PriceChanges
+from indexer.orders.database import in_pages
+
+SAMPLE_ITEMS = 10_000  # the share is within 2 % of that of all items (three standard deviations of the half of them)
+PAGE_ITEMS = 1_000
+FACTOR = 2
+_DIGEST_VALUES = 2**16
+_BITS_64 = 2**64 - 1
+
+Prices = Mapping[int, int | None]  # in minor units, by id
+
+
+class PriceSample:
+    """The prices of at most so many items, chosen by a hash of their ids."""
+
+    def __init__(self, size: int = SAMPLE_ITEMS) -> None:
+        self._size = size
+        self._limit = 2**64
+        self.prices: dict[int, int | None] = {}
+
+    def add(self, number: int, price: int | None) -> None:
+        """Takes the item into the sample, if its id is chosen."""
+        if _hashed(number) < self._limit:
+            self.prices[number] = price
+            if len(self.prices) > self._size:
+                self._limit //= 2
+                self.prices = {kept: price for kept, price in self.prices.items() if _hashed(kept) < self._limit}
+
+
+def _hashed(number: int) -> int:
+    """Spreads consecutive ids over 64 bits (the finalizer of SplitMix64)."""
+    mixed = number & _BITS_64
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _BITS_64
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _BITS_64
+    return mixed ^ mixed >> 31
+
+
+def sample_of_index(client: OpenSearch, index: str, items: int, retry: RetryPolicy) -> Prices:
+    """The prices of about as many items of an index, chosen by the hash of their content."""
+    # The digest's parts are evenly distributed; the range leaves room below the size for what chance adds. Sorted by
+    # another part, so that what is cut off of a larger index is not its dearest items.
+    bound = max(1, _DIGEST_VALUES * SAMPLE_ITEMS * 3 // 4 // max(items, 1))
+    body = {
+        "query": {"range": {f"digest.{PARTS[0]}": {"lt": bound}}},
+        "sort": [{f"digest.{PARTS[1]}": {"unmapped_type": "integer"}}],
+        "size": SAMPLE_ITEMS,
+        "_source": ["price"],
+        "track_total_hits": False,
+    }
+    params = {"allow_partial_search_results": "false"}
+    answer = retry.call(lambda: client.search(index=index, body=body, params=params))
+    return {int(hit["_id"]): hit["_source"].get("price") for hit in answer["hits"]["hits"]}
+
+
+def compare_prices(client: OpenSearch, index: str, prices: Prices, retry: RetryPolicy) -> PriceChanges:
+    """How many of the items that the index has too, and how many of these have another price by more than FACTOR."""
+    compared = changed = 0
+    for page in in_pages(prices, PAGE_ITEMS):
+        body = {"ids": [str(number) for number in page]}
+        answer = retry.call(partial(client.mget, index=index, body=body, params={"_source_includes": "price"}))
+        for row in answer["docs"]:
+            if row.get("found"):
+                compared += 1
+                changed += is_changed(row["_source"].get("price"), prices[int(row["_id"])])
+    return PriceChanges(compared, changed)
+
+
+def is_changed(before: int | None, now: int | None) -> bool:
+    """Whether one price is more than FACTOR times the other, or only one is there."""
+    if before is None or now is None:
+        return before is not now
+    return max(before, now) > FACTOR * min(before, now)
