@@ -8,7 +8,7 @@ from api.http.protocol import MAX_TARGET_BYTES
 from api.orders import schemas as orders
 from api.orders.placing.idempotency import MAX_KEY_CHARACTERS
 from api.search import costs
-from api.search.pagination.point_in_time import KEEP_SECONDS
+from api.search.pagination.point_in_time import KEEP_SECONDS, MAX_AGE_SECONDS
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import (
     DEFAULT_LIMIT,
@@ -50,6 +50,7 @@ def limits(settings: Settings) -> dict[str, Any]:
             "defaultLimit": DEFAULT_LIMIT,
             "pageWindow": PAGE_WINDOW,
             "cursorSeconds": round(KEEP_SECONDS),
+            "cursorAgeSeconds": round(MAX_AGE_SECONDS),
             "facets": len(FACETS),
             "facetValues": MAX_VALUES,
             "suggestCharacters": MAX_SUGGEST_CHARACTERS,

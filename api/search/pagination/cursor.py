@@ -28,8 +28,9 @@ _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 class Cursor:
     """A position in a point in time: `count` of its `total` hits are before it, the last of them sorted at `after`.
 
-    `issued_at` is in milliseconds since 1970. `fingerprint` is that of the body that started it. `relaxed`: the text is
-    relaxed, because its strict parse finds nothing in this point in time.
+    `issued_at` and `started_at`, when its first page was read, are in milliseconds since 1970. `fingerprint` is that of
+    the body that started it. `relaxed`: the text is relaxed, because its strict parse finds nothing in this point in
+    time.
     """
 
     pit: str
@@ -40,6 +41,7 @@ class Cursor:
     total: int
     after: list[Any]
     relaxed: bool = False
+    started_at: int = 0
 
 
 class _Fields(msgspec.Struct, array_like=True):
@@ -51,6 +53,7 @@ class _Fields(msgspec.Struct, array_like=True):
     total: int
     after: list[Any]
     relaxed: bool
+    started_at: int = 0  # last and with a default, so that versions without it read each other's tokens
 
 
 class _Msgpack:

@@ -27,6 +27,7 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 
 KEEP_SECONDS = 300.0  # from the answer that issued a cursor
+MAX_AGE_SECONDS = 6 * 3600.0  # from a cursor's first page: it keeps the files of a replaced index
 # The engine keeps a point in time longer than its cursors, which are issued one response later than its last use.
 ENGINE_MARGIN_SECONDS = 30.0
 # A client that missed the last page may ask for it again for so long before its point in time may be closed.
@@ -55,12 +56,14 @@ class PointsInTime:
         tasks: BackgroundTasks,
         *,
         keep_seconds: float = KEEP_SECONDS,
+        max_age_seconds: float = MAX_AGE_SECONDS,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._engine = engine
         self._store = store
         self._tasks = tasks
         self._keep_seconds = keep_seconds
+        self._max_age_seconds = max_age_seconds
         self._engine_seconds = keep_seconds + ENGINE_MARGIN_SECONDS
         self._grace_seconds = grace_seconds
         self._key: bytes | None = None
@@ -76,13 +79,18 @@ class PointsInTime:
 
     async def issue(self, cursor: Cursor) -> str:
         """The token of a cursor that is issued now; raises StoreUnavailable."""
-        return encode(replace(cursor, issued_at=_now_milliseconds()), await self._signing_key())
+        now = _now_milliseconds()
+        return encode(replace(cursor, issued_at=now, started_at=cursor.started_at or now), await self._signing_key())
 
     async def read(self, token: str) -> Cursor:
         """The cursor of a token; raises ApiError `validation_failed`, `cursor_expired`, and StoreUnavailable."""
         cursor = decode(token, await self._signing_key())
-        if _now_milliseconds() - cursor.issued_at > self._keep_seconds * 1000:
+        now = _now_milliseconds()
+        if now - cursor.issued_at > self._keep_seconds * 1000:
             raise ApiError("cursor_expired")
+        if now - (cursor.started_at or cursor.issued_at) > self._max_age_seconds * 1000:
+            hours = f"{self._max_age_seconds / 3600:g}"
+            raise ApiError("cursor_expired", f"the cursor was started more than {hours} hours ago: start a new one")
         return cursor
 
     async def open(self, platforms: Sequence[Platform]) -> PointInTime:

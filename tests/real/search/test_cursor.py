@@ -174,6 +174,23 @@ async def test_an_unused_cursor_expires(app: RunningApp) -> None:
     assert point_in_time.KEEP_SECONDS == 300
 
 
+async def test_a_cursor_that_is_used_all_the_time_ends_too(app: RunningApp) -> None:
+    """Else one page every few minutes would keep the files of a replaced index for ever."""
+    try:
+        keep_for(app.app, point_in_time.KEEP_SECONDS, max_age_seconds=1.0)
+        body = {"limit": 1}
+        cursor = await started(app, body)
+        began = asyncio.get_running_loop().time()
+        while (answer := await app.search({**body, "cursor": cursor})).status_code == 200:
+            cursor = answer.json()["nextCursor"]
+            assert asyncio.get_running_loop().time() - began < 10
+            await asyncio.sleep(0.1)
+        assert "started more than" in error_of(answer, "cursor_expired")["message"]
+    finally:
+        keep_for(app.app, point_in_time.KEEP_SECONDS)
+    assert point_in_time.MAX_AGE_SECONDS == 6 * 3600
+
+
 async def test_many_cursors_share_few_views(app: RunningApp) -> None:
     """The engine takes 300 views: a crowd of starts that nobody continues must not use them up."""
     keep_for(app.app, point_in_time.KEEP_SECONDS)

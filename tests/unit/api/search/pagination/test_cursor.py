@@ -47,7 +47,7 @@ def body(text: str) -> SearchBody:
     after=AFTER,
 )
 def test_a_token_is_decoded_to_what_was_encoded(pit: str, shared: bool, after: list[Any]) -> None:
-    cursor = Cursor(pit, shared, 1, "abc", 2, 3, after)
+    cursor = Cursor(pit, shared, 1, "abc", 2, 3, after, started_at=4)
     token = encode(cursor, KEY)
     assert set(token) <= set(URL_SAFE)
     assert decode(token, KEY) == cursor
