@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bench.data import Data
-from bench.peers import databases
+from bench.peers import services
 from bench.peers.checkout import Checkout
 from bench.peers.search_peers import Selection, start_peers
 from bench.relevance import judged, score
@@ -142,13 +142,12 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
 @main.command()
 @click.option("--items", default=500_000, show_default=True, help="Listings in the index; each is ordered once.")
 @click.option("--part", "parts", multiple=True, type=click.Choice(ordering.PARTS), default=ordering.PARTS)
-@click.option("--database", "kinds", multiple=True, type=click.Choice(databases.KINDS), default=databases.KINDS)
+@click.option("--database", "kinds", multiple=True, type=click.Choice(services.DATABASES), default=services.DATABASES)
 @click.option("--workers", multiple=True, type=int, default=(1, 2), show_default=True, help="Processes that serve.")
 @click.option("--clients", multiple=True, type=int, default=(1, 8, 32), show_default=True, help="Connections at once.")
 @click.option("--rounds", default=3, show_default=True, help="Runs of each.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run lasts.")
 @click.option("--lag-orders", default=60, show_default=True, help="Orders whose items are watched until they are gone.")
-@click.option("--active", multiple=True, type=int, default=(0, 10_000, 100_000), show_default=True)
 @engine_options
 def orders(
     items: int,
@@ -159,11 +158,10 @@ def orders(
     rounds: int,
     seconds: float,
     lag_orders: int,
-    active: tuple[int, ...],
     opensearch_url: str,
     folder: Path,
 ) -> None:
-    """Orders: how many a second, how soon callbacks come and items are gone, and what they cost searches."""
+    """Orders: how many a second, how soon callbacks come, and how soon items are gone."""
     shop = ordering.open_shop(Data(items, opensearch_url, folder.resolve()))
     about = results.circumstances(items=items)
 
@@ -178,10 +176,6 @@ def orders(
         lags = {kind: ordering.lags(shop, kind, lag_orders) for kind in kinds}
         write("orders-lags", [{"database": kind, "seconds": seconds} for kind, seconds in lags.items()])
         terminal.show_lags(lags)
-    if "searches" in parts:
-        beside = list(ordering.searches(shop, kinds[0], sorted(active), clients[-1], rounds, seconds))
-        write("orders-searches", [{"active": count, **series.as_json()} for count, series in beside])
-        terminal.show_searches_beside_orders(beside)
 
 
 @main.command()

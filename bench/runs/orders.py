@@ -1,4 +1,4 @@
-"""Orders: how many a second, how soon callbacks come and items leave the results, and what orders cost searches."""
+"""Orders: how many a second, how soon callbacks come, and how soon items leave the results."""
 
 import json
 import random
@@ -14,14 +14,11 @@ from bench.clients.connection import request_json
 from bench.clients.wrk import Run, run
 from bench.data import PLATFORM, Data, load_file
 from bench.figures import median, spread
-from bench.peers import databases, services
-from bench.peers.search_peers import OURS, SEARCH_PATH, Peer
+from bench.peers import services
+from bench.peers.search_peers import SEARCH_PATH
 from bench.peers.services import Service
-from bench.runs.search import Plan, Series, measure
-from bench.workloads.bodies import workloads
 
-PARTS: Final = ("rates", "lags", "searches")
-WORKLOADS: Final = ("cold", "hot", "text")
+PARTS: Final = ("rates", "lags")
 MAX_ORDERS_A_SECOND: Final = 600  # bodies prepared for each second: more than any run was seen to send
 WARM_UP_SECONDS: Final = 3.0
 DRAIN_SECONDS: Final = 300.0
@@ -101,11 +98,11 @@ class Orders:
 
 
 @contextmanager
-def _serving(shop: Shop, database: str, workers: int = 1) -> Iterator[tuple[Service, str]]:
-    """This project's service on an empty database of this kind, and the database's address."""
+def _serving(shop: Shop, database: str, workers: int = 1) -> Iterator[Service]:
+    """This project's service on an empty database of this kind."""
     data = shop.data
     with (
-        databases.database(database, data.folder) as url,
+        services.database(database, data.folder) as url,
         services.gear_api(
             data.opensearch_url,
             shop.prefix,
@@ -115,7 +112,7 @@ def _serving(shop: Shop, database: str, workers: int = 1) -> Iterator[tuple[Serv
             settings={"GEAR_ALLOW_INSECURE_CALLBACKS": "true"},
         ) as service,
     ):
-        yield service, url
+        yield service
 
 
 def rates(
@@ -125,7 +122,7 @@ def rates(
     for kind in kinds:
         for count in workers:
             with (
-                _serving(shop, kind, count) as (service, _),
+                _serving(shop, kind, count) as service,
                 services.callback_receiver(shop.data.folder) as receiver,
             ):
                 _order(shop, service, receiver, max(clients), WARM_UP_SECONDS)
@@ -180,7 +177,7 @@ def lags(shop: Shop, kind: str, orders: int) -> list[float]:
     """
     chance = random.Random(orders)
     seconds = []
-    with _serving(shop, kind) as (service, _):
+    with _serving(shop, kind) as service:
         for item in shop.take(orders):
             time.sleep(chance.random())
             if not _is_on_offer(service, item):
@@ -198,26 +195,3 @@ def lags(shop: Shop, kind: str, orders: int) -> list[float]:
 def _is_on_offer(service: Service, item: int) -> bool:
     body = {"platform": PLATFORM, "filters": {"ids": [item]}}
     return bool(request_json("POST", service.address + SEARCH_PATH, body, service.headers)["total"])
-
-
-def searches(
-    shop: Shop, kind: str, active_orders: Sequence[int], clients: int, rounds: int, seconds: float
-) -> Iterator[tuple[int, Series]]:
-    """The same searches with so many active orders in the store."""
-    known = workloads()
-    plan = Plan(
-        workloads=tuple(known[name] for name in WORKLOADS),
-        clients=(clients,),
-        rounds=rounds,
-        seconds=seconds,
-        opensearch_url=shop.data.opensearch_url,
-    )
-    with _serving(shop, kind) as (service, url):
-        peer = Peer(OURS, service.address, SEARCH_PATH, service.headers)
-        placed = 0
-        for active in active_orders:
-            if active > placed:
-                databases.place_orders(url, shop.take(active - placed))
-            placed = active
-            for series in measure(plan, [peer], shop.data.folder):
-                yield active, series
