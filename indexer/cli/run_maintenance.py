@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from indexer.cli.context import all_indices, answered, index_of, say
-from indexer.cli.status_text import readable_state
 from indexer.doctor.diagnosis import diagnosed, readable_findings
 from indexer.errors import CommandError
 from indexer.maintenance.prune import prune
@@ -14,6 +13,7 @@ from indexer.maintenance.rollback import Rollback
 from indexer.maintenance.status import status
 
 ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
+_ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
 
 
 def run_status(platform: str | None, *, as_json: bool) -> None:
@@ -26,7 +26,45 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
         answer.update({"platforms": states} if platform is None else states[0])
         if not as_json:
             for state in states:
-                click.echo(readable_state(state))
+                click.echo(_readable_state(state))
+
+
+def _readable_state(state: dict[str, Any]) -> str:
+    """A few lines: what serves, who is at work, every generation."""
+    lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
+    if state["serving"] is not None:
+        shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
+        advice = "" if state["definition"] == "equal" else " from this version's: load again"
+        lines = [
+            f"{state['alias']}: {state['items']:,} items in {state['serving']}",
+            f"  definition {state['definition']}{advice}",
+            f"  {shown}",
+        ]
+    if state["lock"] is not None:
+        lines.append(f"  {_lock(state['lock'])}")
+    return "\n".join([*lines, *(_generation(generation) for generation in state["generations"])])
+
+
+def _lock(lock: dict[str, Any]) -> str:
+    return (
+        f"locked by gear-indexer {lock['command']}, process {lock['pid']} on {lock['host']}, since {lock['since']}, "
+        f"last heard of {lock['heartbeat']}: {_ALIVE[lock['alive']]}"
+    )
+
+
+def _generation(generation: dict[str, Any]) -> str:
+    size = f"{generation['items']:,} items, {generation['bytes'] / 1e6:,.1f} MB"
+    definition = f"definition {generation['definition']}{_note(generation)}"
+    return f"  {generation['index']}  {generation['state']}  {size}, {definition}"
+
+
+def _note(generation: dict[str, Any]) -> str:
+    checkpoint = generation["checkpoint"]
+    done = "" if checkpoint is None else f"; {checkpoint['read']:,} records of {', '.join(checkpoint['sources'])} done"
+    if generation["state"] != "unfinished":
+        return done
+    goes_on = "" if checkpoint is None else ", load --resume with the same sources goes on with it"
+    return f"{done}; its load has died, the next load or gear-indexer prune removes it{goes_on}"
 
 
 def run_rollback(
