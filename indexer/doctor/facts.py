@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mappings.names import Generation, generation_pattern, parse_generation
+from indexer.engine.states import described_indices
+from mappings.names import Generation, parse_generation
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -130,15 +131,7 @@ def _templates(client: "OpenSearch") -> tuple[Template, ...]:
 
 def index_facts(client: "OpenSearch", alias: str) -> tuple[IndexFacts, ...]:
     """Every index that has the alias, its name or a generation's name: oldest generation first, others before."""
-    bodies: dict[str, Any] = client.indices.get(
-        index=f"{alias},{generation_pattern(alias)}",
-        params={
-            "ignore_unavailable": "true",
-            "allow_no_indices": "true",
-            "flat_settings": "true",
-            "expand_wildcards": "all",
-        },
-    )
+    bodies = described_indices(client, alias)
     ours = {
         name: body
         for name, body in bodies.items()
