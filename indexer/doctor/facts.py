@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from indexer.engine.states import described_indices
-from mappings.names import Generation, parse_generation
+from mappings.names import Generation, generation_pattern, parse_generation
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -131,7 +130,15 @@ def _templates(client: "OpenSearch") -> tuple[Template, ...]:
 
 def index_facts(client: "OpenSearch", alias: str) -> tuple[IndexFacts, ...]:
     """Every index that has the alias, its name or a generation's name: oldest generation first, others before."""
-    bodies = described_indices(client, alias)
+    bodies: dict[str, Any] = client.indices.get(
+        index=f"{alias},{generation_pattern(alias)}",
+        params={
+            "ignore_unavailable": "true",
+            "allow_no_indices": "true",
+            "flat_settings": "true",
+            "expand_wildcards": "all",
+        },
+    )
     ours = {
         name: body
         for name, body in bodies.items()

@@ -13,10 +13,10 @@ from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.drift import at_creation, defined_settings, same
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import LOADING_SETTINGS, IndexState, described_indices, loading_alias, tombstones_index
+from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias, tombstones_index
 from indexer.errors import CommandError
 from mappings.definition import Definition
-from mappings.names import parse_generation
+from mappings.names import generation_pattern, parse_generation
 
 
 def generation_beside(name: str) -> str:
@@ -35,8 +35,19 @@ class Generations:
         self._retry = retry
 
     def _indices(self) -> dict[str, Any]:
-        parts = "*.aliases,*.settings,*.mappings._meta"
-        return self._retry.call(lambda: described_indices(self._client, self.alias, filter_path=parts))
+        indices: dict[str, Any] = self._retry.call(
+            lambda: self._client.indices.get(
+                index=f"{self.alias},{generation_pattern(self.alias)}",
+                params={
+                    "ignore_unavailable": "true",
+                    "allow_no_indices": "true",
+                    "flat_settings": "true",
+                    "expand_wildcards": "all",
+                    "filter_path": "*.aliases,*.settings,*.mappings._meta",
+                },
+            )
+        )
+        return indices
 
     def all(self) -> list[IndexState]:
         """Every generation, oldest first; raises CommandError where an index has the alias's name."""

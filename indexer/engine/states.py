@@ -1,12 +1,9 @@
 """States of generations: what serves, what is unfinished, what pruning removes, the names beside an index. Pure."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mappings.names import Generation, generation_pattern
-
-if TYPE_CHECKING:
-    from opensearchpy import OpenSearch
+from mappings.names import Generation
 
 # While filling: nobody searches, so nothing is refreshed or copied. The same keys are put back before the swap.
 LOADING_SETTINGS = {"refresh_interval": "-1", "auto_expand_replicas": "false", "number_of_replicas": 0}
@@ -62,18 +59,3 @@ def loading_alias(index: str) -> str:
 def tombstones_index(index: str) -> str:
     """The index beside a generation that is being filled, for what is deleted live meanwhile."""
     return f"{index}-tombstones"
-
-
-def described_indices(client: "OpenSearch", alias: str, **params: str) -> dict[str, Any]:
-    """Every index that has the alias, its name or a name like a generation's, closed ones too, with flat settings."""
-    indices: dict[str, Any] = client.indices.get(
-        index=f"{alias},{generation_pattern(alias)}",
-        params={
-            "ignore_unavailable": "true",
-            "allow_no_indices": "true",
-            "flat_settings": "true",
-            "expand_wildcards": "all",
-            **params,
-        },
-    )
-    return indices
