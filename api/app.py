@@ -106,7 +106,7 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
     async with AsyncExitStack() as stack:
         index_sync = IndexSync(store, services.engine.update_availability)
         woken.append(await stack.enter_async_context(running(index_sync.worker)))
-        await stack.enter_async_context(running(retention(store, settings.personal_data_days)))
+        await stack.enter_async_context(running(retention(store, settings, wake_workers)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
         if settings.deliver_callbacks:
             dispatcher = await stack.enter_async_context(dispatching(store, services.platforms, settings))

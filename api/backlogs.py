@@ -1,6 +1,7 @@
 """Reads what waits in the store, and shows it as metrics."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -9,6 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from api.background import BackgroundTasks
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from store.orders import quotas
+from store.orders.quotas import ActiveOrders
 from store.outbox import attempts, deliveries, index_outbox
 
 STORE_SECONDS = 1.0  # a scrape waits no longer for the store
@@ -22,6 +25,7 @@ class Backlogs:
     callbacks_overdue: int
     callbacks_overdue_seconds: float
     callbacks_failed: dict[str, int]
+    active_orders: Sequence[ActiveOrders] = ()
 
 
 class BacklogReader:
@@ -47,7 +51,9 @@ class BacklogReader:
             now = datetime.now(UTC)
             overdue, oldest = await deliveries.overdue(connection, now)
             failed = await attempts.failed_by_token(connection)
-        return Backlogs(pending, overdue, 0 if oldest is None else max(0.0, (now - oldest).total_seconds()), failed)
+            active = await quotas.active(connection)
+        seconds = 0 if oldest is None else max(0.0, (now - oldest).total_seconds())
+        return Backlogs(pending, overdue, seconds, failed, active)
 
 
 def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
@@ -64,9 +70,17 @@ def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
     )
     for token_id, count in backlogs.callbacks_failed.items():
         failed.add_metric([token_id], count)
+    active = GaugeMetricFamily(
+        "gear_orders_active",
+        "Orders that are created or processing, by token and state",
+        labels=("token", "state"),
+    )
+    for orders in backlogs.active_orders:
+        active.add_metric((orders.token_id, orders.state), orders.count)
     return [
         failed,
         up,
+        active,
         GaugeMetricFamily(
             "gear_index_sync_pending",
             "Ordered or released items not yet published to the index",

@@ -28,6 +28,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "page_window_exceeded": (422, "the page lies beyond the first 10,000 hits; a `cursor` reads on"),
     "idempotency_key_reused": (422, "the Idempotency-Key was used for another body before"),
     "rate_limited": (429, "too many requests, or too costly ones, with this token or from this address"),
+    "too_many_orders": (429, "the token or the account has as many undelivered orders as it may"),
     "internal": (500, "a fault of ours; the request id helps to find it"),
     "overloaded": (503, "more requests than can be answered in time; try again"),
     "search_unavailable": (503, "the search engine does not answer"),

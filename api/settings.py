@@ -1,17 +1,25 @@
 """The settings of the API from `GEAR_…` variables and `.env`, validated once a process."""
 
+from datetime import timedelta
 from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
+from api.durations import parse_duration
 from api.rate_limits.storage import open_storage
 from mappings.connection import SearchSettings
 from store.connection.settings import StoreSettings
+
+
+def _duration(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return parse_duration(value.strip()) if value.strip() else None
 
 
 class Settings(SearchSettings, StoreSettings):
@@ -51,6 +59,11 @@ class Settings(SearchSettings, StoreSettings):
         default=256, ge=1, le=100_000, description="searches of one token under way at once, in each worker"
     )
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
+    order_expiry: Annotated[timedelta | None, BeforeValidator(_duration)] = Field(
+        default=timedelta(hours=24),
+        gt=timedelta(0),
+        description="time after which an order that is still `created` fails, such as `24h`; empty: never",
+    )
     personal_data_days: int | None = Field(
         default=None,
         ge=8,

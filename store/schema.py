@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0010"
+REVISION: Final = "0011"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -49,6 +49,9 @@ PERSONAL: Final = text(f"email <> '' AND {_IS_ENDED}")
 """An ended order that still says who the buyer is (store.orders.privacy)."""
 TO_FORGET: Final = text(f"forget AND {_IS_ENDED}")
 """One of these whose buyer is to be forgotten without waiting."""
+
+UNDELIVERED: Final = text("state IN ('created', 'processing')")
+"""An order whose item is reserved and was not handed over yet: what quotas count (store.orders.quotas)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -91,6 +94,8 @@ tokens = Table(
     Column("previous_webhook_secret_until", Instant),
     Column("callbacks_stopped_at", Instant),  # since then none is sent
     Column("callbacks_failed", BigInteger, nullable=False, server_default="0"),  # how many were given up
+    Column("max_active", Integer, nullable=False, server_default="1000"),  # undelivered orders at once
+    Column("max_active_per_account", Integer),
     PrimaryKeyConstraint("id", name="tokens_pk"),
     UniqueConstraint("sha256", name="tokens_sha256"),
 )
@@ -175,6 +180,7 @@ Index("orders_of_account", orders.c.account, orders.c.created_at, orders.c.id)
 Index("orders_of_item", orders.c.item, orders.c.created_at, orders.c.id)
 Index("orders_personal_at_end", orders.c.updated_at, sqlite_where=PERSONAL, postgresql_where=PERSONAL)
 Index("orders_to_forget_at_end", orders.c.updated_at, sqlite_where=TO_FORGET, postgresql_where=TO_FORGET)
+Index("orders_undelivered", orders.c.token_id, orders.c.account, sqlite_where=UNDELIVERED, postgresql_where=UNDELIVERED)
 
 order_events = Table(
     "order_events",

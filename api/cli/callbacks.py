@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.context import AS_JSON, checked, duration, opened_store, run_now, token_named
 from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
 
@@ -130,21 +130,16 @@ def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
 
 async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOVER_BATCH) -> int:
     """Sends undelivered callbacks again, in transactions of so many orders; returns their number."""
-    from store.auth import tokens
     from store.outbox import redelivery
 
     async with opened_store() as store:
-        async with store.reading() as connection:
-            registered = await tokens.list_all(connection)
-        ids = [token.id for token in registered if token_id_or_name in (token.id, token.name)]
-        if len(ids) != 1:
-            matches = ", ".join(ids) or "none"
-            message = f"{token_id_or_name!r} must name one token, found {matches}; see gear-api token list"
-            raise click.ClickException(message)
+        token = await token_named(store, token_id_or_name)
         total, after = 0, ""
         while True:
             async with store.transaction() as connection:
-                count, following = await redelivery.recover(connection, ids[0], since, after, batch, datetime.now(UTC))
+                count, following = await redelivery.recover(
+                    connection, token.id, since, after, batch, datetime.now(UTC)
+                )
             total += count
             if following is None:
                 return total

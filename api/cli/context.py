@@ -1,7 +1,6 @@
 """What the commands share: settings, the store, durations, `--json` and errors that say what to do."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -9,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from store.connection.engine import Store
+from api.durations import parse_duration
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+if TYPE_CHECKING:
+    from store.auth.tokens import Token
+    from store.connection.engine import Store
 
 Result = TypeVar("Result")
 
@@ -23,11 +23,10 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
     """Parses an option such as `90d`; raises BadParameter."""
     if value is None:
         return None
-    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", value)
-    if match is None:
-        message = f"{value!r} is not a duration such as 90d, 12h, 30m or 60s"
-        raise click.BadParameter(message)
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    try:
+        return parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @asynccontextmanager
@@ -42,6 +41,19 @@ async def opened_store() -> AsyncIterator["Store"]:
         yield store
     finally:
         await store.close()
+
+
+async def token_named(store: "Store", id_or_name: str) -> "Token":
+    """The one token of this id or name, revoked ones too; raises ClickException."""
+    from store.auth import tokens
+
+    async with store.reading() as connection:
+        named = [token for token in await tokens.list_all(connection) if id_or_name in (token.id, token.name)]
+    if len(named) != 1:
+        matches = ", ".join(token.id for token in named) or "none"
+        message = f"{id_or_name!r} must name one token, found {matches}; see gear-api token list"
+        raise click.ClickException(message)
+    return named[0]
 
 
 def checked(build: Callable[[], Result]) -> Result:

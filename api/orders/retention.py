@@ -1,4 +1,4 @@
-"""Retention: erases idempotency keys and personal data whose time is over, and personal data on request."""
+"""Retention: ends reservations, and erases idempotency keys and personal data whose time is over or on request."""
 
 import asyncio
 import time
@@ -8,23 +8,33 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from api.orders.worker import PeriodicWorker
+from api.settings import Settings
 from store.connection.engine import Store
-from store.orders import idempotency, privacy
+from store.orders import batches, idempotency, privacy
 
 KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
 INTERVAL_SECONDS: Final = 60.0
+MIN_INTERVAL_SECONDS: Final = 1.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
 ORDERS_BATCH: Final = 100
 MARK_BATCH: Final = 1000
 PAUSE_SECONDS: Final = 0.02  # between two batches, as long as the batch took at least: others write meanwhile
 
 
-def retention(store: Store, personal_data_days: int | None) -> PeriodicWorker:
-    """The worker that applies the retention rules. Any number of processes may run it."""
+def retention(store: Store, settings: Settings, wake_workers: Callable[[], None]) -> PeriodicWorker:
+    """The worker that applies the retention rules and wakes the others after an expiry. Any number of processes may
+    run it.
+    """
 
     async def run_once() -> float:
-        return await apply_retention(store, datetime.now(UTC), personal_data_days)
+        seconds = await apply_retention(store, datetime.now(UTC), settings.personal_data_days)
+        if settings.order_expiry is None:
+            return seconds
+        expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry)
+        if expired:
+            wake_workers()
+        return min(seconds, until_next)
 
     return PeriodicWorker("retention", run_once)
 
@@ -98,3 +108,18 @@ async def forget_again(store: Store, order_ids: Sequence[str]) -> Erasure:
 
 async def _give_way(started: float) -> None:
     await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))
+
+
+async def apply_expiry(store: Store, now: datetime, expiry: timedelta) -> tuple[int, float]:
+    """Fails one batch of orders that stayed `created` for so long; returns their number and the seconds until the
+    next batch. Writes nothing where none is due.
+    """
+    async with store.reading() as connection:
+        oldest = await batches.next_expiry(connection)
+    if oldest is None or oldest + expiry > now:
+        # an order that is placed from now on is not due before the whole expiry has passed
+        seconds = (expiry if oldest is None else oldest + expiry - now).total_seconds()
+        return 0, min(INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, seconds))
+    async with store.transaction() as connection:
+        expired = await batches.expire(connection, now - expiry, ORDERS_BATCH, now)
+    return expired, 0.0 if expired else MIN_INTERVAL_SECONDS

@@ -54,6 +54,7 @@ WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
         "unknown_platform",
         "idempotency_key_reused",
         "rate_limited",
+        "too_many_orders",
         "search_unavailable",
         "store_unavailable",
         status=201,

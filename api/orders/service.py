@@ -23,13 +23,17 @@ from api.services import Services
 from mappings.platforms import Platform
 from store import endpoints
 from store.auth.tokens import Token
-from store.connection.errors import ItemTaken, Superseded
-from store.orders import idempotency, orders, sandbox
+from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
+from store.orders import idempotency, orders, quotas, sandbox
 from store.orders.idempotency import StoredResponse
 from store.records import NewOrder, Order, OrderEvent
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
 """Refusals that tell a client that its order was not placed, though another moment might have allowed it."""
+
+
+QUOTA_RETRY_SECONDS: Final = 60
+"""There is room again when an order is delivered or ends, which nobody can foretell."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,10 @@ async def _place(services: Services, new: NewOrder, scenario: Scenario | None, c
     except Superseded:
         message = "a later call with this Idempotency-Key was refused, so this one orders nothing: call again"
         raise ApiError("item_unavailable", message) from None
+    except QuotaExceeded as error:
+        headers = {"Retry-After": str(QUOTA_RETRY_SECONDS)}
+        message = f"this {error.scope} has {error.limit} orders that are created or processing: deliver or cancel some"
+        raise ApiError("too_many_orders", message, headers=headers) from None
     if placed is None:
         raise ApiError("item_unavailable", f"item {new.item} is bound by another order")
     return placed
@@ -141,8 +149,12 @@ async def _place(services: Services, new: NewOrder, scenario: Scenario | None, c
 async def _insert_or_replay(
     services: Services, connection: AsyncConnection, new: NewOrder, call: Call, now: datetime
 ) -> Placed | None:
-    """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one."""
+    """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one.
+
+    Raises QuotaExceeded where the order is one too many.
+    """
     await _check_endpoint(connection, new)
+    quota = await quotas.lock(connection, new.token_id)
     try:
         order = await orders.place(connection, new, now)
     except ItemTaken:
@@ -151,6 +163,7 @@ async def _insert_or_replay(
         sandbox_of = new.token_id if new.sandbox else None
         owner = await orders.active_order(connection, new.platform, new.item, sandbox_of)
         return _replay_of_same_body(services, owner, new.token_id, call)
+    await quotas.check(connection, quota, order)
     return Placed(order.id, _response(services, order), replayed=False)
 
 

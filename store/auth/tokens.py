@@ -17,6 +17,8 @@ from store.schema import tokens
 
 SCOPES: Final = ("search", "order", "fulfil", "metrics")
 MAX_NAME_CHARACTERS: Final = 128
+DEFAULT_MAX_ACTIVE: Final = 1000
+MAX_ACTIVE: Final = 1_000_000
 _ID_BYTES: Final = 12
 _SECRET_BYTES: Final = 32  # 256 random bits, 43 url-safe characters
 
@@ -33,6 +35,8 @@ class Token:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    max_active: int = DEFAULT_MAX_ACTIVE
+    max_active_per_account: int | None = None
 
     def usable(self, now: datetime) -> bool:
         """Neither revoked nor expired; it expires at `expires_at`, not after it."""
@@ -54,10 +58,16 @@ async def create(
     sandbox: bool,
     expires_at: datetime | None,
     now: datetime,
+    *,
+    max_active: int = DEFAULT_MAX_ACTIVE,
+    max_active_per_account: int | None = None,
 ) -> CreatedToken:
-    """Makes a token. Raises ValueError for a bad name, unknown or no scopes, and an expiry that has passed."""
+    """Makes a token. Raises ValueError for a bad name, unknown or no scopes, an expiry that has passed, and a quota
+    out of bounds.
+    """
     scopes = frozenset(scopes)
     _check(name, scopes, expires_at, now)
+    _check_quota(max_active, max_active_per_account)
     plaintext = "gear_" + secrets.token_urlsafe(_SECRET_BYTES)
     statement = insert(tokens).values(
         id="tok_" + secrets.token_urlsafe(_ID_BYTES),
@@ -68,6 +78,8 @@ async def create(
         webhook_secret=new_webhook_secret(),
         created_at=now,
         expires_at=expires_at,
+        max_active=max_active,
+        max_active_per_account=max_active_per_account,
     )
     row = (await connection.execute(statement.returning(tokens))).one()
     return CreatedToken(token=_token(row), plaintext=plaintext)
@@ -127,6 +139,26 @@ async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
     return ids[0] if ids else None
 
 
+async def limit(
+    connection: AsyncConnection, id_or_name: str, max_active: int, max_active_per_account: int | None
+) -> str | None:
+    """Sets the quotas of an unrevoked token; returns its id, None where none has this id or name.
+
+    Raises AmbiguousName, and ValueError for a quota out of bounds.
+    """
+    _check_quota(max_active, max_active_per_account)
+    statement = (
+        update(tokens)
+        .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
+        .values(max_active=max_active, max_active_per_account=max_active_per_account)
+        .returning(tokens.c.id)
+    )
+    ids = sorted((await connection.execute(statement)).scalars())
+    if len(ids) > 1:
+        raise AmbiguousName(id_or_name, ids)
+    return ids[0] if ids else None
+
+
 async def rotate_webhook_secret(
     connection: AsyncConnection, id_or_name: str, old_until: datetime | None
 ) -> tuple[str, str] | None:
@@ -162,6 +194,12 @@ def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: 
         raise ValueError("the token would have expired already")
 
 
+def _check_quota(max_active: int, max_active_per_account: int | None) -> None:
+    for quota in (max_active, max_active_per_account):
+        if quota is not None and not 1 <= quota <= MAX_ACTIVE:
+            raise ValueError(f"a quota of active orders is 1 to {MAX_ACTIVE:,}")
+
+
 def _digest(plaintext: str) -> str:
     return hashlib.sha256(plaintext.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -176,4 +214,6 @@ def _token(row: Row[Any]) -> Token:
         created_at=row.created_at,
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,
+        max_active=row.max_active,
+        max_active_per_account=row.max_active_per_account,
     )

@@ -30,6 +30,15 @@ class ItemTaken(StoreError):
         self.item = item
 
 
+class QuotaExceeded(StoreError):
+    """The token has as many undelivered orders as it may: in all, or of one account."""
+
+    def __init__(self, limit: int, scope: str) -> None:
+        super().__init__(f"more than {limit} undelivered orders of one {scope}")
+        self.limit = limit
+        self.scope = scope
+
+
 class Superseded(StoreError):
     """A later call with the same key has been refused, so this one must not come through any more."""
 

@@ -1,5 +1,6 @@
 """Settings: what a deployment may choose, checked at the start; a bad value is refused and its variable named."""
 
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def test_the_defaults_are_those_of_the_contract(tmp_path: Path) -> None:
     assert (settings.api_host, settings.api_port) == ("127.0.0.1", 8000)
     assert settings.rate_limit == "100/second"
     assert settings.fee_rate == 0
+    assert settings.order_expiry == timedelta(hours=24)
     assert settings.allow_insecure_callbacks is False
 
 
@@ -39,6 +41,9 @@ GOOD: list[tuple[str, str, Any]] = [
     ("RATE_LIMIT", "1000 per 10 minutes", "1000 per 10 minutes"),
     ("FEE_RATE", "0.05", Decimal("0.05")),
     ("FEE_RATE", "1", Decimal(1)),
+    ("ORDER_EXPIRY", "90m", timedelta(minutes=90)),
+    ("ORDER_EXPIRY", " ", None),
+    ("ORDER_EXPIRY", "", None),
     ("ALLOW_INSECURE_CALLBACKS", "true", True),
     ("PUBLIC_URL", "https://shop.example/gear/", "https://shop.example/gear"),
     ("SEARCH_TIMEOUT", "0.1", 0.1),
@@ -60,6 +65,8 @@ BAD = [
     ("FEE_RATE", "1.01"),
     ("FEE_RATE", "-0.01"),
     ("FEE_RATE", "5%"),
+    ("ORDER_EXPIRY", "0h"),
+    ("ORDER_EXPIRY", "soon"),
     ("FEE_RATE", "NaN"),
     ("ALLOW_INSECURE_CALLBACKS", "maybe"),
     ("PUBLIC_URL", "shop.example"),

@@ -13,7 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli.main import SCOPES, main
+from api.cli.main import main
+from api.cli.tokens import SCOPES
 from store.auth import tokens
 
 

@@ -1,0 +1,77 @@
+"""Commands for orders: cancels many at once."""
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from api.cli.context import AS_JSON, opened_store, run_now, token_named
+
+if TYPE_CHECKING:
+    from store.connection.engine import Store
+
+BATCH = 100  # orders in one transaction: SQLite's lock is free again in well under a second
+
+
+@click.group()
+def orders() -> None:
+    """Cancel orders.
+
+    Example: gear-api orders cancel --token shop --state created
+    """
+
+
+@orders.command()
+@click.option("--token", "token_id_or_name", required=True, help="Whose orders, by the token's id or name.")
+@click.option("--state", type=click.Choice(("created", "processing")), default="created", show_default=True)
+@click.option("--account", help="Only orders of this reference.")
+@click.option("--reason", default="cancelled in bulk", show_default=True, help="For the history of each order.")
+@click.option("--yes", is_flag=True, help="Cancel them; without it they are only counted.")
+@AS_JSON
+def cancel(token_id_or_name: str, state: str, account: str | None, reason: str, yes: bool, as_json: bool) -> None:
+    """Count the orders of a token in one state, or cancel them and release their items.
+
+    Each is moved as by a transition: with an event, a callback, and only if it is still in that state.
+
+    Example: gear-api orders cancel --token shop --state created --yes
+    """
+    number = run_now(_cancel(token_id_or_name, state, account, reason, yes=yes))
+    done = f"cancelled {number} orders" if yes else f"{number} orders would be cancelled: add --yes"
+    click.echo(done, err=True)
+    if as_json:
+        click.echo(json.dumps({"cancelled": number if yes else 0, "matching": number, "dryRun": not yes}))
+
+
+async def _cancel(token_id_or_name: str, state: str, account: str | None, reason: str, *, yes: bool) -> int:
+    from store.orders import batches
+
+    async with opened_store() as store:
+        token_id = (await token_named(store, token_id_or_name)).id
+        if not yes:
+            async with store.reading() as connection:
+                return await batches.count(connection, token_id, state, account)
+        return await _cancel_all(store, token_id, state, account, reason)
+
+
+async def _cancel_all(store: "Store", token_id: str, state: str, account: str | None, reason: str) -> int:
+    """Cancels those placed until now, batch by batch, so that a client that goes on ordering keeps it no longer."""
+    from store.orders import batches
+
+    began = datetime.now(UTC)
+    total = 0
+    while True:
+        async with store.transaction() as connection:
+            number = await batches.cancel(
+                connection,
+                token_id,
+                state,
+                account,
+                reason,
+                datetime.now(UTC),
+                placed_before=began,
+                limit=BATCH,
+            )
+        total += number
+        if number == 0:
+            return total

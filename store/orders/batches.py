@@ -1,0 +1,71 @@
+"""Moves many orders at once, in batches: those that expire, and those that an operator cancels.
+
+Each is moved by the conditional update of every other move, so whoever moved it first has moved it.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.orders import orders as single
+from store.schema import orders
+
+
+async def next_expiry(connection: AsyncConnection) -> datetime | None:
+    """When the oldest order in `created` was placed; None where there is none."""
+    oldest = select(func.min(orders.c.created_at)).where(orders.c.state == "created")
+    placed_at: datetime | None = (await connection.execute(oldest)).scalar_one()
+    return placed_at
+
+
+async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> int:
+    """Fails at most `limit` orders that are still `created`; returns how many. Workers share the orders."""
+    due = _oldest([orders.c.state == "created", orders.c.created_at < placed_before], limit)
+    return await _move(connection, due.with_for_update(skip_locked=True), "created", "failed", "expired", now)
+
+
+async def count(connection: AsyncConnection, token_id: str, state: str, account: str | None) -> int:
+    """How many orders of the token, and of this account, are in the state."""
+    statement = select(func.count()).select_from(orders).where(*_of(token_id, state, account))
+    return (await connection.execute(statement)).scalar_one()
+
+
+async def cancel(
+    connection: AsyncConnection,
+    token_id: str,
+    state: str,
+    account: str | None,
+    reason: str,
+    now: datetime,
+    *,
+    placed_before: datetime,
+    limit: int,
+) -> int:
+    """Cancels at most `limit` of these orders, the oldest first; returns how many."""
+    own = [*_of(token_id, state, account), orders.c.created_at < placed_before]
+    return await _move(connection, _oldest(own, limit).with_for_update(), state, "cancelled", reason, now)
+
+
+def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
+    own = [orders.c.token_id == token_id, orders.c.state == state]
+    return own if account is None else [*own, orders.c.account == account]
+
+
+def _oldest(conditions: list[ColumnElement[bool]], limit: int) -> Select[tuple[str, int, int]]:
+    columns = select(orders.c.id, orders.c.platform, orders.c.item)
+    return columns.where(*conditions).order_by(orders.c.created_at).limit(limit)
+
+
+async def _move(
+    connection: AsyncConnection,
+    batch: Select[tuple[str, int, int]],
+    before: str,
+    after: str,
+    reason: str,
+    now: datetime,
+) -> int:
+    """Moves them in the order of their items, as every writer of the index outbox does: no two wait in a ring."""
+    rows = sorted((await connection.execute(batch)).all(), key=lambda row: (row.platform, row.item))
+    moved = [await single.move(connection, row.id, [before], after, reason, now) for row in rows]
+    return sum(order is not None for order in moved)

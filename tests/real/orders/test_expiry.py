@@ -1,0 +1,115 @@
+"""A reservation ends: an order that nobody moves on from `created` fails, and its item is on offer again."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from api.orders.retention import INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, ORDERS_BATCH, apply_expiry
+from api.settings import Settings
+from store.auth import tokens
+from store.orders import batches, orders
+from store.outbox import redelivery
+from tests.support.orders.desk import Desk, new_order
+from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, opened
+
+EXPIRY = timedelta(hours=24)
+
+
+async def test_an_order_that_stays_created_fails_by_itself_and_releases_its_item(settings: Settings) -> None:
+    async with opened(settings.model_copy(update={"order_expiry": timedelta(seconds=1)})) as shop:
+        order = await shop.placed(callbackUrl="https://shop.example/hook")
+        await shop.until_hidden()
+
+        async def failed() -> bool:
+            return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["state"] == "failed")
+
+        await eventually(failed, "the order is still created")
+        history = (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["history"]
+        assert [(event["state"], event["reason"]) for event in history] == [("created", None), ("failed", "expired")]
+        await shop.until_offered()
+        async with shop.store.reading() as connection:
+            assert len(await redelivery.of_order(connection, order["id"])) == 2, "no callback tells of the expiry"
+
+
+async def test_what_was_moved_on_or_is_younger_does_not_expire(shop: Shop) -> None:
+    old, taken, young = [await shop.placed(item) for item in (KNIFE, FREE, LARGEST)]
+    await shop.move(taken["id"], "created", "processing")
+    placed = datetime.fromisoformat(old["createdAt"])
+    async with shop.store.transaction() as connection:
+        earlier = "UPDATE orders SET created_at = created_at - 60000000 WHERE item <> :item"
+        await connection.exec_driver_sql(earlier.replace(":item", str(LARGEST)))
+    assert await apply_expiry(shop.store, placed + EXPIRY - timedelta(seconds=30), EXPIRY) == (1, 0.0)
+    states = {item["id"]: item["state"] for item in (await shop.get("/v1/orders")).json()["orders"]}
+    assert states == {old["id"]: "failed", taken["id"]: "processing", young["id"]: "created"}
+    assert (await shop.order(KNIFE, account="somebody-else")).status_code == 201
+
+
+async def test_the_next_run_is_when_the_next_order_is_due(desk: Desk) -> None:
+    now = datetime.now(UTC)
+    assert await apply_expiry(desk.store, now, EXPIRY) == (0, INTERVAL_SECONDS)
+    assert await apply_expiry(desk.store, now, timedelta(seconds=5)) == (0, 5.0)
+    order = await desk.place(None)
+    assert await apply_expiry(desk.store, order.created_at, timedelta(seconds=30)) == (0, 30.0)
+    at = order.created_at + timedelta(seconds=29.9)
+    assert await apply_expiry(desk.store, at, timedelta(seconds=30)) == (0, MIN_INTERVAL_SECONDS)
+
+
+async def test_more_orders_than_a_batch_expire_in_batches(desk: Desk) -> None:
+    async with desk.store.transaction() as connection:
+        for _ in range(ORDERS_BATCH + 1):
+            await orders.place(connection, new_order(desk.token.token.id, None), datetime.now(UTC))
+    later = datetime.now(UTC) + EXPIRY
+    assert [await apply_expiry(desk.store, later, EXPIRY) for _ in range(3)] == [
+        (ORDERS_BATCH, 0.0),
+        (1, 0.0),
+        (0, INTERVAL_SECONDS),
+    ]
+
+
+async def test_of_an_expiry_and_a_move_one_wins(desk: Desk) -> None:
+    """Workers and a fulfiller at once: each order ends one way, with one event, and every expiry is one of them."""
+    placed = [await desk.place(None) for _ in range(30)]
+    now = datetime.now(UTC) + EXPIRY
+
+    async def take(order_id: str) -> bool:
+        async with desk.store.transaction() as connection:
+            return await orders.move(connection, order_id, ["created"], "processing", None, now) is not None
+
+    taken, *expired = await asyncio.gather(
+        asyncio.gather(*(take(order.id) for order in placed)),
+        *(apply_expiry(desk.store, now, EXPIRY) for _ in range(3)),
+    )
+    async with desk.store.reading() as connection:
+        for order, was_taken in zip(placed, taken, strict=True):
+            states = [event.state for event in await orders.events(connection, order.id)]
+            assert states == ["created", "processing" if was_taken else "failed"]
+    assert sum(taken) + sum(count for count, _ in expired) == len(placed)
+
+
+async def test_a_sandbox_order_expires_too(desk: Desk) -> None:
+    async with desk.store.transaction() as connection:
+        trial = await tokens.create(connection, "trial", ["order"], True, None, datetime.now(UTC))
+        new = {**vars(new_order(trial.token.id, None)), "sandbox": True}
+        order = await orders.place(connection, type(new_order("", None))(**new), datetime.now(UTC))
+    assert (await apply_expiry(desk.store, order.created_at + EXPIRY + timedelta(seconds=1), EXPIRY))[0] == 1
+
+
+async def test_an_operator_cancels_the_orders_of_a_token_in_one_state(desk: Desk) -> None:
+    mine = [await desk.place(None) for _ in range(5)]
+    async with desk.store.transaction() as connection:
+        other = await tokens.create(connection, "other", ["order"], False, None, datetime.now(UTC))
+    theirs = await desk.place(None, other)
+    await desk.move(mine[0], "processing")
+    token_id, later = desk.token.token.id, datetime.now(UTC) + timedelta(seconds=1)
+    async with desk.store.transaction() as connection:
+        assert await batches.count(connection, token_id, "created", None) == 4
+        assert await batches.count(connection, token_id, "created", "nobody") == 0
+        first = await batches.cancel(
+            connection, token_id, "created", None, "a bug", later, placed_before=later, limit=3
+        )
+    async with desk.store.transaction() as connection:
+        rest = await batches.cancel(connection, token_id, "created", None, "a bug", later, placed_before=later, limit=3)
+    assert (first, rest) == (3, 1)
+    async with desk.store.reading() as connection:
+        states = [getattr(await orders.get(connection, order.id), "state", None) for order in [*mine, theirs]]
+        assert states == ["processing", *["cancelled"] * 4, "created"]
+        assert [event.reason for event in await orders.events(connection, mine[1].id)] == [None, "a bug"]
