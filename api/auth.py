@@ -9,6 +9,7 @@ from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from api.errors import ApiError
+from api.http.request_id import SENDER_KEY
 from api.rate_limits.limits import RateLimits
 from api.token_cache import TokenCache
 from store.auth.tokens import Token
@@ -73,6 +74,7 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
     except ApiError:
         await limits.charge_address(request.scope)
         raise
+    request.scope[SENDER_KEY] = token.id
     await limits.charge_token(request.scope, token)
     return token
 
@@ -91,5 +93,6 @@ async def charge_address(request: Request) -> None:
 
 SearchToken = Annotated[Token, Security(Needs("search"))]
 OrderToken = Annotated[Token, Security(Needs("order"))]
+FulfilToken = Annotated[Token, Security(Needs("fulfil"))]
 MetricsToken = Annotated[Token, Security(Needs("metrics"))]
 OrderOrFulfilToken = Annotated[Token, Security(Needs("order", "fulfil"))]

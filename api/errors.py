@@ -20,6 +20,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "price_changed": (409, "the item's price is not the expected one; `error.price` is the present one"),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "cursor_expired": (410, "the cursor was not used for 5 minutes, or its view of the index is gone; start a new one"),
+    "personal_data_erased": (410, "the buyer's data of this order were erased"),
     "body_too_large": (413, "the body is larger than 65,536 bytes"),
     "uri_too_long": (414, "the request target is longer than 8,192 bytes"),
     "unsupported_media_type": (415, "the body must be sent as application/json, without Content-Encoding"),

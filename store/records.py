@@ -2,8 +2,25 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from store.states import RELEASED
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who does something: a token by its id and name, the service itself (SYSTEM), or a command's user by name."""
+
+    id: str
+    name: str | None = None
+
+    @classmethod
+    def command(cls, user: str) -> "Actor":
+        """The user who runs a command."""
+        return cls("command", user)
+
+
+SYSTEM: Final = Actor("system")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +75,15 @@ class Order(NewOrder):
 
 @dataclass(frozen=True, kw_only=True)
 class OrderEvent:
-    """One change of an order's state; `n` counts from 1 within the order."""
+    """One change of an order's state, and who made it; `n` counts from 1 within the order."""
 
     order_id: str
     n: int
     state: str
     at: datetime
     reason: str | None
+    actor: str | None = None
+    actor_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0011"
+REVISION: Final = "0013"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -190,9 +190,27 @@ order_events = Table(
     Column("state", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("reason", Text),
+    Column("actor", Text),  # a token's id, `system` or `command` (store.records.Actor); none in old rows
+    Column("actor_name", Text),
     PrimaryKeyConstraint("order_id", "n", name="order_events_pk"),
     CheckConstraint(f"state IN {STATES}", name="order_events_state"),
 )
+Index("order_events_in_time", order_events.c.at, order_events.c.order_id, order_events.c.n)
+
+# What commands did, and reads that are recorded (store.audit). Triggers refuse to change a row, as of `order_events`.
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("actor_name", Text),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("details", Text, nullable=False),  # a JSON object
+    PrimaryKeyConstraint("id", name="audit_pk"),
+)
+Index("audit_in_time", audit.c.at, audit.c.id)
 
 # The response to each order that was sent with an Idempotency-Key, as text, for its retries; without one, the key's
 # requests were refused so far.

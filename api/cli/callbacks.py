@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, duration, opened_store, run_now, token_named
+from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now, since_when, token_named
 from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
 
@@ -82,13 +82,20 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
 
     Example: gear-api webhook rotate shop --keep 24h
     """
+    from store import audit
     from store.auth import tokens
 
     until = None if at_once else datetime.now(UTC) + keep
 
     async def change() -> tuple[str, str] | None:
         async with opened_store() as store, store.transaction() as connection:
-            return await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
+            rotated = await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
+            if rotated is not None:
+                details = {"previousValidUntil": until.isoformat() if until else None}
+                await audit.record(
+                    connection, command_actor(), "webhook.rotate", rotated[0], datetime.now(UTC), details
+                )
+            return rotated
 
     changed = run_now(change())
     if changed is None:
@@ -98,24 +105,9 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
     show_secret({"id": changed[0], "webhookSecret": changed[1], "previousValidUntil": ends}, as_json=as_json)
 
 
-def _since(context: click.Context, parameter: click.Parameter, value: str) -> datetime:
-    now = datetime.now(UTC)
-    if value[-1:] in "smhd" and value[:-1].isdigit():
-        return now - (duration(context, parameter, value) or timedelta(0))
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
-        raise click.BadParameter(message) from None
-    if at.tzinfo is None:
-        message = f"{value!r} has no time zone: add Z or +01:00"
-        raise click.BadParameter(message)
-    return at
-
-
 @webhook.command()
 @click.option("--token", "token_id_or_name", required=True, help="Whose callbacks, by the token's id or name.")
-@click.option("--since", required=True, callback=_since, help="A time with its zone, or a duration such as 36h.")
+@click.option("--since", required=True, callback=since_when, help="A time with its zone, or a duration such as 36h.")
 @AS_JSON
 def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
     """Send everything again at once that was tried since a time and has not been delivered.
@@ -130,6 +122,7 @@ def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
 
 async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOVER_BATCH) -> int:
     """Sends undelivered callbacks again, in transactions of so many orders; returns their number."""
+    from store import audit
     from store.outbox import redelivery
 
     async with opened_store() as store:
@@ -137,9 +130,10 @@ async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOV
         total, after = 0, ""
         while True:
             async with store.transaction() as connection:
-                count, following = await redelivery.recover(
-                    connection, token.id, since, after, batch, datetime.now(UTC)
-                )
+                now = datetime.now(UTC)
+                count, following = await redelivery.recover(connection, token.id, since, after, batch, now)
+                details = {"since": since.isoformat(), "callbacks": count}
+                await audit.record(connection, command_actor(), "webhook.recover", token.id, now, details)
             total += count
             if following is None:
                 return total

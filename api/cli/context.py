@@ -1,9 +1,12 @@
 """What the commands share: settings, the store, durations, `--json` and errors that say what to do."""
 
 import asyncio
+import getpass
+import os
+import socket
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +16,7 @@ from api.durations import parse_duration
 if TYPE_CHECKING:
     from store.auth.tokens import Token
     from store.connection.engine import Store
+    from store.records import Actor
 
 Result = TypeVar("Result")
 
@@ -27,6 +31,33 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
         return parse_duration(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def since_when(context: click.Context, parameter: click.Parameter, value: str) -> datetime:
+    """Parses an option such as `36h` or a time with its zone; raises BadParameter."""
+    now = datetime.now(UTC)
+    if value[-1:] in "smhd" and value[:-1].isdigit():
+        return now - (duration(context, parameter, value) or timedelta(0))
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        message = f"{value!r} is neither a time such as 2026-03-01T12:00:00Z nor a duration such as 36h"
+        raise click.BadParameter(message) from None
+    if at.tzinfo is None:
+        message = f"{value!r} has no time zone: add Z or +01:00"
+        raise click.BadParameter(message)
+    return at
+
+
+def command_actor() -> "Actor":
+    """Who runs the command, for the audit: the user's name and the machine's."""
+    from store.records import Actor
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # in a container, a number without a name
+        user = str(os.getuid())
+    return Actor.command(f"{user}@{socket.gethostname()}")
 
 
 @asynccontextmanager

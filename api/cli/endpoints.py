@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON, checked, duration, opened_store, run_now
+from api.cli.context import AS_JSON, checked, command_actor, duration, opened_store, run_now
 
 if TYPE_CHECKING:
     from store.endpoints import Endpoint
@@ -43,7 +43,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
     """
     from api.orders.webhooks.addresses import url_problem
     from api.settings import Settings
-    from store import endpoints
+    from store import audit, endpoints
     from store.auth import tokens
 
     problem = url_problem(url, allow_insecure=checked(Settings).allow_insecure_callbacks)
@@ -58,7 +58,10 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
             token_id = await tokens.find_id(connection, token_id_or_name)
             if token_id is None:
                 return None
-            return await endpoints.add(connection, token_id, url, exact=exact, now=datetime.now(UTC))
+            now = datetime.now(UTC)
+            added = await endpoints.add(connection, token_id, url, exact=exact, now=now)
+            await audit.record(connection, command_actor(), "endpoint.add", added.id, now, {"token": token_id})
+            return added
 
     added = run_now(register())
     if added is None:
@@ -96,11 +99,14 @@ def remove(endpoint_id: str, as_json: bool) -> None:
 
     Example: gear-api webhook endpoint remove ep_3p9nAq0Zt7LwK2sV
     """
-    from store import endpoints
+    from store import audit, endpoints
 
     async def delete() -> bool:
         async with opened_store() as store, store.transaction() as connection:
-            return await endpoints.remove(connection, endpoint_id)
+            removed = await endpoints.remove(connection, endpoint_id)
+            if removed:
+                await audit.record(connection, command_actor(), "endpoint.remove", endpoint_id, datetime.now(UTC))
+            return removed
 
     if not run_now(delete()):
         raise _unknown(endpoint_id)
@@ -119,13 +125,18 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
 
     Example: gear-api webhook endpoint rotate ep_3p9nAq0Zt7LwK2sV --keep 24h
     """
-    from store import endpoints
+    from store import audit, endpoints
 
     until = None if at_once else datetime.now(UTC) + keep
 
     async def change() -> str | None:
         async with opened_store() as store, store.transaction() as connection:
-            return await endpoints.rotate(connection, endpoint_id, until)
+            secret = await endpoints.rotate(connection, endpoint_id, until)
+            if secret is not None:
+                details = {"previousValidUntil": until.isoformat() if until else None}
+                now = datetime.now(UTC)
+                await audit.record(connection, command_actor(), "endpoint.rotate", endpoint_id, now, details)
+            return secret
 
     secret = run_now(change())
     if secret is None:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from api.cli.audit import audit
 from api.cli.callbacks import deliver, webhook
 from api.cli.context import AS_JSON, checked, run_now
 from api.cli.doctor import PRODUCTION, check_settings, doctor
@@ -104,6 +105,7 @@ def openapi() -> None:
     click.echo(json.dumps(app.openapi(), indent=2, ensure_ascii=False))
 
 
+main.add_command(audit)
 main.add_command(deliver)
 main.add_command(doctor)
 main.add_command(encryption)

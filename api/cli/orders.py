@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON, opened_store, run_now, token_named
+from api.cli.context import AS_JSON, command_actor, opened_store, run_now, token_named
 
 if TYPE_CHECKING:
     from store.connection.engine import Store
@@ -71,6 +71,7 @@ async def _cancel_all(store: "Store", token_id: str, state: str, account: str | 
                 datetime.now(UTC),
                 placed_before=began,
                 limit=BATCH,
+                actor=command_actor(),
             )
         total += number
         if number == 0:

@@ -3,15 +3,17 @@
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, opened_store, run_now
+from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now
 
 if TYPE_CHECKING:
     from api.orders.retention import Erasure
+    from store.connection.engine import Store
 
 
 @click.command()
@@ -55,13 +57,23 @@ def forget(
     async def erase() -> retention.Erasure:
         async with opened_store() as store:
             if account is None:
+                await _record(store, {"again": len(order_ids)})
                 return await retention.forget_again(store, order_ids)
             async with store.reading() as connection:
                 owners = await privacy.owners(connection, account)
             chosen = _token_ids(owners, names, every_token)
+            await _record(store, {"tokens": chosen})
             return await retention.forget_account(store, account, chosen, lambda ids: _keep(ids, file))
 
     _report(run_now(erase()), is_logged=file is not None or again is not None, as_json=as_json)
+
+
+async def _record(store: "Store", details: dict[str, Any]) -> None:
+    """Records the command before its many transactions; whose data they are is not told."""
+    from store import audit
+
+    async with store.transaction() as connection:
+        await audit.record(connection, command_actor(), "account.forget", "account", datetime.now(UTC), details)
 
 
 def _keep(order_ids: list[str], file: Path | None) -> None:

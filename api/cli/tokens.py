@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, duration, opened_store, run_now
+from api.cli.context import AS_JSON, command_actor, duration, opened_store, run_now
 
 if TYPE_CHECKING:
     from store.auth.tokens import Token
@@ -53,6 +53,7 @@ def create_token(
 
     Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
     """
+    from store import audit
     from store.auth import tokens
 
     now = datetime.now(UTC)
@@ -60,7 +61,7 @@ def create_token(
     async def create() -> tokens.CreatedToken:
         async with opened_store() as store, store.transaction() as connection:
             until = None if expires is None else now + expires
-            return await tokens.create(
+            created = await tokens.create(
                 connection,
                 name,
                 scopes,
@@ -70,6 +71,9 @@ def create_token(
                 max_active=max_active,
                 max_active_per_account=max_active_per_account,
             )
+            details = _describe(created.token)
+            await audit.record(connection, command_actor(), "token.create", created.token.id, now, details)
+            return created
 
     created = run_now(create())
     shown = {
@@ -118,11 +122,16 @@ def limit_token(token_id_or_name: str, max_active: int, max_active_per_account: 
 
     Example: gear-api token limit shop --max-active 5000 --max-active-per-account 20
     """
+    from store import audit
     from store.auth import tokens
 
     async def change() -> str | None:
         async with opened_store() as store, store.transaction() as connection:
-            return await tokens.limit(connection, token_id_or_name, max_active, max_active_per_account)
+            token_id = await tokens.limit(connection, token_id_or_name, max_active, max_active_per_account)
+            if token_id is not None:
+                details = {"maxActive": max_active, "maxActivePerAccount": max_active_per_account}
+                await audit.record(connection, command_actor(), "token.limit", token_id, datetime.now(UTC), details)
+            return token_id
 
     token_id = run_now(change())
     if token_id is None:
@@ -142,13 +151,19 @@ def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> 
 
     Example: gear-api token revoke shop --stop-callbacks
     """
+    from store import audit
     from store.auth import tokens
 
-    async def revoke() -> bool:
+    async def revoke() -> str | None:
         async with opened_store() as store, store.transaction() as connection:
-            return await tokens.revoke(connection, token_id_or_name, datetime.now(UTC), stop_callbacks=stop_callbacks)
+            now = datetime.now(UTC)
+            token_id = await tokens.revoke(connection, token_id_or_name, now, stop_callbacks=stop_callbacks)
+            if token_id is not None:
+                details = {"callbacksStopped": stop_callbacks}
+                await audit.record(connection, command_actor(), "token.revoke", token_id, now, details)
+            return token_id
 
-    if not run_now(revoke()):
+    if run_now(revoke()) is None:
         raise _unknown(token_id_or_name)
     click.echo(f"revoked {token_id_or_name}", err=True)
     if as_json:

@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 REQUEST_ID_HEADER = "X-Request-Id"
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
+SENDER_KEY = "gear.sender"
+"""The key of the scope under which authentication leaves the token's id, for the log."""
 
 OnResponse = Callable[[str, str | None, int, float], None]
 """Called with the method, the route's template, the status and the seconds."""
@@ -75,4 +77,12 @@ class RequestIdMiddleware:
                 route=route,
                 status=status,
                 milliseconds=round(seconds * 1000, 1),
+                **_sender(scope),
             )
+
+
+def _sender(scope: Scope) -> dict[str, str | None]:
+    """Whose request it is: the token's id or, where no token was accepted, the address it came from."""
+    if SENDER_KEY in scope:
+        return {"token": scope[SENDER_KEY]}
+    return {"client": scope["client"][0] if scope.get("client") else None}

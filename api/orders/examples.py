@@ -66,3 +66,13 @@ ORDERS_ANSWER: dict[str, Any] = {
     "orders": [ORDER],
     "nextCursor": "MTc4NjI0ODAwMDAwMDAwMC9vcmRfWDNwOW5BcTBadDdMd0syc1ZiNlJjTTFk",
 }
+
+FULFILMENT_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "account": "client-17",
+    "email": "buyer@example.com",
+    "platformId": "76561198000000001",
+    "tradeLink": "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_123",
+    "code": "SPRING",
+    "attribution": {"utm_source": "newsletter", "utm_medium": "email"},
+}

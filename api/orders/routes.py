@@ -7,15 +7,23 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
-from api.auth import OrderOrFulfilToken, OrderToken, charge_address
+from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.json_body import body_of, request_body
 from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
+from api.orders.fulfilment import read_fulfilment
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
-from api.orders.schemas import OrderAnswer, OrderBody, OrdersAnswer, OrderWithHistoryAnswer, TransitionBody
+from api.orders.schemas import (
+    FulfilmentAnswer,
+    OrderAnswer,
+    OrderBody,
+    OrdersAnswer,
+    OrderWithHistoryAnswer,
+    TransitionBody,
+)
 from api.orders.service import find_order, place_order, platform_of
 from api.orders.transitions import move_order
 from api.services import Services, services_of
@@ -178,6 +186,32 @@ async def post_transition(
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
 
 
+@router.get(
+    "/v1/orders/{id}/fulfilment",
+    summary="Where an order's item is sent to",
+    responses=answers(
+        FulfilmentAnswer,
+        examples.FULFILMENT_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "order_not_found",
+        "personal_data_erased",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+)
+async def get_fulfilment(
+    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    token: FulfilToken,
+    _: Annotated[None, Depends(only_query())],
+    services: AppServices,
+) -> Response:
+    """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
+    entry = await read_fulfilment(services, token, order_id)
+    return _json({"status": "success", **entry}, {"Cache-Control": "no-store"})
+
+
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
     request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: AppServices
@@ -199,5 +233,5 @@ async def order_page(
     return Response(content, headers=headers, media_type="text/html")
 
 
-def _json(content: dict[str, Any]) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")
+def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(content), headers=headers, media_type="application/json")

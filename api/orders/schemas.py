@@ -169,3 +169,15 @@ class OrdersAnswer(_Shape):
     status: Literal["success"]
     orders: list[OrderEntry]
     next_cursor: str | None = Field(description="continues the list; null at its end")
+
+
+class FulfilmentAnswer(_Shape):
+    """What fulfilment needs to hand the item over; null is what the order was placed without."""
+
+    status: Literal["success"]
+    account: str
+    email: str
+    platform_id: str | None
+    trade_link: str | None
+    code: str | None
+    attribution: Attribution | None

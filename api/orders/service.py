@@ -78,7 +78,7 @@ async def place_order(
         if placed is not None:
             return placed
         raise
-    placed = await _place(services, new, scenario, call, earlier)
+    placed = await _place(services, request, new, scenario, earlier)
     if not placed.replayed:
         wake_workers()
         if scenario is not None and scenario.lost:
@@ -115,18 +115,20 @@ async def _placed_meanwhile(services: Services, request: OrderRequest, *, final:
     return None if stored is None else _replay(stored, call)
 
 
-async def _place(services: Services, new: NewOrder, scenario: Scenario | None, call: Call, refusals: int) -> Placed:
+async def _place(
+    services: Services, request: OrderRequest, new: NewOrder, scenario: Scenario | None, refusals: int
+) -> Placed:
     """One transaction: the key, the order, its event and the response, all or nothing. A concurrent duplicate waits at
     the key or at the item, and then reads what the first one has committed.
     """
-    now = datetime.now(UTC)
+    now, call = datetime.now(UTC), request.call
     try:
         async with services.store.transaction() as connection:
             if call.key is not None:
                 stored = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
                 if stored is not None:
                     return _replay(stored, call)
-            placed = await _insert_or_replay(services, connection, new, call, now)
+            placed = await _insert_or_replay(services, connection, request, new, now)
             if placed is not None and not placed.replayed:
                 if scenario is not None:
                     await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
@@ -147,7 +149,7 @@ async def _place(services: Services, new: NewOrder, scenario: Scenario | None, c
 
 
 async def _insert_or_replay(
-    services: Services, connection: AsyncConnection, new: NewOrder, call: Call, now: datetime
+    services: Services, connection: AsyncConnection, request: OrderRequest, new: NewOrder, now: datetime
 ) -> Placed | None:
     """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one.
 
@@ -156,13 +158,13 @@ async def _insert_or_replay(
     await _check_endpoint(connection, new)
     quota = await quotas.lock(connection, new.token_id)
     try:
-        order = await orders.place(connection, new, now)
+        order = await orders.place(connection, new, now, request.token.name)
     except ItemTaken:
-        if call.key is not None:
+        if request.call.key is not None:
             return None
         sandbox_of = new.token_id if new.sandbox else None
         owner = await orders.active_order(connection, new.platform, new.item, sandbox_of)
-        return _replay_of_same_body(services, owner, new.token_id, call)
+        return _replay_of_same_body(services, owner, new.token_id, request.call)
     await quotas.check(connection, quota, order)
     return Placed(order.id, _response(services, order), replayed=False)
 

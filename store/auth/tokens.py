@@ -106,8 +106,10 @@ async def list_all(connection: AsyncConnection) -> list[Token]:
     return [_token(row) for row in rows]
 
 
-async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime, *, stop_callbacks: bool = False) -> bool:
-    """Revokes the token; False where none of that id or name is left to revoke.
+async def revoke(
+    connection: AsyncConnection, id_or_name: str, now: datetime, *, stop_callbacks: bool = False
+) -> str | None:
+    """Revokes the token and returns its id; None where none of that id or name is left to revoke.
 
     `stop_callbacks` ends the callbacks of its orders too, also of a token that was revoked before, by its id. Raises
     AmbiguousName where several unrevoked tokens share the name: the transaction must be rolled back then.
@@ -124,7 +126,7 @@ async def revoke(connection: AsyncConnection, id_or_name: str, now: datetime, *,
     ids = sorted((await connection.execute(statement)).scalars())
     if len(ids) > 1:
         raise AmbiguousName(id_or_name, ids)
-    return bool(ids)
+    return ids[0] if ids else None
 
 
 async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
@@ -147,10 +149,15 @@ async def limit(
     Raises AmbiguousName, and ValueError for a quota out of bounds.
     """
     _check_quota(max_active, max_active_per_account)
+    changes = {"max_active": max_active, "max_active_per_account": max_active_per_account}
+    return await _change_unrevoked(connection, id_or_name, changes)
+
+
+async def _change_unrevoked(connection: AsyncConnection, id_or_name: str, changes: dict[str, Any]) -> str | None:
     statement = (
         update(tokens)
         .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
-        .values(max_active=max_active, max_active_per_account=max_active_per_account)
+        .values(changes)
         .returning(tokens.c.id)
     )
     ids = sorted((await connection.execute(statement)).scalars())

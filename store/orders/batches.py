@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import orders as single
+from store.records import SYSTEM, Actor
 from store.schema import orders
 
 
@@ -41,10 +42,11 @@ async def cancel(
     *,
     placed_before: datetime,
     limit: int,
+    actor: Actor = SYSTEM,
 ) -> int:
     """Cancels at most `limit` of these orders, the oldest first; returns how many."""
     own = [*_of(token_id, state, account), orders.c.created_at < placed_before]
-    return await _move(connection, _oldest(own, limit).with_for_update(), state, "cancelled", reason, now)
+    return await _move(connection, _oldest(own, limit).with_for_update(), state, "cancelled", reason, now, actor)
 
 
 def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
@@ -64,8 +66,9 @@ async def _move(
     after: str,
     reason: str,
     now: datetime,
+    actor: Actor = SYSTEM,
 ) -> int:
     """Moves them in the order of their items, as every writer of the index outbox does: no two wait in a ring."""
     rows = sorted((await connection.execute(batch)).all(), key=lambda row: (row.platform, row.item))
-    moved = [await single.move(connection, row.id, [before], after, reason, now) for row in rows]
+    moved = [await single.move(connection, row.id, [before], after, reason, now, actor) for row in rows]
     return sum(order is not None for order in moved)

@@ -26,7 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store.connection.errors import ItemTaken
 from store.connection.upsert import insert_for
 from store.outbox import callbacks, index_outbox
-from store.records import NewOrder, Order, OrderEvent
+from store.records import SYSTEM, Actor, NewOrder, Order, OrderEvent
 from store.schema import ACTIVE, ACTIVE_SANDBOX, order_events, orders
 from store.states import RELEASED, STATES
 
@@ -54,8 +54,9 @@ class Position:
     id: str
 
 
-async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Order:
-    """Stores the order in state `created`, its first event, and that the index must hide the item.
+async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token_name: str | None = None) -> Order:
+    """Stores the order in state `created`, its first event, whose actor is its token, and that the index must hide the
+    item.
 
     Raises ItemTaken where another active order binds the item; nothing is written then and the transaction stays
     usable. A sandbox order binds no item, reaches no index, and competes only with those of its own token.
@@ -72,7 +73,8 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime) -> Or
     row = (await connection.execute(statement, vars(order))).one_or_none()
     if row is None:
         raise ItemTaken(new.platform, new.item)
-    event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None}
+    actor = {"actor": new.token_id, "actor_name": token_name}
+    event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None, **actor}
     await connection.execute(_EVENT, event)
     await callbacks.enqueue_first(connection, order.id, order.callback_url, now)
     if not new.sandbox:
@@ -95,6 +97,7 @@ async def move(
     to_state: str,
     reason: str | None,
     now: datetime,
+    actor: Actor = SYSTEM,
 ) -> Order | None:
     """Moves the order to `to_state` if it is in one of `from_states`, with an event; None if it is not (or unknown).
 
@@ -118,7 +121,7 @@ async def move(
     if row is None:
         return None
     order = Order(**row._mapping)
-    await _add_event(connection, order_id, to_state, reason, order.updated_at)
+    await _add_event(connection, order_id, to_state, reason, order.updated_at, actor)
     if to_state in RELEASED and not order.sandbox:
         await index_outbox.enqueue(connection, order.platform, [order.item], now)
     return order
@@ -181,10 +184,13 @@ async def _find(connection: AsyncConnection, condition: ColumnElement[bool]) -> 
     return None if row is None else Order(**row._mapping)
 
 
-async def _add_event(connection: AsyncConnection, order_id: str, state: str, reason: str | None, now: datetime) -> None:
+async def _add_event(
+    connection: AsyncConnection, order_id: str, state: str, reason: str | None, now: datetime, actor: Actor
+) -> None:
     """The caller has just written the order's row, whose lock keeps rivals from taking the same number."""
     last = select(func.coalesce(func.max(order_events.c.n), 0)).where(order_events.c.order_id == order_id)
     n = last.scalar_subquery() + 1
     values = {"order_id": order_id, "n": n, "state": state, "at": now, "reason": reason}
-    await connection.execute(insert(order_events).values(values))
+    by = {"actor": actor.id, "actor_name": actor.name}
+    await connection.execute(insert(order_events).values({**values, **by}))
     await callbacks.enqueue(connection, order_id, now)

@@ -1,0 +1,77 @@
+"""Fulfilment reads where an item goes, nobody else does, and each read is known."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from api.orders.examples import FULFILMENT_ANSWER, ORDER_BODIES
+from store import audit
+from store.orders import privacy
+from tests.support.orders.shop import Shop, bearer
+
+LONG_AGO = datetime.now(UTC) - timedelta(days=1)
+
+
+async def reads(shop: Shop) -> list[tuple[str | None, str]]:
+    async with shop.store.reading() as connection:
+        entries = await audit.commands(connection, LONG_AGO, None, 100)
+    return [
+        (entry.actor.id if entry.actor else None, entry.subject)
+        for entry in entries
+        if entry.action == "order.fulfilment"
+    ]
+
+
+async def test_fulfilment_gets_what_was_ordered_with_and_the_read_is_recorded(shop: Shop) -> None:
+    order = (await shop.app.client.post("/v1/gear", json=ORDER_BODIES["all"])).json()["order"]
+    token = await shop.token("fulfil")
+    answer = await shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
+    assert answer.status_code == 200
+    assert answer.json() == FULFILMENT_ANSWER
+    assert answer.headers["Cache-Control"] == "no-store"
+    ((actor, subject),) = await reads(shop)
+    assert actor is not None
+    assert (actor.startswith("tok_"), subject) == (True, order["id"])
+
+
+async def test_what_an_order_was_placed_without_is_null(small_shop: Shop) -> None:
+    order = await small_shop.placed()
+    answer = (await small_shop.get(f"/v1/orders/{order['id']}/fulfilment")).json()
+    assert answer == {
+        "status": "success",
+        "account": "client-17",
+        "email": "buyer@example.com",
+        "platformId": None,
+        "tradeLink": None,
+        "code": None,
+        "attribution": None,
+    }
+
+
+@pytest.mark.parametrize("scopes", [("order",), ("search", "metrics")])
+async def test_without_the_scope_nothing_is_told(small_shop: Shop, scopes: tuple[str, ...]) -> None:
+    token = await small_shop.token(*scopes)
+    order = (await small_shop.order(token=token if "order" in scopes else None)).json()["order"]
+    answer = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment", token)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    assert await reads(small_shop) == []
+
+
+async def test_an_unknown_order_and_one_of_a_sandbox_are_not_found(small_shop: Shop) -> None:
+    trial = await small_shop.token("order", sandbox=True)
+    body = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": "-11"}
+    hidden = (await small_shop.app.client.post("/v1/gear", json=body, headers=bearer(trial))).json()["order"]["id"]
+    for order_id in (hidden, "ord_unknown", "%00"):
+        answer = await small_shop.get(f"/v1/orders/{order_id}/fulfilment")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "order_not_found")
+    assert await reads(small_shop) == []
+
+
+async def test_erased_data_are_gone(shop: Shop) -> None:
+    order = await shop.placed(account="client-17")
+    await shop.move(order["id"], "created", "failed")
+    async with shop.store.transaction() as connection:
+        assert await privacy.erase_older(connection, datetime.now(UTC) + timedelta(days=1), 10) == 1
+    answer = await shop.get(f"/v1/orders/{order['id']}/fulfilment")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (410, "personal_data_erased")
+    assert await reads(shop) == []

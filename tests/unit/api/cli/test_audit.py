@@ -1,0 +1,85 @@
+"""`gear-api audit`: every command that changes something leaves an entry, with its user and without a secret."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from api.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/gear.db")
+    monkeypatch.setattr("getpass.getuser", lambda: "ann")
+    assert run("migrate").exit_code == 0
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def entries(*options: str) -> list[dict[str, Any]]:
+    result = run("audit", "--since", "1h", "--json", *options)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_commands_are_recorded_with_their_user_in_order() -> None:
+    created = run("token", "create", "--name", "shop", "--scope", "order", "--json")
+    made = json.loads(created.stdout)
+    for command in (
+        ("token", "limit", "shop", "--max-active", "7"),
+        ("webhook", "rotate", "shop"),
+        ("webhook", "recover", "--token", "shop", "--since", "1h"),
+        ("token", "revoke", "shop"),
+    ):
+        assert run(*command).exit_code == 0
+    found = entries()
+    assert [entry["action"] for entry in found] == [
+        "token.create",
+        "token.limit",
+        "webhook.rotate",
+        "webhook.recover",
+        "token.revoke",
+    ]
+    assert {entry["actor"] for entry in found} == {"command"}
+    assert {entry["actorName"].split("@")[0] for entry in found} == {"ann"}
+    assert {entry["subject"] for entry in found} == {made["id"]}
+    assert found[0]["details"]["scopes"] == ["order"]
+    assert found[1]["details"]["maxActive"] == 7
+    assert made["token"] not in json.dumps(found)
+    assert made["webhookSecret"] not in json.dumps(found)
+
+
+def test_what_was_refused_is_not_recorded() -> None:
+    assert run("token", "revoke", "nobody").exit_code == 1
+    assert run("webhook", "rotate", "nobody").exit_code == 1
+    assert entries() == []
+
+
+def test_entries_are_chosen_by_actor_subject_and_time() -> None:
+    run("token", "create", "--name", "a", "--scope", "order")
+    made = json.loads(run("token", "create", "--name", "b", "--scope", "order", "--json").stdout)
+    assert [entry["details"]["name"] for entry in entries("--subject", made["id"])] == ["b"]
+    assert len(entries("--actor", "command")) == 2
+    assert entries("--actor", "system") == []
+    later = run("audit", "--since", "2999-01-01T00:00:00Z")
+    assert (later.exit_code, later.stdout) == (0, "")
+
+
+def test_people_read_a_line_for_each_entry() -> None:
+    run("token", "create", "--name", "a", "--scope", "order")
+    (line,) = run("audit", "--since", "1h").stdout.splitlines()
+    assert "  command (ann@" in line
+    assert "  token.create  tok_" in line
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-01-01", "5x"])
+def test_a_time_that_is_none_is_refused(since: str) -> None:
+    result = run("audit", "--since", since)
+    assert result.exit_code == 2
+    assert "--since" in result.stderr
