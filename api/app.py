@@ -52,9 +52,14 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
-            metrics = app.state.metrics
+            metrics: RequestMetrics = app.state.metrics
             services = await open_services(
-                settings, platforms, metrics.count_cache_lookup, metrics.set_ejected_nodes, resources
+                settings,
+                platforms,
+                metrics.count_cache_lookup,
+                metrics.set_ejected_nodes,
+                metrics.count_refused_item,
+                resources,
             )
             app.state.services = services
             app.state.authenticator = Authenticator(services.token_cache)

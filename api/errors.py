@@ -17,7 +17,10 @@ ERRORS: dict[str, tuple[int, str]] = {
     "delivery_not_found": (404, "the order has no callback of this number that could be sent"),
     "method_not_allowed": (405, "this address does not take this method"),
     "item_unavailable": (409, "the item cannot be ordered: it is bound by another order or has no price"),
-    "price_changed": (409, "the item's price is not the expected one; `error.price` is the present one"),
+    "price_changed": (
+        409,
+        "the price is not the expected one, or higher than the most; `error.price` is the present one",
+    ),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "cursor_expired": (410, "the cursor was not used for 5 minutes, or its view of the index is gone; start a new one"),
     "personal_data_erased": (410, "the buyer's data of this order were erased"),

@@ -51,6 +51,12 @@ class RequestMetrics:
             ("result",),
             registry=self._registry,
         )
+        self._refused_items = Counter(
+            "gear_order_refused_items",
+            "Orders refused for what the index has of their item, by reason: price, digest, age, unknown",
+            ("reason",),
+            registry=self._registry,
+        )
         self._ejected_nodes = Gauge(
             "gear_engine_nodes_ejected",
             "Nodes of the engine that get no requests because they did not answer",
@@ -70,6 +76,10 @@ class RequestMetrics:
     def count_rate_limit_storage_failure(self) -> None:
         """Counts a failure of the shared storage of rate limits."""
         self._rate_limit_storage_failures.inc()
+
+    def count_refused_item(self, reason: str) -> None:
+        """Counts an order refused for what the index has of its item."""
+        self._refused_items.labels(reason).inc()
 
     def count_cache_lookup(self, result: str) -> None:
         """Counts a lookup in the response cache."""

@@ -33,6 +33,7 @@ class Services:
     token_cache: TokenCache
     backlogs: BacklogReader
     readiness: Readiness
+    count_refused_item: Callable[[str], None]
 
 
 async def open_services(
@@ -40,6 +41,7 @@ async def open_services(
     platforms: Platforms,
     count_lookup: Callable[[Result], None],
     set_ejected_nodes: Callable[[int], None],
+    count_refused_item: Callable[[str], None],
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
@@ -67,6 +69,7 @@ async def open_services(
         token_cache,
         BacklogReader(store, tasks),
         Readiness(engine, store, platforms, token_cache, tasks, settings.search_timeout),
+        count_refused_item,
     )
 
 

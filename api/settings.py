@@ -64,6 +64,11 @@ class Settings(SearchSettings, StoreSettings):
         gt=timedelta(0),
         description="time after which an order that is still `created` fails, such as `24h`; empty: never",
     )
+    order_max_index_age: Annotated[timedelta | None, BeforeValidator(_duration)] = Field(
+        default=None,
+        gt=timedelta(0),
+        description="age of an item in the index from which on it cannot be ordered, such as `7d`; default: none",
+    )
     personal_data_days: int | None = Field(
         default=None,
         ge=8,

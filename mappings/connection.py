@@ -1,7 +1,8 @@
 """Builds the clients of the search engine from its settings. No other module does."""
 
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -10,7 +11,7 @@ import urllib3
 from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.exceptions import SerializationError
 from opensearchpy.serializer import JSONSerializer
-from pydantic import Field, FilePath, SecretStr, field_validator
+from pydantic import Field, FilePath, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mappings.names import alias_of
@@ -18,6 +19,8 @@ from mappings.nodes import FailoverTransport, Node, NodePool, OnChange
 from mappings.platforms import PLATFORM_FILES
 
 BLOCKING_CONNECT_SECONDS = 5.0
+
+MIN_DIGEST_KEY = 32  # characters
 
 
 class SearchSettings(BaseSettings):
@@ -36,6 +39,10 @@ class SearchSettings(BaseSettings):
         default=None, description="file with the certificates that sign the engine's own, for https"
     )
     platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")
+    digest_key: SecretStr | None = Field(
+        default=None, min_length=MIN_DIGEST_KEY, description="signs the items that are loaded, for the API to verify"
+    )
+    digest_key_file: FilePath | None = Field(default=None, description="file that holds the key instead")
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
 
     @field_validator("opensearch_url")
@@ -45,6 +52,24 @@ class SearchSettings(BaseSettings):
             message = "must be http:// or https:// addresses, separated by commas"
             raise ValueError(message)
         return value
+
+    @model_validator(mode="after")
+    def _check_digest_key(self) -> Self:
+        if self.digest_key is not None and self.digest_key_file is not None:
+            message = "digest_key and digest_key_file are both given: keep one"
+            raise ValueError(message)
+        if self.digest_key_file is not None:
+            text = self.digest_key_file.read_text(encoding="utf-8").strip()
+            if len(text) < MIN_DIGEST_KEY:
+                message = f"the file of digest_key_file must hold at least {MIN_DIGEST_KEY} characters"
+                raise ValueError(message)
+            self.digest_key = SecretStr(text)
+        return self
+
+    @property
+    def digest_secret(self) -> bytes:
+        """The key of the items' digests, of 32 bytes; empty where none is set."""
+        return b"" if self.digest_key is None else sha256(self.digest_key.get_secret_value().encode()).digest()
 
     def alias(self, platform: int) -> str:
         """The alias of a platform's gear, such as `gear-730`."""

@@ -24,7 +24,13 @@ def orders() -> None:
 
 @orders.command()
 @click.option("--token", "token_id_or_name", required=True, help="Whose orders, by the token's id or name.")
-@click.option("--state", type=click.Choice(("created", "processing")), default="created", show_default=True)
+@click.option(
+    "--state",
+    type=click.Choice(("created", "processing")),
+    default="created",
+    show_default=True,
+    help="Only orders that are in it.",
+)
 @click.option("--account", help="Only orders of this reference.")
 @click.option("--reason", default="cancelled in bulk", show_default=True, help="For the history of each order.")
 @click.option("--yes", is_flag=True, help="Cancel them; without it they are only counted.")

@@ -52,12 +52,19 @@ _REVISION = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredItem:
-    """An item of the index: its JSON as answers show it, and its price in minor units if it has one."""
+    """An item of the index: its JSON as answers show it, its price in minor units if it has one, the digest of both,
+    whether it is marked as bound, when it was last changed (microseconds since 1970) and when its index was made.
+    """
 
     item: Json
     price: int | None
+    listed_at: int | None
+    digest: dict[str, int] | None
+    bound: bool
+    version: int | None
+    loaded_at: datetime | None
 
 
 class ItemAvailability(Protocol):
@@ -163,9 +170,10 @@ class Engine:
     async def item(self, platform: Platform, number: int) -> StoredItem | None:
         """The item with this id as it is now, bound or not; None if the platform has none."""
         alias = self._aliases([platform])
-        call = self._client.get(index=alias, id=str(number), params={"_source_includes": "item,price"})
+        # the whole source: a part of it has its keys in another order, and the digest depends on that
+        call = self._client.get(index=alias, id=str(number))
         try:
-            return await self._read(call, _item_of)
+            return await self._read(call, lambda content: _item_of(content, alias))
         except MissingError:
             return None
 
@@ -273,12 +281,21 @@ def _pit_of(content: bytes) -> str:
     return pit
 
 
-def _item_of(content: bytes) -> StoredItem:
+def _item_of(content: bytes, alias: str) -> StoredItem:
     document = read_json(content)
     source = document.get("_source", {})
     if "item" not in source:
         raise partial_answer(answer=sorted(document))
-    return StoredItem(source["item"], source.get("price"))
+    generation = parse_generation(alias, document.get("_index", ""))
+    return StoredItem(
+        item=source["item"],
+        price=source.get("price"),
+        listed_at=source.get("listedAt"),
+        digest=source.get("digest"),
+        bound=source.get("bound", False),
+        version=source.get("version"),
+        loaded_at=None if generation is None else generation.created_at,
+    )
 
 
 def _updates_of(content: bytes, count: int) -> list[bool]:

@@ -1,14 +1,20 @@
 """Offers: an item as it can be ordered now, or the error that says why it cannot."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
 
 from api.errors import ApiError
+from api.orders.placing.integrity import integrity_problem, is_too_old
 from api.orders.placing.money import json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
 from api.orders.schemas import OrderBody
 from api.services import Services
 from mappings.money import from_minor, to_minor
 from mappings.platforms import Platform
+
+log = structlog.get_logger("gear.api")
 
 
 @dataclass(frozen=True)
@@ -23,12 +29,31 @@ class Offer:
 
 
 async def real_offer(services: Services, platform: Platform, item: int) -> Offer:
-    """The item as the engine has it; raises ApiError where it does not exist or has no price."""
+    """The item as the engine has it; raises ApiError where it does not exist, has no price, is not what was loaded, or
+    was loaded too long ago.
+    """
     stored = await services.engine.item(platform, item)
     if stored is None:
         raise item_not_found(platform, str(item))
+    settings = services.settings
+    problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.digest_secret)
+    if problem is not None:
+        services.count_refused_item(problem)
+        log.error(
+            "an item in the index is not what was loaded, so it cannot be ordered: load the catalogue again",
+            platform=platform.id,
+            item=item,
+            differs=problem,
+            price=stored.price,
+            shown=stored.item.get("price"),
+        )
+        raise ApiError("item_unavailable", f"item {item} cannot be ordered until the catalogue is loaded again")
     if stored.price is None:
         raise ApiError("item_unavailable", f"item {item} has no price")
+    max_age = settings.order_max_index_age
+    if max_age is not None and is_too_old(stored.loaded_at, stored.version, datetime.now(UTC), max_age):
+        services.count_refused_item("age")
+        raise ApiError("search_unavailable", "the catalogue is too old for orders: it must be loaded again")
     return Offer(platform, item, stored.price, stored.item["name"], stored.item.get("image"))
 
 
@@ -53,10 +78,13 @@ def item_not_in_sandbox(item: str) -> ApiError:
     return ApiError("item_not_found", f"the sandbox has no item {item[:40]!r}; docs/sandbox.md lists those it has")
 
 
-def check_price(body: OrderBody, offer: Offer) -> None:
-    """Raises ApiError `price_changed` where the client expects another price."""
+def check_price(body: OrderBody, offer: Offer, total: int) -> None:
+    """Raises ApiError `price_changed` where the client expects another price or total, or a lower price."""
     digits = offer.platform.minor_digits
     price = from_minor(offer.price, digits)
-    if body.expected_price is not None and body.expected_price != price:
-        extra = {"price": json_number(offer.price, digits)}
+    extra = {"price": json_number(offer.price, digits)}
+    if body.expected_price not in (None, price) or (body.max_price is not None and price > body.max_price):
         raise ApiError("price_changed", f"the price of item {offer.item} is {price} now", extra=extra)
+    if body.expected_total not in (None, from_minor(total, digits)):
+        message = f"the total for item {offer.item} is {from_minor(total, digits)} now"
+        raise ApiError("price_changed", message, extra=extra)

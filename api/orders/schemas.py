@@ -99,6 +99,12 @@ class OrderBody(_Shape):
     expected_price: Price | None = Field(
         default=None, description="409 `price_changed` where the item's price is another one"
     )
+    expected_total: Price | None = Field(
+        default=None, description="409 `price_changed` where price and fee make another total"
+    )
+    max_price: Price | None = Field(
+        default=None, description="409 `price_changed` where the item's price is higher; not together with the expected"
+    )
 
 
 class TransitionBody(_Shape):

@@ -220,6 +220,8 @@ def _check_fields(services: Services, body: OrderBody, platform: Platform) -> No
         problem = url is not None and url_problem(url, allow_insecure=services.settings.allow_insecure_callbacks)
         if problem:
             details.append(Detail(field, problem))
+    if body.max_price is not None and body.expected_price is not None:
+        details.append(Detail("maxPrice", "not together with expectedPrice"))
     if details:
         raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
 
@@ -239,8 +241,9 @@ async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder
         offer, scenario = sandbox_offer(platform, item, trade_link)
     else:
         offer = await real_offer(services, platform, item)
-    check_price(body, offer)
-    return _new_order(services, token, body, offer, request.call), scenario
+    new = _new_order(services, token, body, offer, request.call)
+    check_price(body, offer, new.total_minor)
+    return new, scenario
 
 
 def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer, call: Call) -> NewOrder:

@@ -72,7 +72,8 @@ def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], 
     mapper = mapper_of(options.pop("map_file"))
     names = expand_patterns(files)
     size = total_size(names, silent if quiet else say)
-    return LoadJob(files=names, platform=index.platform, mapper=mapper, size=size, **options)
+    key = index.settings.digest_secret
+    return LoadJob(files=names, platform=index.platform, mapper=mapper, size=size, digest_key=key, **options)
 
 
 def _tell_unmatched(job: LoadJob, progress: LoadProgress) -> None:
@@ -99,7 +100,8 @@ def run_changes(
         answer.update(report.as_json())
         try:
             mapper = mapper_of(map_file)
-            job = ChangeJob(sources=expand_patterns(sources), platform=index.platform, mapper=mapper, **options)
+            named, key = expand_patterns(sources), index.settings.digest_secret
+            job = ChangeJob(sources=named, platform=index.platform, mapper=mapper, digest_key=key, **options)
             retry_seconds = min(job.retry_timeout, SHORT_RETRY_SECONDS)
             with index.claims(retry_seconds, without_orders=without_orders) as claims:
                 changes = Changes(job, index.connected(), index.definition, claims, report)

@@ -6,12 +6,11 @@ sums over up to 2^37 documents are exact and can be compared with sums over the 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import orjson
 
-PARTS = ("a", "b", "c", "d")  # from the highest 16 bits to the lowest
+from mappings.digest import content_digest, parts_of
 
 _VERSION_AND_DIGEST = b',"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
 
@@ -23,26 +22,18 @@ class EncodedDocument(NamedTuple):
     digest: int
 
 
-def encode_document(document: dict[str, Any], version: int) -> EncodedDocument:
+def encode_document(document: dict[str, Any], version: int, key: bytes = b"") -> EncodedDocument:
     """Adds the version (microseconds since 1970) and the digest to a document that has neither.
 
-    The digest covers what is stored of the item: its JSON and when it was listed, but not whether it is bound.
+    The digest covers what is stored of the item: its JSON and when it was listed, but not whether it is bound. A key
+    makes it one that only its holders can make.
     """
     fields = document.copy()
     item = fields.pop("item")  # JSON with the id, its keys always in the same order
-    listed = fields.get("listedAt")
-    content = blake2b(item, digest_size=8)
-    if listed is not None:
-        content.update(b"\n%d" % listed)
-    digest = int.from_bytes(content.digest(), "big")
+    digest = content_digest(item, fields.get("listedAt"), fields["platform"], key)
     between = _VERSION_AND_DIGEST % (version, *parts_of(digest))
     # `item` is JSON already; of the rest the opening brace is left out
     return EncodedDocument((b'{"item":', item, between, orjson.dumps(fields)[1:]), digest)
-
-
-def parts_of(digest: int) -> tuple[int, int, int, int]:
-    """A hash of 64 bits as four numbers of 16."""
-    return digest >> 48, digest >> 32 & 0xFFFF, digest >> 16 & 0xFFFF, digest & 0xFFFF
 
 
 @dataclass

@@ -42,6 +42,7 @@ class ChangeJob:
 
     sources: tuple[str, ...]
     platform: Platform
+    digest_key: bytes = field(default=b"", repr=False)  # signs what is written (GEAR_DIGEST_KEY)
     mapper: Mapper | None = None  # for items in another shape
     rejects: Path | None = None  # None: `<alias>-<UTC time>.rejects.ndjson` in the working directory
     retry_timeout: float = 300.0  # seconds without progress
@@ -103,7 +104,7 @@ class Changes:
         self._report = report
         retry = RetryPolicy(job.retry_timeout)
         generations = Generations(client, report.alias, definition, retry)
-        self._indices = LiveIndices(client, generations, definition, retry)
+        self._indices = LiveIndices(client, generations, definition, retry, job.digest_key)
         self._time = 0
 
     def upsert(self) -> None:

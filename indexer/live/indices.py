@@ -48,12 +48,18 @@ class LiveIndices:
     """The index that serves and those that are being loaded, behind one alias."""
 
     def __init__(
-        self, client: OpenSearch, generations: Generations, definition: Definition, retry: RetryPolicy
+        self,
+        client: OpenSearch,
+        generations: Generations,
+        definition: Definition,
+        retry: RetryPolicy,
+        digest_key: bytes = b"",
     ) -> None:
         self._client = client
         self._generations = generations
         self._definition = definition
         self._retry = retry
+        self._digest_key = digest_key
         self._sender = BulkSender(client, retry)
 
     def targets(self) -> list[Target]:
@@ -124,7 +130,7 @@ class LiveIndices:
             document = change.document
             if target.fields is not None:
                 document = {name: value for name, value in document.items() if name in target.fields}
-            return index_lines(change.id, version, *encode_document(document, version).pieces)
+            return index_lines(change.id, version, *encode_document(document, version, self._digest_key).pieces)
 
         results: Results = {}
         for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):

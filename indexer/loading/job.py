@@ -1,6 +1,6 @@
 """What a load is asked to do, and how it shows its progress."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -41,6 +41,7 @@ class LoadJob:
     resume: bool = False  # go on with what an interrupted load has left
     size: int | None = None  # bytes of all files, None where one does not tell
     lock_expiry: float = EXPIRY  # seconds after which others may take a dead load's lock over
+    digest_key: bytes = field(default=b"", repr=False)  # signs what is loaded (GEAR_DIGEST_KEY)
     mapper: Mapper | None = None  # None: the sources have items in our shape
 
     @property

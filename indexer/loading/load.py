@@ -212,7 +212,7 @@ class Load:
         )
         try:
             for item in reader.items():
-                pieces, digest = encode_document(item.document, target.version)
+                pieces, digest = encode_document(item.document, target.version, self._job.digest_key)
                 manifest.add(item.id, digest)
                 if reader.read <= start.read:
                     self._report.resumed += 1

@@ -10,11 +10,12 @@ from typing import Any
 from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
-from indexer.documents.digest import PARTS, Checksum
+from indexer.documents.digest import Checksum
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.engine.states import tombstones_index
 from indexer.loading.manifest import Manifest, key_of
+from mappings.digest import PARTS
 
 _SUMS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
 

@@ -15,7 +15,7 @@ from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
 from tests.support.indices import drop_indices
-from tests.support.orders.shop import KNIFE, PRICELESS, Shop, bearer, load, opened
+from tests.support.orders.shop import KNIFE, LARGEST, PRICELESS, Shop, bearer, load, opened
 from tests.support.store.postgres import Postgres
 
 OWNER = "76561198000000001"
@@ -79,6 +79,11 @@ async def refusing_shop(
         ({"item": "_search"}, "item_not_found", []),
         ({"item": str(PRICELESS)}, "item_unavailable", []),
         ({"expectedPrice": 21.39}, "price_changed", []),
+        ({"expectedTotal": 21.4}, "price_changed", []),
+        ({"maxPrice": 21.39}, "price_changed", []),
+        ({"maxPrice": 30, "expectedPrice": 21.4}, "validation_failed", ["maxPrice"]),
+        ({"maxPrice": -1}, "validation_failed", ["maxPrice"]),
+        ({"maxPrice": "x"}, "validation_failed", ["maxPrice"]),
     ],
 )
 async def test_an_order_that_breaks_a_rule_is_refused(
@@ -97,6 +102,22 @@ async def test_a_changed_price_is_reported(small_shop: Shop) -> None:
     error = error_of(await small_shop.order(expectedPrice=20))
     assert (error["code"], error["price"]) == ("price_changed", 21.4)
     assert (await small_shop.order(expectedPrice=error["price"])).status_code == 201
+
+
+async def test_a_changed_total_is_told(small_shop: Shop) -> None:
+    error = error_of(await small_shop.order(expectedTotal=21.4))
+    assert (error["code"], error["price"]) == ("price_changed", 21.4)
+    assert "22.47" in error["message"]
+    included: dict[str, Any] = {"fee": "included", "expectedTotal": 21.4, "expectedPrice": 21.4}
+    assert (await small_shop.order(**included)).status_code == 201
+
+
+async def test_a_price_up_to_the_highest_is_charged_as_it_is(small_shop: Shop) -> None:
+    error = error_of(await small_shop.order(maxPrice=21.39))
+    assert (error["code"], error["price"]) == ("price_changed", 21.4)
+    order = (await small_shop.order(maxPrice=30)).json()["order"]
+    assert order["amounts"]["price"] == 21.4
+    assert (await small_shop.order(LARGEST, maxPrice=10**12)).status_code == 201
 
 
 async def test_a_bound_item_is_refused(shop: Shop) -> None:

@@ -164,7 +164,7 @@ async def test_a_migration_does_not_seal_broken_references(tmp_path: Path) -> No
     file = tmp_path / "gear.db"
     await migrate.upgrade(f"sqlite:///{file}")
     with closing(sqlite3.connect(file)) as connection:
-        connection.execute("INSERT INTO order_events VALUES ('ord_unknown', 1, 'created', 0, NULL)")
+        connection.execute("INSERT INTO order_events (order_id, n, state, at) VALUES ('ord_unknown', 1, 'created', 0)")
         connection.commit()
     with pytest.raises(ConstraintBroken, match="foreign keys of order_events"):
         await migrate.upgrade(f"sqlite:///{file}")

@@ -15,15 +15,17 @@ from mappings.names import generation_name
 from mappings.platforms import Platform
 
 
-def put_index(settings: SearchSettings, platform: Platform, items: Iterable[dict[str, Any]]) -> str:
+def put_index(
+    settings: SearchSettings, platform: Platform, items: Iterable[dict[str, Any]], made_at: datetime | None = None
+) -> str:
     """Makes an index of these items behind the platform's alias and returns its name."""
     definition = read_definition()
     alias = settings.alias(platform.id)
-    index = generation_name(alias, datetime.now(UTC), definition.fingerprint)
+    index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
     lines: list[bytes] = []
     for item in items:
         document = index_document(item_from_values(item), platform)
-        lines.append(index_lines(item["id"], 1, *encode_document(document, 1).pieces))
+        lines.append(index_lines(item["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces))
     client = connect(settings)
     try:
         client.indices.create(index=index, body=definition.create_body())

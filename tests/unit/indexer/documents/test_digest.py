@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap64
 
-from indexer.documents.digest import PARTS, Checksum, encode_document, parts_of
+from indexer.documents.digest import Checksum, encode_document
 from indexer.errors import CommandError
 from indexer.loading.manifest import Manifest, key_of
+from mappings.digest import PARTS, parts_of
 from mappings.item import MAX_INTEGER, MIN_INTEGER
 
 HASHES = st.integers(0, 2**64 - 1)
@@ -20,7 +21,7 @@ IDS = st.integers(MIN_INTEGER, MAX_INTEGER)
 
 
 def _document(**other: Any) -> dict[str, Any]:
-    return {"item": b'{"id":1,"name":"a","price":1.5}', "id": 1, "bound": False, **other}
+    return {"platform": 730, "item": b'{"id":1,"name":"a","price":1.5}', "id": 1, "bound": False, **other}
 
 
 @given(st.lists(HASHES), st.randoms())

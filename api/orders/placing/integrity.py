@@ -1,0 +1,62 @@
+"""Whether an item of the index is what was loaded: its price, its shown price and its digest. Pure."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from mappings.digest import PARTS, content_digest, parts_of
+from mappings.money import to_minor
+
+Problem = Literal["price", "digest"]
+
+
+class IndexedItem(Protocol):
+    """An item as the index has it."""
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """Its JSON as answers show it, with the keys in the order of the index."""
+
+    @property
+    def price(self) -> int | None:
+        """The price that searches compare, in minor units."""
+
+    @property
+    def listed_at(self) -> int | None: ...
+    @property
+    def digest(self) -> dict[str, int] | None: ...
+
+
+def integrity_problem(stored: IndexedItem, platform: int, minor_digits: int, key: bytes) -> Problem | None:
+    """What shows that the item was changed after it was loaded; None where nothing does.
+
+    Without a key whoever changes the index can change the digest as well, and an item without one is let through.
+    """
+    if _shown_price(stored.item.get("price"), minor_digits) != stored.price:
+        return "price"
+    if stored.digest is None:
+        return "digest" if key else None
+    # the writer's own encoder: an update by the engine writes numbers in its own way, but the same numbers
+    expected = content_digest(msgspec.json.encode(stored.item), stored.listed_at, platform, key)
+    return None if stored.digest == dict(zip(PARTS, parts_of(expected), strict=True)) else "digest"
+
+
+def is_too_old(loaded_at: datetime | None, changed_at: int | None, now: datetime, max_age: timedelta) -> bool:
+    """Whether neither the load of the index nor a live change of the item (microseconds since 1970) is recent enough.
+    An unknown age is too old.
+    """
+    changed = None if changed_at is None else datetime.fromtimestamp(0, UTC) + timedelta(microseconds=changed_at)
+    times = [at for at in (loaded_at, changed) if at is not None]
+    return not times or max(times) < now - max_age
+
+
+def _shown_price(price: Any, minor_digits: int) -> int | None:
+    """The price in minor units; -1, which no price is, where it is no amount of the currency."""
+    if price is None:
+        return None
+    try:
+        return to_minor(Decimal(repr(price)), minor_digits)
+    except (ArithmeticError, ValueError):
+        return -1

@@ -1,0 +1,113 @@
+"""A price is what was loaded: nobody is charged what somebody else has written into the index, and no stale price."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.settings import Settings
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
+from mappings.connection import connect
+from mappings.platforms import read_platforms
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of
+from tests.support.app import settings_for
+from tests.support.indices import drop_indices
+from tests.support.orders.shop import Shop, opened
+
+CS2 = next(iter(read_platforms()))
+KEY = "a secret of the loader and the API"
+PLAIN, ODD = 1, 2
+ITEMS = [
+    simple_item(PLAIN, 21.4),
+    {**simple_item(ODD, 10**12), "paint": {"float": 1e-7}, "listedAt": "2026-03-01T12:00:00.123456789Z"},
+]
+
+
+@pytest.fixture(params=["", KEY], ids=["unkeyed", "keyed"])
+def signed(request: pytest.FixtureRequest, opensearch_url: str, tmp_path: Path) -> Any:
+    """Settings of an app and a loader with this key, and an index that was loaded with it."""
+    prefix = f"t{tmp_path.name.replace('_', '-').lower()[:40]}{datetime.now(UTC):%H%M%S%f}"
+    made = settings_for(opensearch_url, prefix, tmp_path, digest_key=request.param or None)
+    put_index(made, CS2, ITEMS)
+    yield made
+    drop_indices(opensearch_url, prefix)
+
+
+@pytest.fixture
+async def shop(signed: Settings) -> AsyncIterator[Shop]:
+    """The app, running."""
+    async with opened(signed) as opened_shop:
+        yield opened_shop
+
+
+def tamper(settings: Settings, number: int, **fields: Any) -> None:
+    client = connect(settings)
+    client.update(index=settings.alias(CS2.id), id=str(number), body={"doc": fields}, params={"refresh": "true"})
+    client.close()
+
+
+async def refused(shop: Shop, item: int) -> dict[str, Any]:
+    with capture_logs() as logs:
+        error = error_of(await shop.order(item))
+    (line,) = [line for line in logs if line["event"].startswith("an item in the index is not what was loaded")]
+    assert (line["platform"], line["item"], line["log_level"]) == (CS2.id, item, "error")
+    metrics = (await shop.get("/metrics")).text
+    assert f'gear_order_refused_items_total{{reason="{line["differs"]}"}} 1.0' in metrics
+    return error
+
+
+@pytest.mark.parametrize("item", [PLAIN, ODD])
+async def test_what_was_loaded_can_be_ordered_again_after_the_engine_rewrote_it(shop: Shop, item: int) -> None:
+    for _ in range(2):  # the marks of binding and releasing make the engine write the document anew
+        order = await shop.placed(item)
+        await shop.until_hidden(item)
+        await shop.move(order["id"], "created", "cancelled")
+        await shop.until_offered(item)
+
+
+async def test_a_price_that_differs_from_the_shown_one_is_not_charged(shop: Shop, signed: Settings) -> None:
+    tamper(signed, PLAIN, price=1)
+    error = await refused(shop, PLAIN)
+    assert error["code"] == "item_unavailable"
+    assert (await shop.order(ODD)).status_code == 201
+
+
+async def test_a_price_changed_in_both_places_is_not_charged(shop: Shop, signed: Settings) -> None:
+    tamper(signed, PLAIN, price=1, item={"price": 0.01})
+    assert (await refused(shop, PLAIN))["code"] == "item_unavailable"
+
+
+async def test_only_the_key_makes_a_digest(shop: Shop, signed: Settings) -> None:
+    """Who can compute the digest without the key changes an unsigned price; a signed one is refused."""
+    document = index_document(item_from_values(simple_item(PLAIN, 0.01)), CS2)
+    client = connect(signed)
+    pieces = b"".join(encode_document(document, 1).pieces)
+    client.index(index=signed.alias(CS2.id), id=str(PLAIN), body=pieces, params={"refresh": "true"})
+    client.close()
+    if signed.digest_secret:
+        assert (await refused(shop, PLAIN))["code"] == "item_unavailable"
+    else:
+        assert (await shop.order(PLAIN)).status_code == 201
+
+
+async def test_an_index_too_old_for_orders_is_refused(opensearch_url: str, tmp_path: Path) -> None:
+    prefix = f"told{datetime.now(UTC):%H%M%S%f}"
+    settings = settings_for(opensearch_url, prefix, tmp_path, order_max_index_age="2d")
+    try:
+        put_index(settings, CS2, ITEMS, datetime.now(UTC) - timedelta(days=3))
+        async with opened(settings) as shop:
+            answer = await shop.order(PLAIN)
+            assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
+            assert "Retry-After" in answer.headers
+            assert 'gear_order_refused_items_total{reason="age"} 1.0' in (await shop.get("/metrics")).text
+            now = round(datetime.now(UTC).timestamp() * 10**6)
+            tamper(settings, PLAIN, version=now)  # as a live change of the item leaves it
+            assert (await shop.order(PLAIN)).status_code == 201
+    finally:
+        drop_indices(opensearch_url, prefix)
