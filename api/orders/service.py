@@ -156,7 +156,6 @@ async def _insert_or_replay(
     Raises QuotaExceeded where the order is one too many.
     """
     await _check_endpoint(connection, new)
-    quota = await quotas.lock(connection, new.token_id)
     try:
         order = await orders.place(connection, new, now, request.token.name)
     except ItemTaken:
@@ -165,7 +164,7 @@ async def _insert_or_replay(
         sandbox_of = new.token_id if new.sandbox else None
         owner = await orders.active_order(connection, new.platform, new.item, sandbox_of)
         return _replay_of_same_body(services, owner, new.token_id, request.call)
-    await quotas.check(connection, quota, order)
+    await quotas.check(connection, order)
     return Placed(order.id, _response(services, order), replayed=False)
 
 

@@ -23,14 +23,6 @@ _OF_ACCOUNT: Final = _OF_TOKEN.where(orders.c.account == bindparam("of_account")
 
 
 @dataclass(frozen=True)
-class Quota:
-    """The most undelivered orders of a token; `per_account` None sets no bound of its own."""
-
-    total: int
-    per_account: int | None
-
-
-@dataclass(frozen=True)
 class ActiveOrders:
     """The number of a token's orders in one state."""
 
@@ -39,22 +31,20 @@ class ActiveOrders:
     count: int
 
 
-async def lock(connection: AsyncConnection, token_id: str) -> Quota:
-    """The token's quota. Orders of one token are placed one after the other from here to the end of the transaction:
-    SQLite has one writer, and PostgreSQL locks the token's row.
+async def check(connection: AsyncConnection, order: Order) -> None:
+    """Raises QuotaExceeded where the order just placed is one too many: the transaction must be rolled back then.
+
+    From here to the end of the transaction no other order of the token is counted, so the count is exact: SQLite has
+    one writer, and PostgreSQL locks the token's row.
     """
-    return Quota(*(await connection.execute(_LIMITS, {"of_token": token_id})).one())
-
-
-async def check(connection: AsyncConnection, quota: Quota, order: Order) -> None:
-    """Raises QuotaExceeded where the order just placed is one too many: the transaction must be rolled back then."""
     of = {"of_token": order.token_id}
-    if (await connection.execute(_OF_TOKEN, of)).scalar_one() > quota.total:
-        raise QuotaExceeded(quota.total, "token")
-    if quota.per_account is not None:
+    total, per_account = (await connection.execute(_LIMITS, of)).one()
+    if (await connection.execute(_OF_TOKEN, of)).scalar_one() > total:
+        raise QuotaExceeded(total, "token")
+    if per_account is not None:
         count = (await connection.execute(_OF_ACCOUNT, {**of, "of_account": order.account})).scalar_one()
-        if count > quota.per_account:
-            raise QuotaExceeded(quota.per_account, "account")
+        if count > per_account:
+            raise QuotaExceeded(per_account, "account")
 
 
 async def active(connection: AsyncConnection) -> Sequence[ActiveOrders]:

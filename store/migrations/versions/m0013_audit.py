@@ -8,7 +8,11 @@ down_revision = "0011"
 branch_labels = None
 depends_on = None
 
-_TABLES = ("audit", "order_events")
+_TABLES = {
+    "audit": ("id", "at", "actor", "actor_name", "action", "subject", "details"),
+    # a reason may be erased with the personal data
+    "order_events": ("order_id", "n", "state", "at", "actor", "actor_name"),
+}
 _REFUSAL = "rows of this table are never changed or deleted"
 
 
@@ -34,8 +38,8 @@ def upgrade() -> None:
             "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
             f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}' USING ERRCODE = 'check_violation'; END $$"
         )
-    for table in _TABLES:
-        _refuse_changes(table)
+    for table, columns in _TABLES.items():
+        _refuse_changes(table, f"UPDATE OF {', '.join(columns)}")
 
 
 def downgrade() -> None:
@@ -54,15 +58,14 @@ def downgrade() -> None:
     op.drop_column("order_events", "actor")
 
 
-def _refuse_changes(table: str) -> None:
+def _refuse_changes(table: str, update: str) -> None:
     if op.get_context().dialect.name == "postgresql":
         op.execute(
-            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
+            f"CREATE TRIGGER {table}_append_only BEFORE {update} OR DELETE ON {table} "
             "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
         )
         return
-    for change in ("update", "delete"):
+    for name, change in (("update", update), ("delete", "DELETE")):
         op.execute(
-            f"CREATE TRIGGER {table}_no_{change} BEFORE {change.upper()} ON {table} "
-            f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+            f"CREATE TRIGGER {table}_no_{name} BEFORE {change} ON {table} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
         )
