@@ -1,33 +1,39 @@
-"""Which items active orders bind. Sandbox orders bind none."""
+"""Which items are bound: by active orders, or held without one. Sandbox orders bind none."""
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import BindParameter, Select, bindparam, select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.schema import ACTIVE, orders
+from store.schema import ACTIVE, held_items, orders
 
-_BOUND_AMONG: Final = select(orders.c.item).where(
-    orders.c.platform == bindparam("of_platform"), orders.c.item.in_(bindparam("items", expanding=True)), ACTIVE
-)
+_ORDERED: Final = select(orders.c.item).where(orders.c.platform == bindparam("of_platform"), ACTIVE)
+_HELD: Final = select(held_items.c.item).where(held_items.c.platform == bindparam("of_platform"))
+_ITEMS: Final[BindParameter[Any]] = bindparam("items", expanding=True)
+_BOUND_AMONG: Final = union(_ORDERED.where(orders.c.item.in_(_ITEMS)), _HELD.where(held_items.c.item.in_(_ITEMS)))
 
 
 async def is_bound(connection: AsyncConnection, platform: int, item: int) -> bool:
-    """Whether an active order binds the item."""
+    """Whether the item is bound."""
     return bool(await bound_among(connection, platform, [item]))
 
 
 async def bound_among(connection: AsyncConnection, platform: int, items: Collection[int]) -> set[int]:
-    """Those of these items, at most 10,000, that active orders bind."""
+    """Those of these items, at most 10,000, that are bound."""
     rows = await connection.execute(_BOUND_AMONG, {"of_platform": platform, "items": list(items)})
     return set(rows.scalars())
 
 
 async def bound_items(connection: AsyncConnection, platform: int, after: int | None, limit: int) -> list[int]:
     """A page of at most `limit` bound items of the platform, ascending, behind the item `after`."""
-    statement = select(orders.c.item).where(orders.c.platform == platform, ACTIVE)
-    if after is not None:
-        statement = statement.where(orders.c.item > after)
-    rows = await connection.execute(statement.order_by(orders.c.item).limit(limit))
+    # each part limited by itself, so that a page costs a page
+    page = union(*(select(_first(part, after, limit).subquery()) for part in (_ORDERED, _HELD)))
+    rows = await connection.execute(page.order_by("item").limit(limit), {"of_platform": platform})
     return list(rows.scalars())
+
+
+def _first(part: Select[tuple[int]], after: int | None, limit: int) -> Select[tuple[int]]:
+    item = part.selected_columns.item
+    behind = part if after is None else part.where(item > after)
+    return behind.order_by(item).limit(limit)

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0013"
+REVISION: Final = "0014"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -242,6 +242,16 @@ sandbox_moves = Table(
     PrimaryKeyConstraint("order_id", "n", name="sandbox_moves_pk"),
 )
 Index("sandbox_moves_due", sandbox_moves.c.due_at)
+
+# Items that are not offered although no order binds them: a restored database lost their orders (store.orders.holds).
+held_items = Table(
+    "held_items",
+    metadata,
+    Column("platform", Integer, nullable=False),
+    Column("item", BigInteger, nullable=False),
+    Column("held_at", Instant, nullable=False),
+    PrimaryKeyConstraint("platform", "item", name="held_items_pk"),
+)
 
 # The outbox of the search index (store.outbox.index_outbox).
 UPDATE_PENDING: Final = text("applied_version < version")

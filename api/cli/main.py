@@ -15,6 +15,7 @@ from api.cli.encryption import encryption
 from api.cli.explain import explain
 from api.cli.orders import orders
 from api.cli.privacy import forget
+from api.cli.reconcile import reconcile
 from api.cli.tokens import token
 
 
@@ -112,5 +113,6 @@ main.add_command(encryption)
 main.add_command(explain)
 main.add_command(forget)
 main.add_command(orders)
+main.add_command(reconcile)
 main.add_command(token)
 main.add_command(webhook)

@@ -1,7 +1,8 @@
 """Offers: an item as it can be ordered now, or the error that says why it cannot."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import structlog
 
@@ -13,6 +14,12 @@ from api.orders.schemas import OrderBody
 from api.services import Services
 from mappings.money import from_minor, to_minor
 from mappings.platforms import Platform
+from store.bound_items import is_bound
+from store.connection.engine import Store
+from store.outbox import index_outbox
+
+IN_TRANSIT: Final = timedelta(seconds=60)
+"""A change that is younger may not have reached the index, or what was read of it."""
 
 log = structlog.get_logger("gear.api")
 
@@ -50,11 +57,27 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
         raise ApiError("item_unavailable", f"item {item} cannot be ordered until the catalogue is loaded again")
     if stored.price is None:
         raise ApiError("item_unavailable", f"item {item} has no price")
+    if stored.bound and not await _is_accounted_for(services.store, platform, item):
+        services.count_refused_item("unknown")
+        log.error(
+            "the index binds an item for an order that the database does not have: gear-api reconcile",
+            platform=platform.id,
+            item=item,
+        )
+        raise ApiError("item_unavailable", f"item {item} is bound")
     max_age = settings.order_max_index_age
     if max_age is not None and is_too_old(stored.loaded_at, stored.version, datetime.now(UTC), max_age):
         services.count_refused_item("age")
         raise ApiError("search_unavailable", "the catalogue is too old for orders: it must be loaded again")
     return Offer(platform, item, stored.price, stored.item["name"], stored.item.get("image"))
+
+
+async def _is_accounted_for(store: Store, platform: Platform, item: int) -> bool:
+    """Whether the database knows why the index binds the item. One restored from a backup may not."""
+    async with store.reading() as connection:
+        return await is_bound(connection, platform.id, item) or await index_outbox.is_expected(
+            connection, platform.id, item, datetime.now(UTC) - IN_TRANSIT
+        )
 
 
 def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tuple[Offer, Scenario]:

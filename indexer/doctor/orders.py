@@ -73,14 +73,15 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[F
 
 def check_disagreement(platform: int, index: str, window: int, disagreement: Disagreement) -> Iterator[Finding]:
     """Sold items on offer, and free ones that nobody finds."""
-    for code, tally, fault in (
-        (Code.SOLD_BUT_OFFERED, disagreement.offered, "items that active orders hold are offered in"),
-        (Code.FREE_BUT_HIDDEN, disagreement.hidden, "items that no active order holds are hidden in"),
-    ):
-        if tally.items:
-            message = f"{tally.items:,} {fault} {index}: {_named(tally)}"
-            repair = Repair(Action.PUBLISH_CLAIMS, index, window=window)
-            yield Finding(code, platform, index, message, fix_command(platform), repair)
+    if disagreement.offered.items:
+        message = f"{disagreement.offered.items:,} items that active orders hold are offered in {index}: "
+        message += _named(disagreement.offered)
+        repair = Repair(Action.PUBLISH_CLAIMS, index, window=window)
+        yield Finding(Code.SOLD_BUT_OFFERED, platform, index, message, fix_command(platform), repair)
+    if disagreement.hidden.items:
+        message = f"{disagreement.hidden.items:,} items that no active order holds are hidden in {index}: "
+        message += f"{_named(disagreement.hidden)}; after a restore their orders may be lost"
+        yield Finding(Code.FREE_BUT_HIDDEN, platform, index, message, f"gear-api reconcile --platform {platform}")
 
 
 def _named(tally: Tally) -> str:

@@ -102,6 +102,7 @@ class Changes:
         self._job = job
         self._claims = claims
         self._report = report
+        self._client = client
         retry = RetryPolicy(job.retry_timeout)
         generations = Generations(client, report.alias, definition, retry)
         self._indices = LiveIndices(client, generations, definition, retry, job.digest_key)
@@ -178,14 +179,17 @@ class Changes:
         self._report.version = self._time
         changes = [read.change for read in batch.values()]
         written = [change.id for change in changes if change.document is not None]
-        bound = self._claims.bound_among(written) if self._claims is not None and written else set()
+        bound, unknown = set[int](), set[int]()
+        if self._claims is not None and written:
+            bound = self._claims.bound_among(written)
+            unknown = self._claims.unknown_among(self._client, self._report.alias, written)
         for change in changes:
             if change.document is not None:
-                change.document["bound"] = change.id in bound
+                change.document["bound"] = change.id in bound or change.id in unknown
         names, results = self._indices.send(changes, self._time)
         if self._claims is not None and written:
             # An order placed between the look-up and the write was published to the document that is replaced now.
-            self._claims.publish_known_again(written)
+            self._claims.publish_known_again([number for number in written if number not in unknown])
         self._report.indices = names
         for number, (outcome, reason) in results.items():
             self._count(batch[number], outcome, reason, number in bound, rejects)

@@ -90,6 +90,7 @@ class Load:
         self._generations.all()
         if self._claims is not None:
             self._claims.check_file(self._client, self._report.alias)
+            self._claims.check_accounted(self._client, self._report.alias)
             self._claims.bound()
         with self._lock:
             self._lock.stops(self._retry.stopped)

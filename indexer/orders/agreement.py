@@ -7,13 +7,13 @@ looked up again, by id, before it counts: the two sides are not read at the same
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime
-from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
+from indexer.orders.claims import IN_TRANSIT, IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase, in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
@@ -21,8 +21,6 @@ from store.outbox.index_outbox import changed_among, enqueue
 
 MAX_SHOWN = 5
 RETRY_SECONDS = 30.0
-# A change this young may be on its way to the index, or have got there between the two look-ups.
-IN_TRANSIT = timedelta(seconds=60)
 
 
 @dataclass
@@ -69,7 +67,10 @@ class Agreement:
         self._retry = RetryPolicy(RETRY_SECONDS)
 
     def compare(self, *, repair: bool = False) -> Disagreement:
-        """Counts what differs; with `repair` the index is corrected, and the API publishes the items again."""
+        """Counts what differs; with `repair` sold items are hidden, and the API publishes them again.
+
+        Hidden ones stay hidden: an order that the database lost may bind them.
+        """
         disagreement = Disagreement()
         with closing(self._differing()) as differing:
             for page in in_pages(differing, self._page_items):
@@ -111,8 +112,8 @@ class Agreement:
         hidden = [item for item in certain if item not in reserved and in_index[item]]
         disagreement.offered.add(offered)
         disagreement.hidden.add(hidden)
-        if repair and (offered or hidden):
-            self._repair(offered, hidden)
+        if repair and offered:
+            self._repair(offered)
 
     def _in_index(self, items: list[int]) -> dict[int, bool]:
         """What the index says now of those of the items that it has, whether or not searches see it already."""
@@ -121,14 +122,13 @@ class Agreement:
         )
         return {int(row["_id"]): row["_source"]["bound"] for row in answer["docs"] if row.get("found")}
 
-    def _repair(self, offered: list[int], hidden: list[int]) -> None:
+    def _repair(self, offered: list[int]) -> None:
         """Marks first and enqueues then: what an order changed in between is published by the API after the marks."""
         mark(self._client, self._index, offered, self._retry, bound=True)
-        mark(self._client, self._index, hidden, self._retry, bound=False)
 
         async def write(store: Store) -> None:
             async with store.transaction() as connection:
-                await enqueue(connection, self._platform, [*offered, *hidden], datetime.now(UTC))
+                await enqueue(connection, self._platform, offered, datetime.now(UTC))
 
         self._database.run(write)
 

@@ -1,7 +1,7 @@
 """Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -16,9 +16,11 @@ from indexer.orders.database import OrdersDatabase, in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError
-from store.outbox.index_outbox import changed_since, enqueue, enqueue_known
+from store.outbox.index_outbox import changed_among, changed_since, enqueue, enqueue_known
 
 PAGE_ITEMS = 1000
+IN_TRANSIT = timedelta(seconds=60)
+"""A change this young may be on its way to the index, or have got there between two look-ups."""
 IS_BOUND = {"term": {"bound": True}}
 
 Result = TypeVar("Result")
@@ -52,6 +54,44 @@ class Claims:
                 "but then items that are sold already are offered"
             )
             raise CommandError(message)
+
+    def check_accounted(self, client: OpenSearch, alias: str) -> None:
+        """Raises CommandError where the serving index binds items for orders that the database does not have, as one
+        that was restored from an older backup: what is loaded from the orders would offer them again.
+        """
+        if not client.indices.exists_alias(name=alias):
+            return
+        unknown: list[int] = []
+        with PointInTime(client, alias, self._retry) as point:
+            for page in in_pages(point.ids(IS_BOUND), self._page_items):
+                unknown += self._without_order(page)
+        if unknown:
+            message = (
+                f"{alias} hides {len(unknown):,} items for orders that the database (GEAR_DATABASE_URL) does not have, "
+                f"such as {unknown[0]}: was it restored from a backup? `gear-api reconcile` decides about each"
+            )
+            raise CommandError(message)
+
+    def unknown_among(self, client: OpenSearch, alias: str, items: list[int]) -> set[int]:
+        """Those of these items, at most 10,000, that the serving index binds for orders which the database does not
+        have: they stay bound.
+        """
+        query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
+        body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
+        answer = self._retry.call(lambda: client.search(index=alias, body=body))
+        marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
+        return set(self._without_order(marked)) if marked else set()
+
+    def _without_order(self, items: list[int]) -> list[int]:
+        """Those of these items that neither are bound nor changed within the last minute."""
+
+        async def read(store: Store) -> set[int]:
+            async with store.reading() as connection:
+                bound = await bound_among(connection, self._platform, items)
+                return bound | await changed_among(connection, self._platform, items, datetime.now(UTC) - IN_TRANSIT)
+
+        known = self._run(read, set(items), _UNREADABLE)
+        return [item for item in items if item not in known]
 
     def bound(self) -> set[int]:
         """The items that active orders reserve; raises CommandError where the database cannot be read."""

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Executable,
     and_,
     case,
+    delete,
     false,
     func,
     insert,
@@ -25,6 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken
 from store.connection.upsert import insert_for
+from store.orders import holds
 from store.outbox import callbacks, index_outbox
 from store.records import SYSTEM, Actor, NewOrder, Order, OrderEvent
 from store.schema import ACTIVE, ACTIVE_SANDBOX, order_events, orders
@@ -58,8 +60,9 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token
     """Stores the order in state `created`, its first event, whose actor is its token, and that the index must hide the
     item.
 
-    Raises ItemTaken where another active order binds the item; nothing is written then and the transaction stays
-    usable. A sandbox order binds no item, reaches no index, and competes only with those of its own token.
+    Raises ItemTaken where another active order binds the item, or it is held; nothing is written then and the
+    transaction stays usable. A sandbox order binds no item, reaches no index, and competes only with those of its own
+    token.
     """
     order = Order(
         **vars(new),
@@ -72,6 +75,10 @@ async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token
     statement = _insertion(connection.dialect.name, new.sandbox)
     row = (await connection.execute(statement, vars(order))).one_or_none()
     if row is None:
+        raise ItemTaken(new.platform, new.item)
+    # after the insertion, which waits for a hold that is being made
+    if not new.sandbox and await holds.is_held(connection, new.platform, new.item):
+        await connection.execute(delete(orders).where(orders.c.id == order.id))
         raise ItemTaken(new.platform, new.item)
     actor = {"actor": new.token_id, "actor_name": token_name}
     event = {"order_id": order.id, "n": 1, "state": order.state, "at": now, "reason": None, **actor}

@@ -200,6 +200,16 @@ async def changed_among(connection: AsyncConnection, platform: int, items: Seque
     return set((await connection.execute(statement)).scalars())
 
 
+async def is_expected(connection: AsyncConnection, platform: int, item: int, since: datetime) -> bool:
+    """Whether the index may still have an earlier state of the item: it was enqueued lately, or is pending."""
+    statement = select(index_outbox.c.item).where(
+        index_outbox.c.platform == platform,
+        index_outbox.c.item == item,
+        or_(UPDATE_PENDING, index_outbox.c.updated_at >= since),
+    )
+    return (await connection.execute(statement)).first() is not None
+
+
 async def changed_since(
     connection: AsyncConnection, platform: int, since: datetime, after: int | None, limit: int
 ) -> list[int]:

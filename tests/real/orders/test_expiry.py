@@ -8,8 +8,9 @@ from api.settings import Settings
 from store.auth import tokens
 from store.orders import batches, orders
 from store.outbox import redelivery
-from tests.support.orders.desk import Desk, new_order
+from tests.support.orders.desk import Desk
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, opened
+from tests.support.store.new_order import new_order
 
 EXPIRY = timedelta(hours=24)
 
@@ -55,8 +56,8 @@ async def test_the_next_run_is_when_the_next_order_is_due(desk: Desk) -> None:
 
 async def test_more_orders_than_a_batch_expire_in_batches(desk: Desk) -> None:
     async with desk.store.transaction() as connection:
-        for _ in range(ORDERS_BATCH + 1):
-            await orders.place(connection, new_order(desk.token.token.id, None), datetime.now(UTC))
+        for item in range(1, ORDERS_BATCH + 2):
+            await orders.place(connection, new_order(desk.token.token.id, item), datetime.now(UTC))
     later = datetime.now(UTC) + EXPIRY
     assert [await apply_expiry(desk.store, later, EXPIRY) for _ in range(3)] == [
         (ORDERS_BATCH, 0.0),
@@ -88,8 +89,7 @@ async def test_of_an_expiry_and_a_move_one_wins(desk: Desk) -> None:
 async def test_a_sandbox_order_expires_too(desk: Desk) -> None:
     async with desk.store.transaction() as connection:
         trial = await tokens.create(connection, "trial", ["order"], True, None, datetime.now(UTC))
-        new = {**vars(new_order(trial.token.id, None)), "sandbox": True}
-        order = await orders.place(connection, type(new_order("", None))(**new), datetime.now(UTC))
+        order = await orders.place(connection, new_order(trial.token.id, 1, sandbox=True), datetime.now(UTC))
     assert (await apply_expiry(desk.store, order.created_at + EXPIRY + timedelta(seconds=1), EXPIRY))[0] == 1
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from api.cli.main import main
 from store.connection.engine import Store
 from store.orders import orders
-from tests.support.orders.desk import new_order
+from tests.support.store.new_order import new_order
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def place(url: str, token_id: str, number: int) -> None:
         store = Store(url)
         try:
             async with store.transaction() as connection:
-                for _ in range(number):
-                    await orders.place(connection, new_order(token_id, None), datetime.now(UTC))
+                for item in range(1, number + 1):
+                    await orders.place(connection, new_order(token_id, item), datetime.now(UTC))
         finally:
             await store.close()
 

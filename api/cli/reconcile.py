@@ -1,0 +1,146 @@
+"""`gear-api reconcile`: decides about items that the index binds and no order does, as after a restore."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from api.cli.context import checked, command_actor, opened_store, run_now
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mappings.connection import SearchSettings
+    from mappings.platforms import Platform
+    from store.connection.engine import Store
+
+TIMEOUT_SECONDS = 30.0  # of one call to the engine
+PAGE = 500
+IN_TRANSIT = timedelta(seconds=60)  # a change this young may be on its way to the index
+
+
+@click.command()
+@click.option("--platform", metavar="ID", help="By id or slug.  [default: the only one]")
+@click.option("--keep", "to_keep", multiple=True, type=int, metavar="ITEM", help="Bind this item; repeat for more.")
+@click.option("--keep-all", is_flag=True, help="Bind all that the index binds: nothing of it can be ordered.")
+@click.option("--release", "to_release", multiple=True, type=int, metavar="ITEM", help="Offer this item again.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def reconcile(
+    platform: str | None, to_keep: tuple[int, ...], keep_all: bool, to_release: tuple[int, ...], as_json: bool
+) -> None:
+    """List the items that the index binds and no order does, and decide about each: keep it bound, or release it.
+
+    A database that was restored from a backup lacks the orders placed since. Their items are bound in the index alone.
+    What is kept is bound in the database, for loads, repairs and orders alike, until it is released. The exit code is
+    1 while items are undecided.
+
+    Example: gear-api reconcile --platform cs2 --keep-all
+    """
+    from mappings.connection import SearchSettings
+    from mappings.platforms import read_platforms
+
+    if set(to_keep) & set(to_release):
+        message = "an item is either kept or released"
+        raise click.UsageError(message)
+    settings = checked(SearchSettings)
+    platforms = checked(lambda: read_platforms(settings.platform_files))
+    chosen = platforms.by_reference(platform) if platform else next(iter(platforms)) if len(platforms) == 1 else None
+    if chosen is None:
+        message = f"--platform must be one of {platforms.describe()}"
+        raise click.UsageError(message)
+    shown = run_now(_reconcile(settings, chosen, set(to_keep), set(to_release), keep_all=keep_all))
+    if as_json:
+        click.echo(json.dumps(shown))
+    else:
+        _print(shown)
+    if shown["undecided"]:
+        raise SystemExit(1)
+
+
+def _print(shown: dict[str, Any]) -> None:
+    for item in shown["undecided"]:
+        click.echo(f"{item}  undecided: the index binds it, no order does")
+    for item, since in shown["held"].items():
+        click.echo(f"{item}  kept since {since}")
+    click.echo(
+        f"{len(shown['undecided'])} undecided, {len(shown['held'])} kept; "
+        f"now kept {len(shown['kept'])}, released {len(shown['released'])}",
+        err=True,
+    )
+
+
+async def _reconcile(
+    settings: "SearchSettings", platform: "Platform", to_keep: set[int], to_release: set[int], *, keep_all: bool
+) -> dict[str, Any]:
+    from store.orders import holds
+
+    in_index = await _bound_in_index(settings, platform)
+    actor, now = command_actor(), datetime.now(UTC)
+    async with opened_store() as store:
+        undecided = await _undecided(store, platform.id, in_index, now)
+        done: dict[str, list[int]] = {"kept": [], "released": []}
+        for change, items in (
+            ("kept", to_keep | (set(undecided) - to_release if keep_all else set())),
+            ("released", to_release),
+        ):
+            for page in _pages(sorted(items)):
+                async with store.transaction() as connection:
+                    decide = holds.keep if change == "kept" else holds.release
+                    done[change] += await decide(connection, platform.id, page, actor, now)
+        async with store.reading() as connection:
+            held = await holds.list_held(connection, platform.id)
+    decided = {*done["kept"], *done["released"]}
+    return {
+        "platform": platform.id,
+        "undecided": [item for item in undecided if item not in decided],
+        "held": {item: at.isoformat() for item, at in held.items()},
+        **done,
+    }
+
+
+async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> list[int]:
+    """The ids of all items that the index binds, ascending; raises ClickException where it does not answer."""
+    from api.engine.client import Engine
+    from api.errors import ApiError
+
+    engine = Engine(settings, TIMEOUT_SECONDS)
+    items: list[int] = []
+    body: dict[str, Any] = {
+        "query": {"term": {"bound": True}},
+        "sort": [{"id": "asc"}],
+        "size": PAGE,
+        "_source": False,
+        "track_total_hits": False,
+    }
+    try:
+        while True:
+            answer = await engine.search([platform], {**body, "search_after": items[-1:]} if items else body)
+            page = [int(hit["sort"][0]) for hit in answer["hits"]["hits"]]
+            items += page
+            if len(page) < PAGE:
+                return items
+    except ApiError as error:
+        raise click.ClickException(f"the index cannot be read: {error}") from error
+    finally:
+        await engine.close()
+
+
+async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", now: datetime) -> list[int]:
+    """Those of the items that nothing in the database binds, and that were not released a moment ago."""
+    from store.bound_items import bound_among
+    from store.outbox.index_outbox import changed_among
+
+    undecided: list[int] = []
+    for page in _pages(in_index):
+        async with store.reading() as connection:
+            known = await bound_among(connection, platform, page)
+            known |= await changed_among(connection, platform, page, now - IN_TRANSIT)
+        undecided += [item for item in page if item not in known]
+        await asyncio.sleep(0)
+    return undecided
+
+
+def _pages(items: "Sequence[int]") -> "list[Sequence[int]]":
+    return [items[begin : begin + PAGE] for begin in range(0, len(items), PAGE)]
