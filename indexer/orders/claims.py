@@ -44,9 +44,7 @@ class Claims:
         """
         if not self._database.is_missing:
             return
-        body = {"query": IS_BOUND}
-        params = {"ignore_unavailable": "true"}
-        hidden = self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"]
+        hidden = self._count_bound(client, alias)
         if hidden:
             message = (
                 f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
@@ -59,7 +57,7 @@ class Claims:
         """Raises CommandError where the serving index binds items for orders that the database does not have, as one
         that was restored from an older backup: what is loaded from the orders would offer them again.
         """
-        if not client.indices.exists_alias(name=alias):
+        if not self._count_bound(client, alias):
             return
         unknown: list[int] = []
         with PointInTime(client, alias, self._retry) as point:
@@ -81,6 +79,10 @@ class Claims:
         answer = self._retry.call(lambda: client.search(index=alias, body=body))
         marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
+
+    def _count_bound(self, client: OpenSearch, alias: str) -> int:
+        body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
+        return int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
 
     def _without_order(self, items: list[int]) -> list[int]:
         """Those of these items that neither are bound nor changed within the last minute."""
