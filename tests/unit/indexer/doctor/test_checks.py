@@ -243,7 +243,8 @@ def test_orders_and_index_are_distinguished_both_ways() -> None:
     offered, hidden = check_disagreement(730, "x", 10, found)
     assert offered.message.startswith("7 items")
     assert offered.message.endswith(": 1, 2, 3, 4, 5, …")
-    assert (hidden.code, hidden.message[-3:]) == (Code.FREE_BUT_HIDDEN, ": 9")
+    assert (hidden.code, hidden.remedy) == (Code.FREE_BUT_HIDDEN, "gear-api reconcile --platform 730")
+    assert ": 9; after a restore" in hidden.message
 
 
 def test_late_index_updates_say_since_when() -> None:
