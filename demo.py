@@ -80,21 +80,24 @@ def start_engine(settings: DemoSettings) -> None:
     os.environ["GEAR_OPENSEARCH_URL"] = must("gear-node", "start").split()[-1]
 
 
-def load_catalogue() -> None:
-    """Loads listings made from the real catalogue, unless an index of this definition already serves."""
+def load_catalogue() -> list[int]:
+    """Loads listings made from the real catalogue, unless an index of this definition already serves.
+
+    Returns the items that are offered again by it.
+    """
     status = json.loads(must("gear-indexer", "status", "--platform", PLATFORM, "--json"))
     if status["definition"] == "equal":
         say("the catalogue is loaded already")
-        agree(status["items"])
-        return
+        return agree(status["items"])
     say(f"loading {LISTINGS:,} listings made from the real catalogue")
     with subprocess.Popen([str(BIN / "gear-indexer"), "sample", *SAMPLE], stdout=subprocess.PIPE) as sample:
         done = command("gear-indexer", "load", "-", "--platform", PLATFORM, stdin=sample.stdout)
     if done.returncode or sample.returncode:
         fail("the catalogue could not be loaded; the message is above")
+    return []
 
 
-def agree(items: int) -> None:
+def agree(items: int) -> list[int]:
     """Has an index that was there before hide what the orders of this database bind, and nothing else.
 
     The node is shared by checkouts: orders of another one, or of a `var` that is gone, may have left their marks. What
@@ -105,11 +108,35 @@ def agree(items: int) -> None:
     answer = json.loads(doctor.stdout)
     if answer.get("error"):
         fail(f"the index could not be looked at: {answer['error']}")
+    released: list[int] = []
     for finding in answer["findings"]:
-        if finding["fixed"]:
+        if finding["code"] == "free-but-hidden" and fix:
+            released = release()
+        if finding["fixed"] or (finding["code"] == "free-but-hidden" and released):
             say(f"repaired, so that it agrees with the orders in this checkout's database: {finding['message']}")
         elif finding["severity"] == "error" and finding["remedy"] != "gear-api serve":  # which is done next
             say(f"not repaired: {finding['message']}; do: {finding['remedy']}")
+    return released
+
+
+def release() -> list[int]:
+    """Offers the items again that the index binds and no order of this database does; `start_api` publishes it."""
+    listed = command("gear-api", "reconcile", "--platform", PLATFORM, "--json")
+    items: list[int] = json.loads(listed.stdout)["undecided"]
+    must("gear-api", "reconcile", "--platform", PLATFORM, *(f"--release={item}" for item in items), "--json")
+    return items
+
+
+def until_offered(items: list[int]) -> None:
+    """Waits until the API has told the index that these items are free."""
+    alias = f"{os.environ.get('GEAR_INDEX_PREFIX', 'gear')}-{PLATFORM}"
+    query = {"bool": {"filter": [{"terms": {"id": items}}, {"term": {"bound": True}}]}}
+    until = time.monotonic() + READY_SECONDS
+    while time.monotonic() < until:
+        answer = httpx.post(f"{os.environ['GEAR_OPENSEARCH_URL']}/{alias}/_count", json={"query": query}, timeout=10)
+        if not answer.is_success or answer.json()["count"] == 0:  # an engine with a password tells the demo nothing
+            return
+        time.sleep(0.1)
 
 
 def running_api() -> int | None:
@@ -248,8 +275,9 @@ def start() -> None:
     check_port(settings.api_port)
     start_engine(settings)
     must("gear-api", "migrate")
-    load_catalogue()
+    released = load_catalogue()
     start_api(base)
+    until_offered(released)
     secret = token()
     say("\nIn your shell, so that the commands below can be repeated:\n")
     say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')

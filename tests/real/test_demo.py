@@ -112,7 +112,7 @@ def test_a_catalogue_that_is_not_the_demos_is_left_as_it_is(demo: Demo, tmp_path
     before = httpx.post(f"{index}/_count", json=body).json()["count"]
     assert before > 0
     printed = elsewhere(demo, tmp_path)
-    assert re.search("^not repaired: .* are hidden in .*; do: gear-indexer doctor", printed, re.MULTILINE)
+    assert re.search("^not repaired: .* are hidden in .*; do: gear-api reconcile", printed, re.MULTILINE)
     assert httpx.post(f"{index}/_count", json=body).json()["count"] >= before
 
 
