@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -83,7 +84,10 @@ def _change_prices(target: Target, item_ids: list[str], chance: random.Random) -
     lines = []
     for item_id in item_ids:
         cents = chance.randint(1, MAX_CENTS)
-        lines += [{"update": {"_id": item_id}}, {"doc": {"price": cents if target.prices_in_cents else cents / 100}}]
+        document: dict[str, Any] = {"price": cents / 100}
+        if target.prices_in_cents:  # an item whose prices differ, or whose digest is not its own, cannot be ordered
+            document = {"price": cents, "item": {"price": cents / 100}, "digest": None}
+        lines += [{"update": {"_id": item_id}}, {"doc": document}]
     content = b"".join(orjson.dumps(line) + b"\n" for line in lines)
     response = request_json("POST", f"{target.opensearch_url}/{target.index}/_bulk", content)
     failed = [entry for entry in response["items"] if entry["update"]["status"] not in (200, 409)]

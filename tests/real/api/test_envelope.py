@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/metrics", "metrics"),
     ("GET", "/v1/orders", "order"),
     ("POST", "/v1/orders/x/transitions", "fulfil"),
+    ("GET", "/v1/orders/x/fulfilment", "fulfil"),
     ("GET", "/v1/orders/x/deliveries", "order"),
     ("POST", "/v1/orders/x/deliveries/1/replay", "order"),
 ]

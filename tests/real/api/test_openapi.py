@@ -37,6 +37,7 @@ OPERATIONS = [
     ("get", "/metrics"),
     ("get", "/v1/orders"),
     ("post", "/v1/orders/{id}/transitions"),
+    ("get", "/v1/orders/{id}/fulfilment"),
     ("get", "/v1/orders/{id}/deliveries"),
     ("post", "/v1/orders/{id}/deliveries/{n}/replay"),
     ("get", "/health/live"),

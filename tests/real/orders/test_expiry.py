@@ -18,7 +18,6 @@ EXPIRY = timedelta(hours=24)
 async def test_an_order_that_stays_created_fails_by_itself_and_releases_its_item(settings: Settings) -> None:
     async with opened(settings.model_copy(update={"order_expiry": timedelta(seconds=1)})) as shop:
         order = await shop.placed(callbackUrl="https://shop.example/hook")
-        await shop.until_hidden()
 
         async def failed() -> bool:
             return bool((await shop.get(f"/v1/orders/{order['id']}")).json()["order"]["state"] == "failed")

@@ -132,6 +132,11 @@ async def test_an_outage_of_the_store_only_delays(
             await postgres.serve_again(database)
             await place_past_the_app(postgres_settings)
             await shop.until_hidden()
+
+            async def goes_on() -> bool:
+                return any(entry["event"] == "background work goes on" for entry in logs)
+
+            await eventually(goes_on, "index sync did not say that it goes on")
         events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]
         assert events == ["background work waits for an outage to end", "background work goes on"]
 
