@@ -101,7 +101,7 @@ async def test_nothing_acknowledged_is_lost_doubled_or_unsent(place: Place, tmp_
         *(len(traffic.orders), traffic.refused, traffic.repeated, fleet.kills, waiting),
         [len(one.arrived) for one in rough],
     )
-    _told(traffic, rough)
+    _each_event_arrived(traffic, rough)
     assert len(traffic.orders) > 2 * CLIENTS
     assert set(fleet.kills) == set(STRIKES)
 
@@ -196,7 +196,7 @@ async def _undelivered(store: Store) -> int:
         return len(rows.all())
 
 
-def _told(traffic: Traffic, rough: list[Rough]) -> None:
+def _each_event_arrived(traffic: Traffic, rough: list[Rough]) -> None:
     """Each event came, verified, and none before the one before it was taken."""
     assert [one for receiver in rough for one in receiver.unverified] == []
     expected = {

@@ -1,4 +1,4 @@
-"""Faults below a cursor: an engine that was started anew, or holds all the views that it may, is told as what it is."""
+"""Faults below a cursor: an engine that was started anew, or that holds all the views it may, is reported as such."""
 
 from pathlib import Path
 
@@ -47,9 +47,9 @@ async def test_a_cursor_does_not_outlive_a_restart_of_the_engine(node: Node, tmp
         error_of(await app.search({"limit": 2, "cursor": cursor}), "search_unavailable")
         node.start()
 
-        async def told() -> bool:
+        async def reported() -> bool:
             return (await app.search({"limit": 2, "cursor": cursor})).status_code == 410
 
-        await until(told)
+        await until(reported)
         error_of(await app.search({"limit": 2, "cursor": cursor}), "cursor_expired")
         assert await ids(app.search, {"limit": 2}) == (list(range(ITEMS)), {ITEMS})

@@ -12,7 +12,7 @@ from tests.support.app import RunningApp
 
 
 @pytest.fixture(scope="module")
-async def told(app: RunningApp) -> dict[str, Any]:
+async def listing(app: RunningApp) -> dict[str, Any]:
     """What the service tells of itself."""
     answer = await app.client.get("/v1/platforms")
     assert answer.status_code == 200
@@ -20,9 +20,9 @@ async def told(app: RunningApp) -> dict[str, Any]:
     return body
 
 
-async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp, told: dict[str, Any]) -> None:
-    assert set(told) == {"status", "platforms", "sorts", "limits", "errors"}
-    (platform,) = told["platforms"]
+async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp, listing: dict[str, Any]) -> None:
+    assert set(listing) == {"status", "platforms", "sorts", "limits", "errors"}
+    (platform,) = listing["platforms"]
     assert set(platform) == {"id", "slug", "name", "currency", "items", "indexedAt", "filters"}
     assert (platform["id"], platform["slug"], platform["currency"]) == (730, "cs2", "USD")
     assert 4 <= platform["items"] <= 6  # other tests order one or two of the six
@@ -31,15 +31,15 @@ async def test_a_platform_tells_what_is_on_offer_and_since_when(app: RunningApp,
     assert timedelta(0) <= age < timedelta(minutes=30)
 
 
-async def test_every_sort_and_error_code_is_reported(app: RunningApp, told: dict[str, Any]) -> None:
-    assert told["sorts"] == [sort.name for sort in SORTS]
-    assert [(row["code"], row["status"]) for row in told["errors"]] == [(c, s) for c, (s, _) in ERRORS.items()]
-    for sort in told["sorts"]:
+async def test_every_sort_and_error_code_is_reported(app: RunningApp, listing: dict[str, Any]) -> None:
+    assert listing["sorts"] == [sort.name for sort in SORTS]
+    assert [(row["code"], row["status"]) for row in listing["errors"]] == [(c, s) for c, (s, _) in ERRORS.items()]
+    for sort in listing["sorts"]:
         assert (await app.search({"sort": sort})).status_code == 200
 
 
-async def test_the_limits_of_a_search_hold_at_their_border(app: RunningApp, told: dict[str, Any]) -> None:
-    limits = told["limits"]
+async def test_the_limits_of_a_search_hold_at_their_border(app: RunningApp, listing: dict[str, Any]) -> None:
+    limits = listing["limits"]
     inside = [
         {"query": "x" * limits["queryCharacters"]},
         {"limit": limits["limit"]},
@@ -64,8 +64,8 @@ async def test_the_limits_of_a_search_hold_at_their_border(app: RunningApp, told
         assert answer.status_code == code
 
 
-async def test_the_limits_of_every_filter_hold_at_their_border(app: RunningApp, told: dict[str, Any]) -> None:
-    (platform,) = told["platforms"]
+async def test_the_limits_of_every_filter_hold_at_their_border(app: RunningApp, listing: dict[str, Any]) -> None:
+    (platform,) = listing["platforms"]
     assert [row["name"] for row in platform["filters"]] == [row.name for row in FILTERS]
     for row in platform["filters"]:
         name = row["name"]
@@ -99,8 +99,8 @@ def _attachments_at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any
     return [{"all": most, "any": most}], [*bad, *({"all": [{**longest, **change}]} for change in changes)]
 
 
-async def test_the_rate_limit_is_reported(app: RunningApp, told: dict[str, Any]) -> None:
-    assert told["limits"]["requestRate"] is told["limits"]["addressRequestRate"] is None  # this app has none
-    assert told["limits"]["searchesUnderWay"] == 256
+async def test_the_rate_limit_is_reported(app: RunningApp, listing: dict[str, Any]) -> None:
+    assert listing["limits"]["requestRate"] is listing["limits"]["addressRequestRate"] is None  # this app has none
+    assert listing["limits"]["searchesUnderWay"] == 256
     named = ("page", "facets", "groups", "sortedGroups", "relaxedWord", "suggestions")
-    assert all(told["limits"][f"{cost}Cost"] >= 1 for cost in named)
+    assert all(listing["limits"][f"{cost}Cost"] >= 1 for cost in named)

@@ -49,7 +49,7 @@ async def test_what_an_order_was_placed_without_is_null(small_shop: Shop) -> Non
 
 
 @pytest.mark.parametrize("scopes", [("order",), ("search", "metrics")])
-async def test_without_the_scope_nothing_is_told(small_shop: Shop, scopes: tuple[str, ...]) -> None:
+async def test_without_the_scope_it_is_refused(small_shop: Shop, scopes: tuple[str, ...]) -> None:
     token = await small_shop.token(*scopes)
     order = (await small_shop.order(token=token if "order" in scopes else None)).json()["order"]
     answer = await small_shop.get(f"/v1/orders/{order['id']}/fulfilment", token)

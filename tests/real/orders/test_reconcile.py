@@ -81,7 +81,7 @@ async def test_what_a_restored_database_has_lost_is_not_sold_again(sqlite_settin
 
 
 @pytest.mark.usefixtures("environment")
-async def test_an_item_that_only_other_records_know_is_kept_too(sqlite_settings: Settings) -> None:
+async def test_keep_binds_an_item_that_only_other_records_know(sqlite_settings: Settings) -> None:
     async with opened(sqlite_settings) as shop:
         assert (await reconcile("--keep", str(KNIFE)))["kept"] == [KNIFE]
         await shop.until_hidden(KNIFE)

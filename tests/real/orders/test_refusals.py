@@ -104,7 +104,7 @@ async def test_a_changed_price_is_reported(small_shop: Shop) -> None:
     assert (await small_shop.order(expectedPrice=error["price"])).status_code == 201
 
 
-async def test_a_changed_total_is_told(small_shop: Shop) -> None:
+async def test_a_changed_total_is_refused(small_shop: Shop) -> None:
     error = error_of(await small_shop.order(expectedTotal=21.4))
     assert (error["code"], error["price"]) == ("price_changed", 21.4)
     assert "22.47" in error["message"]

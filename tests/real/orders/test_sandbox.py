@@ -36,7 +36,7 @@ async def run_all(shop: Shop) -> None:
         pass
 
 
-def told(scenario: Scenario) -> list[tuple[str, str | None]]:
+def events_of(scenario: Scenario) -> list[tuple[str, str | None]]:
     return [("created", None), *((step.to, step.reason) for step in scenario.steps)]
 
 
@@ -58,7 +58,7 @@ async def test_every_item_goes_through_what_the_table_says(shop: Shop) -> None:
         assert order["amounts"] == {"price": price, "fee": fee, "total": price + fee, "currency": "USD"}
         await run_all(shop)
         happened = await history(shop, token, order["id"])
-        assert [(one["state"], one["reason"]) for one in happened] == told(scenario), begins
+        assert [(one["state"], one["reason"]) for one in happened] == events_of(scenario), begins
 
 
 async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
@@ -68,7 +68,7 @@ async def test_a_trade_link_decides_over_the_item(shop: Shop) -> None:
         assert answer.status_code == 201, answer.text
         await run_all(shop)
         happened = await history(shop, token, answer.json()["order"]["id"])
-        assert [(one["state"], one["reason"]) for one in happened] == told(scenario), name
+        assert [(one["state"], one["reason"]) for one in happened] == events_of(scenario), name
     sold = await shop.order("-40", token, additionalFields={"tradeLink": LINK + "SBX-HOLD"})
     assert error_of(sold)["code"] == "item_unavailable"
     assert (await shop.order("-11", token, additionalFields={"tradeLink": LINK + "aBc-_123"})).status_code == 201
@@ -104,11 +104,11 @@ async def test_real_callbacks_tell_of_every_move(settings: Settings) -> None:
             while await make_moves(shop.store, datetime.now(UTC)):
                 pass
 
-            async def all_told() -> bool:
-                return len(receiver.events) == len(told(BY_ITEM["-31"]))
+            async def all_delivered() -> bool:
+                return len(receiver.events) == len(events_of(BY_ITEM["-31"]))
 
-            await eventually(all_told, "not every move was told")
-    assert receiver.events == [f"order.{state}" for state, _ in told(BY_ITEM["-31"])]
+            await eventually(all_delivered, "not every move was delivered")
+    assert receiver.events == [f"order.{state}" for state, _ in events_of(BY_ITEM["-31"])]
     assert {json.loads(one.body)["data"]["order"]["id"] for one in receiver.received} == {order["id"]}
 
 
@@ -181,7 +181,7 @@ async def test_many_workers_make_each_move_once(settings: Settings) -> None:
         while sum(await asyncio.gather(*(make_moves(shop.store, later) for shop in (first, second) * 4))):
             pass
         for order_id in placed:
-            assert [(one["state"], one["reason"]) for one in await history(first, token, order_id)] == told(
+            assert [(one["state"], one["reason"]) for one in await history(first, token, order_id)] == events_of(
                 BY_ITEM["-12"]
             )
 

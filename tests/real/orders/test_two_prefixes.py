@@ -40,11 +40,11 @@ async def test_nothing_is_sold_twice_and_the_doctor_names_what_either_still_offe
             await one.placed(item)
             assert error_of(await two.order(item))["code"] == "item_unavailable"
 
-        async def told_to_one_of_them() -> bool:
+        async def delivered_to_one_of_them() -> bool:
             """Each order to one of the two indices: to whichever service came first."""
             return sorted([*await _offered(one), *await _offered(two)]) == sorted(SOLD)
 
-        await eventually(told_to_one_of_them, "an order was told to both, or to none")
+        await eventually(delivered_to_one_of_them, "an order was delivered to both, or to none")
         async with one.store.transaction() as connection:  # the doctor leaves the last minute to those at work
             await connection.execute(update(index_outbox).values(updated_at=datetime.now(UTC) - timedelta(hours=1)))
         expected = [len(await _offered(shop)) for shop in (one, two)]

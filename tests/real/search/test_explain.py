@@ -53,7 +53,7 @@ def run(found: Settings, number: int, body: Any, *options: str, stdin: str | Non
     return CliRunner().invoke(explain, [str(number), text, *options], env=environment, input=stdin)
 
 
-def told(found: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
+def explained(found: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
     """The report of a command that found the reason."""
     done = run(found, number, body, "--json", *options)
     assert done.exit_code == 0, done.output
@@ -71,7 +71,7 @@ def test_the_filters_that_drop_an_item_are_named_with_what_they_ask_and_what_it_
     attachments = {"all": [{"name": "sticker | crown (foil)"}, {"name": "Sticker | Crown (Foil)", "maxWear": 0.1}]}
     filters = {"weapon": ["AWP", "M4A4"], "price": {"max": 50}, "float": {"max": 0.15}, "attachments": attachments}
     body = {"query": "ak47 asiimov", "filters": filters}
-    report = told(loaded, 1, body)
+    report = explained(loaded, 1, body)
     assert not report["answered"]
     assert report["reasons"] == ["filters.weapon", "filters.float", "filters.attachments.all.1", "query"]
     matches = {part["field"]: part["matches"] for part in report["parts"]}
@@ -89,7 +89,7 @@ def test_the_filters_that_drop_an_item_are_named_with_what_they_ask_and_what_it_
 
 
 def test_an_item_that_was_never_loaded_is_not_indexed(loaded: Settings) -> None:
-    report = told(loaded, 99, {})
+    report = explained(loaded, 99, {})
     assert (report["answered"], report["reasons"]) == (False, ["not_indexed"])
     assert "rejects" in report["sentences"][0]
 
@@ -97,23 +97,23 @@ def test_an_item_that_was_never_loaded_is_not_indexed(loaded: Settings) -> None:
 def test_an_item_of_a_generation_that_does_not_serve_is_distinguished_from_one_that_is_nowhere(
     loaded: Settings, tmp_path: Any
 ) -> None:
-    before = told(loaded, 8, {})["index"]
+    before = explained(loaded, 8, {})["index"]
     load_items(loaded, ITEMS[:-1], tmp_path)
-    report = told(loaded, 8, {})
+    report = explained(loaded, 8, {})
     assert report["reasons"] == ["other_generation"]
     assert before in report["sentences"][0]
     assert report["index"] != before
 
 
 def test_a_platform_without_an_index_is_not_loaded(opensearch_url: str, index_prefix: str, tmp_path: Any) -> None:
-    report = told(settings_for(opensearch_url, index_prefix, tmp_path), 1, {})
+    report = explained(settings_for(opensearch_url, index_prefix, tmp_path), 1, {})
     assert (report["reasons"], report["index"]) == (["not_loaded"], None)
 
 
 def test_an_item_that_an_order_binds_is_not_on_offer(loaded: Settings) -> None:
     alias = f"{loaded.index_prefix}-730"
     engine(loaded, "POST", f"/{alias}/_update/1?refresh=true", json={"doc": {"bound": True}})
-    report = told(loaded, 1, {})
+    report = explained(loaded, 1, {})
     assert report["reasons"] == ["bound"]
     assert "order" in report["sentences"][0]
 
@@ -123,17 +123,17 @@ def test_an_item_that_was_written_a_moment_ago_is_there_soon(loaded: Settings) -
     engine(loaded, "PUT", f"/{alias}/_settings", json={"index": {"refresh_interval": "-1"}})
     source = engine(loaded, "GET", f"/{alias}/_source/1").json()
     engine(loaded, "PUT", f"/{alias}/_doc/50", json={**source, "id": 50})
-    assert told(loaded, 50, {})["reasons"] == ["not_yet"]
+    assert explained(loaded, 50, {})["reasons"] == ["not_yet"]
     engine(loaded, "POST", f"/{alias}/_refresh")
-    assert told(loaded, 50, {})["answered"]
+    assert explained(loaded, 50, {})["answered"]
 
 
 def test_an_item_of_the_answer_has_its_rank_and_one_of_another_page_its_page(loaded: Settings) -> None:
     body = {"query": "awp", "sort": "price_desc", "limit": 3, "page": 2}
-    report = told(loaded, 4, body)
+    report = explained(loaded, 4, body)
     assert (report["answered"], report["reasons"]) == (True, [])
     assert (report["rank"], report["page"], report["total"]) == (5, 2, 7)
-    other = told(loaded, 2, body)
+    other = explained(loaded, 2, body)
     assert (other["answered"], other["reasons"], other["rank"], other["page"]) == (False, ["page"], 7, 3)
     assert "page 2 was asked for" in other["sentences"][0]
 
@@ -141,10 +141,10 @@ def test_an_item_of_the_answer_has_its_rank_and_one_of_another_page_its_page(loa
 @pytest.mark.parametrize("sort", ["price_asc", "name_asc"])
 def test_with_groups_the_hit_of_a_name_is_its_cheapest_item(loaded: Settings, sort: str) -> None:
     body = {"groupBy": "name", "sort": sort}
-    hidden = told(loaded, 5, body)
+    hidden = explained(loaded, 5, body)
     assert (hidden["answered"], hidden["reasons"]) == (False, ["grouped"])
     assert "item 2" in hidden["sentences"][0]
-    shown = told(loaded, 2, {**body, "limit": 1, "page": 1 if sort == "price_asc" else 2})
+    shown = explained(loaded, 2, {**body, "limit": 1, "page": 1 if sort == "price_asc" else 2})
     assert (shown["answered"], shown["total"]) == (True, 2)
 
 

@@ -65,7 +65,7 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
             drop_indices(opensearch_url, prefix)
 
 
-async def told(app: RunningApp, query: str, **more: Any) -> dict[str, Any]:
+async def search_explained(app: RunningApp, query: str, **more: Any) -> dict[str, Any]:
     """The answer to a text, with its explanation."""
     answer = await app.search({"query": query, "explain": True, "sort": "float_asc", **more})
     assert answer.status_code == 200, answer.text
@@ -87,26 +87,26 @@ async def told(app: RunningApp, query: str, **more: Any) -> dict[str, Any]:
     ],
 )
 async def test_each_game_reads_by_its_own_words(app: RunningApp, query: str, ids: list[int]) -> None:
-    found = await told(app, query)
+    found = await search_explained(app, query)
     assert (sorted(item["id"] for item in found["gear"]), found["total"]) == (ids, len(ids))
     explained = found["interpretation"]
     assert [explained["platform"], *(one["platform"] for one in explained["others"])] == [570, 730]
 
 
 async def test_one_game_alone_reads_without_the_others(app: RunningApp) -> None:
-    assert [one["id"] for one in (await told(app, "arc", platform=570))["gear"]] == [4]
-    alone = await told(app, "arc", platform=730)
+    assert [one["id"] for one in (await search_explained(app, "arc", platform=570))["gear"]] == [4]
+    alone = await search_explained(app, "arc", platform=730)
     assert (alone["total"], "others" in alone["interpretation"]) == (0, False)
 
 
 async def test_the_strictest_reading_that_finds_something_in_any_game_is_in_force_for_all(app: RunningApp) -> None:
-    found = await told(app, "manifold swift")
+    found = await search_explained(app, "manifold swift")
     assert ([one["id"] for one in found["gear"]], found["interpretation"]["reading"]) == ([5], "strict")
-    mistyped = await told(app, "dragom")
+    mistyped = await search_explained(app, "dragom")
     assert mistyped["interpretation"]["reading"] == "typos"
     assert sorted(one["id"] for one in mistyped["gear"]) == [2]
 
 
 async def test_each_game_ranks_by_its_own_order(app: RunningApp) -> None:
-    found = await told(app, "manifold ", platform=570, sort="relevance")
+    found = await search_explained(app, "manifold ", platform=570, sort="relevance")
     assert [one["id"] for one in found["gear"]] == [5, 4]
