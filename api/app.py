@@ -19,7 +19,6 @@ import api.orders.webhooks.routes
 import api.platforms.routes
 import api.search.routes
 from api import logs
-from api.auth import Authenticator
 from api.http.connections import ConnectionLimit
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
@@ -62,7 +61,6 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
                 resources,
             )
             app.state.services = services
-            app.state.authenticator = Authenticator(services.token_cache)
             rate_limits = RateLimits(settings, app.state.metrics.count_rate_limit_storage_failure)
             resources.push_async_callback(rate_limits.close)
             app.state.rate_limits = rate_limits

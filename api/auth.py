@@ -18,24 +18,14 @@ from store.auth.tokens import Token
 STORELESS_SCOPES = frozenset({"search", "metrics"})
 
 
-class Authenticator:
-    """Finds the tokens of requests."""
-
-    def __init__(self, cache: TokenCache) -> None:
-        self._cache = cache
-
-    def knows(self, plaintext: str) -> bool:
-        """Whether a token of this text was found before, so that it is worth looking up again."""
-        return self._cache.knows(plaintext)
-
-    async def token(self, plaintext: str, *, stale: bool = False) -> Token:
-        """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, and StoreUnavailable."""
-        token = await self._cache.find(plaintext, stale=stale)
-        if token is None:
-            raise ApiError("unauthorized", "the token is not known")
-        if not token.usable(datetime.now(UTC)):
-            raise ApiError("unauthorized", "the token has been revoked or has expired")
-        return token
+async def valid_token(cache: TokenCache, plaintext: str, *, stale: bool = False) -> Token:
+    """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, and StoreUnavailable."""
+    token = await cache.find(plaintext, stale=stale)
+    if token is None:
+        raise ApiError("unauthorized", "the token is not known")
+    if not token.usable(datetime.now(UTC)):
+        raise ApiError("unauthorized", "the token has been revoked or has expired")
+    return token
 
 
 class Needs(HTTPBearer):
@@ -66,11 +56,11 @@ class Needs(HTTPBearer):
 
 async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *, stale: bool) -> Token:
     """The valid token of this text, charged whatever it may do; the address is charged where there is none."""
-    authenticator: Authenticator = request.app.state.authenticator
-    if not authenticator.knows(plaintext):
+    cache: TokenCache = request.app.state.services.token_cache
+    if not cache.knows(plaintext):  # one that was found before is worth looking up again
         await limits.check_address(request.scope)
     try:
-        token = await authenticator.token(plaintext, stale=stale)
+        token = await valid_token(cache, plaintext, stale=stale)
     except ApiError:
         await limits.charge_address(request.scope)
         raise

@@ -1,10 +1,13 @@
-"""Owns the tasks that outlive the request which started them."""
+"""Owns the tasks that outlive the request which started them, and paces long work."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 STOP_SECONDS = 3.0  # longer than the engine's default deadline
+
+PAUSE_SECONDS = 0.02  # between two batches of writes, at least
 
 Result = TypeVar("Result")
 
@@ -36,3 +39,8 @@ class BackgroundTasks:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # if nobody waits any more its error is nobody's: asyncio shall not report it as unseen
+
+
+async def give_way(started: float) -> None:
+    """Pauses after a batch of writes that began at `started` (monotonic) for as long as it took: others write then."""
+    await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))

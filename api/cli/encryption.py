@@ -1,6 +1,5 @@
 """`gear-api encryption`: keys of what is encrypted in the database."""
 
-import asyncio
 import json
 import time
 
@@ -9,7 +8,6 @@ import click
 from api.cli.context import AS_JSON, checked, opened_store, run_now
 
 BATCH = 200  # rows in one transaction
-PAUSE_SECONDS = 0.02  # between two of them, as long as one took at least: others write meanwhile
 
 
 @click.group()
@@ -54,6 +52,7 @@ def rotate(as_json: bool) -> None:
 
 
 async def _rotate() -> dict[str, int]:
+    from api.background import give_way
     from store import reencryption
 
     counts = {table.name: 0 for table in reencryption.TABLES}
@@ -65,6 +64,6 @@ async def _rotate() -> dict[str, int]:
                     started = time.monotonic()
                     count, after = await reencryption.reencrypt(connection, table, after, BATCH)
                 counts[table.name] += count
-                await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))
+                await give_way(started)
         await store.empty_journal()  # it holds what was not encrypted
     return counts

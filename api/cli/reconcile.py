@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 30.0  # of one call to the engine
 PAGE = 500
-IN_TRANSIT = timedelta(seconds=60)  # a change this young may be on its way to the index
 
 
 @click.command()
@@ -129,14 +128,12 @@ async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> l
 
 async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", now: datetime) -> list[int]:
     """Those of the items that nothing in the database binds, and that were not released a moment ago."""
-    from store.bound_items import bound_among
-    from store.outbox.index_outbox import changed_among
+    from store.outbox.index_outbox import accounted_among
 
     undecided: list[int] = []
     for page in _pages(in_index):
         async with store.reading() as connection:
-            known = await bound_among(connection, platform, page)
-            known |= await changed_among(connection, platform, page, now - IN_TRANSIT)
+            known = await accounted_among(connection, platform, page, now)
         undecided += [item for item in page if item not in known]
         await asyncio.sleep(0)
     return undecided

@@ -1,8 +1,7 @@
 """Offers: an item as it can be ordered now, or the error that says why it cannot."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import UTC, datetime
 
 import structlog
 
@@ -17,9 +16,6 @@ from mappings.platforms import Platform
 from store.bound_items import is_bound
 from store.connection.engine import Store
 from store.outbox import index_outbox
-
-IN_TRANSIT: Final = timedelta(seconds=60)
-"""A change that is younger may not have reached the index, or what was read of it."""
 
 log = structlog.get_logger("gear.api")
 
@@ -76,7 +72,7 @@ async def _is_accounted_for(store: Store, platform: Platform, item: int) -> bool
     """Whether the database knows why the index binds the item. One restored from a backup may not."""
     async with store.reading() as connection:
         return await is_bound(connection, platform.id, item) or await index_outbox.is_expected(
-            connection, platform.id, item, datetime.now(UTC) - IN_TRANSIT
+            connection, platform.id, item, datetime.now(UTC) - index_outbox.IN_TRANSIT
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from api.background import give_way
 from api.orders.worker import PeriodicWorker
 from api.settings import Settings
 from store.connection.engine import Store
@@ -19,7 +20,6 @@ MIN_INTERVAL_SECONDS: Final = 1.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
 ORDERS_BATCH: Final = 100
 MARK_BATCH: Final = 1000
-PAUSE_SECONDS: Final = 0.02  # between two batches, as long as the batch took at least: others write meanwhile
 
 
 def retention(store: Store, settings: Settings, wake_workers: Callable[[], None]) -> PeriodicWorker:
@@ -76,7 +76,7 @@ async def forget_account(
             await asyncio.to_thread(keep_ids, marked)
         if len(marked) < MARK_BATCH:
             break
-        await _give_way(started)
+        await give_way(started)
     while True:
         async with store.transaction() as connection:
             started = time.monotonic()
@@ -84,7 +84,7 @@ async def forget_account(
         erasure.erased += erased
         if len(erased) < ORDERS_BATCH:
             break
-        await _give_way(started)
+        await give_way(started)
     async with store.reading() as connection:
         erasure.waiting = await privacy.waiting(connection, account, token_ids)
     erasure.journal_emptied = await store.empty_journal()
@@ -101,13 +101,9 @@ async def forget_again(store: Store, order_ids: Sequence[str]) -> Erasure:
             await privacy.mark_again(connection, batch)
             erasure.erased += await privacy.erase_marked(connection, batch)
             erasure.waiting |= await privacy.waiting_among(connection, batch)
-        await _give_way(started)
+        await give_way(started)
     erasure.journal_emptied = await store.empty_journal()
     return erasure
-
-
-async def _give_way(started: float) -> None:
-    await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))
 
 
 async def apply_expiry(store: Store, now: datetime, expiry: timedelta) -> tuple[int, float]:

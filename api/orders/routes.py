@@ -209,7 +209,7 @@ async def get_fulfilment(
 ) -> Response:
     """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
     entry = await read_fulfilment(services, token, order_id)
-    return _json({"status": "success", **entry}, {"Cache-Control": "no-store"})
+    return _json({"status": "success", **entry})
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
@@ -233,5 +233,5 @@ async def order_page(
     return Response(content, headers=headers, media_type="text/html")
 
 
-def _json(content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    return Response(orjson.dumps(content), headers=headers, media_type="application/json")
+def _json(content: dict[str, Any]) -> Response:
+    return Response(orjson.dumps(content), media_type="application/json")

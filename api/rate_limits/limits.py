@@ -16,6 +16,7 @@ from api.rate_limits.storage import Quota, WindowCounter
 from api.settings import Settings
 from store.auth.tokens import Token
 
+OF_ADDRESS = "from this address without a valid token"
 _QUOTA_KEY = "gear.quota"
 
 
@@ -44,7 +45,7 @@ class RateLimits:
         address = address_of(scope)
         if self._by_address is not None and address is not None:
             quota = await self._counter.charge(self._by_address, f"address:{address}", 1)
-            _require(scope, quota, "from this address without a valid token")
+            _require(scope, quota, OF_ADDRESS)
 
     async def check_address(self, scope: Scope) -> None:
         """Raises ApiError `rate_limited` if the address is at its limit, so that no token of it need be looked up."""
@@ -52,7 +53,7 @@ class RateLimits:
         if self._by_address is not None and address is not None:
             quota = await self._counter.read(self._by_address, f"address:{address}")
             if not quota.admitted:
-                _require(scope, quota, "from this address without a valid token")
+                _require(scope, quota, OF_ADDRESS)
 
     @contextmanager
     def searching(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:

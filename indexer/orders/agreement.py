@@ -13,11 +13,11 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime
-from indexer.orders.claims import IN_TRANSIT, IS_BOUND, PAGE_ITEMS, mark
+from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase, in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
-from store.outbox.index_outbox import changed_among, enqueue
+from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue
 
 MAX_SHOWN = 5
 RETRY_SECONDS = 30.0

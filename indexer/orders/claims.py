@@ -1,7 +1,7 @@
 """Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -16,11 +16,9 @@ from indexer.orders.database import OrdersDatabase, in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError
-from store.outbox.index_outbox import changed_among, changed_since, enqueue, enqueue_known
+from store.outbox.index_outbox import accounted_among, changed_since, enqueue, enqueue_known
 
 PAGE_ITEMS = 1000
-IN_TRANSIT = timedelta(seconds=60)
-"""A change this young may be on its way to the index, or have got there between two look-ups."""
 IS_BOUND = {"term": {"bound": True}}
 
 Result = TypeVar("Result")
@@ -89,8 +87,7 @@ class Claims:
 
         async def read(store: Store) -> set[int]:
             async with store.reading() as connection:
-                bound = await bound_among(connection, self._platform, items)
-                return bound | await changed_among(connection, self._platform, items, datetime.now(UTC) - IN_TRANSIT)
+                return await accounted_among(connection, self._platform, items, datetime.now(UTC))
 
         known = self._run(read, set(items), _UNREADABLE)
         return [item for item in items if item not in known]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Executable, Row, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import AmbiguousName
@@ -122,11 +122,7 @@ async def revoke(
         changes["callbacks_stopped_at"] = func.coalesce(
             tokens.c.callbacks_stopped_at, literal(now, tokens.c.callbacks_stopped_at.type)
         )
-    statement = update(tokens).where(which).values(changes).returning(tokens.c.id)
-    ids = sorted((await connection.execute(statement)).scalars())
-    if len(ids) > 1:
-        raise AmbiguousName(id_or_name, ids)
-    return ids[0] if ids else None
+    return await _one_id(connection, update(tokens).where(which).values(changes).returning(tokens.c.id), id_or_name)
 
 
 async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
@@ -135,10 +131,7 @@ async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
     Raises AmbiguousName.
     """
     named = or_(tokens.c.id == id_or_name, (tokens.c.name == id_or_name) & tokens.c.revoked_at.is_(None))
-    ids = sorted((await connection.execute(select(tokens.c.id).where(named))).scalars())
-    if len(ids) > 1:
-        raise AmbiguousName(id_or_name, ids)
-    return ids[0] if ids else None
+    return await _one_id(connection, select(tokens.c.id).where(named), id_or_name)
 
 
 async def limit(
@@ -149,21 +142,13 @@ async def limit(
     Raises AmbiguousName, and ValueError for a quota out of bounds.
     """
     _check_quota(max_active, max_active_per_account)
-    changes = {"max_active": max_active, "max_active_per_account": max_active_per_account}
-    return await _change_unrevoked(connection, id_or_name, changes)
-
-
-async def _change_unrevoked(connection: AsyncConnection, id_or_name: str, changes: dict[str, Any]) -> str | None:
     statement = (
         update(tokens)
         .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
-        .values(changes)
+        .values(max_active=max_active, max_active_per_account=max_active_per_account)
         .returning(tokens.c.id)
     )
-    ids = sorted((await connection.execute(statement)).scalars())
-    if len(ids) > 1:
-        raise AmbiguousName(id_or_name, ids)
-    return ids[0] if ids else None
+    return await _one_id(connection, statement, id_or_name)
 
 
 async def rotate_webhook_secret(
@@ -185,6 +170,14 @@ async def rotate_webhook_secret(
         .values(webhook_secret=secret, previous_webhook_secret=previous, previous_webhook_secret_until=old_until)
     )
     return token_id, secret
+
+
+async def _one_id(connection: AsyncConnection, statement: Executable, id_or_name: str) -> str | None:
+    """The only id that the statement returns, None where it returns none; raises AmbiguousName for several."""
+    ids = sorted((await connection.execute(statement)).scalars())
+    if len(ids) > 1:
+        raise AmbiguousName(id_or_name, ids)
+    return ids[0] if ids else None
 
 
 def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: datetime) -> None:

@@ -27,6 +27,9 @@ COMMIT_MARGIN: Final = timedelta(seconds=60)
 """A change carries the time at which its transaction began, and is visible when it commits: at most 30 s later
 (store.connection.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
 
+IN_TRANSIT: Final = timedelta(seconds=60)
+"""A change this young may be on its way to the index, or have got there between two look-ups."""
+
 # Built once: each order runs some of them.
 _VERSION: Final = bindparam("to", type_=index_outbox.c.version.type)
 _LEASE: Final = bindparam("lease", type_=index_outbox.c.leased_until.type)
@@ -198,6 +201,12 @@ async def changed_among(connection: AsyncConnection, platform: int, items: Seque
         index_outbox.c.platform == platform, index_outbox.c.item.in_(items), index_outbox.c.updated_at >= since
     )
     return set((await connection.execute(statement)).scalars())
+
+
+async def accounted_among(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> set[int]:
+    """Those of the items, at most 10,000, that are bound, or changed so lately that the index may not show it yet."""
+    bound = await bound_among(connection, platform, items)
+    return bound | await changed_among(connection, platform, items, now - IN_TRANSIT)
 
 
 async def is_expected(connection: AsyncConnection, platform: int, item: int, since: datetime) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.auth import Authenticator
+from api.auth import valid_token
 from api.background import BackgroundTasks
 from api.errors import ApiError
 from api.token_cache import LOOKUP_SECONDS, TokenCache
@@ -38,10 +38,10 @@ async def store(file: Path) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-async def authenticator(store: Store) -> AsyncIterator[Authenticator]:
+async def cache(store: Store) -> AsyncIterator[TokenCache]:
     """One that asks the store for each request."""
     tasks = BackgroundTasks()
-    yield Authenticator(TokenCache(store, tasks, fresh_seconds=0, stale_seconds=STALE_SECONDS))
+    yield TokenCache(store, tasks, fresh_seconds=0, stale_seconds=STALE_SECONDS)
     await tasks.close()
 
 
@@ -50,9 +50,9 @@ async def create(store: Store, expires_at: datetime | None = None) -> tokens.Cre
         return await tokens.create(connection, "shop", ["search"], False, expires_at, datetime.now(UTC))
 
 
-async def is_refused(authenticator: Authenticator, token: tokens.CreatedToken) -> bool:
+async def is_refused(cache: TokenCache, token: tokens.CreatedToken) -> bool:
     try:
-        await authenticator.token(token.plaintext, stale=True)
+        await valid_token(cache, token.plaintext, stale=True)
     except ApiError as error:
         return error.code == "unauthorized"
     return False
@@ -68,63 +68,59 @@ def show(file: Path) -> None:
     file.with_name("away").rename(file)
 
 
-async def test_a_known_token_goes_on_without_the_store_for_a_while(
-    authenticator: Authenticator, store: Store, file: Path
-) -> None:
+async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenCache, store: Store, file: Path) -> None:
     known, unknown = await create(store), await create(store)
-    await authenticator.token(known.plaintext)
+    await valid_token(cache, known.plaintext)
     confirmed = time.monotonic()
     hide(file)
     for _ in range(5):
-        assert (await authenticator.token(known.plaintext, stale=True)).id == known.token.id
+        assert (await valid_token(cache, known.plaintext, stale=True)).id == known.token.id
     for plaintext, stale in ((known.plaintext, False), (unknown.plaintext, True)):
         with pytest.raises(StoreUnavailable):
-            await authenticator.token(plaintext, stale=stale)
+            await valid_token(cache, plaintext, stale=stale)
     await asyncio.sleep(confirmed + STALE_SECONDS - time.monotonic())
     with pytest.raises(StoreUnavailable):
-        await authenticator.token(known.plaintext, stale=True)
+        await valid_token(cache, known.plaintext, stale=True)
     show(file)
-    assert await authenticator.token(known.plaintext, stale=True)
+    assert await valid_token(cache, known.plaintext, stale=True)
 
 
-async def test_a_revocation_holds_as_soon_as_the_store_answers(
-    authenticator: Authenticator, store: Store, file: Path
-) -> None:
+async def test_a_revocation_holds_as_soon_as_the_store_answers(cache: TokenCache, store: Store, file: Path) -> None:
     token = await create(store)
-    await authenticator.token(token.plaintext)
+    await valid_token(cache, token.plaintext)
     async with store.transaction() as connection:
         await tokens.revoke(connection, token.token.id, datetime.now(UTC))
         hide(file)
-    assert not await is_refused(authenticator, token)
+    assert not await is_refused(cache, token)
     show(file)
-    await until(lambda: is_refused(authenticator, token), seconds=5)
+    await until(lambda: is_refused(cache, token), seconds=5)
 
 
-async def test_a_token_expires_without_the_store_too(authenticator: Authenticator, store: Store, file: Path) -> None:
+async def test_a_token_expires_without_the_store_too(cache: TokenCache, store: Store, file: Path) -> None:
     expires_at = datetime.now(UTC) + timedelta(seconds=1)
     token = await create(store, expires_at)
-    await authenticator.token(token.plaintext)
+    await valid_token(cache, token.plaintext)
     hide(file)
-    assert not await is_refused(authenticator, token)
+    assert not await is_refused(cache, token)
     await asyncio.sleep((expires_at - datetime.now(UTC)).total_seconds())
-    assert await is_refused(authenticator, token)
+    assert await is_refused(cache, token)
 
 
 async def test_a_store_that_hangs_costs_a_known_token_next_to_nothing() -> None:
     with running_postgres() as server:
         await migrate.upgrade(server.url("postgres"))
         store, tasks = Store(server.url("postgres"), connections=2), BackgroundTasks()
-        authenticator = Authenticator(TokenCache(store, tasks, fresh_seconds=0))
+        cache = TokenCache(store, tasks, fresh_seconds=0)
         token = await create(store)
-        await authenticator.token(token.plaintext)
+        await valid_token(cache, token.plaintext)
         with server.thawed_at_last():
             server.freeze()
             started = time.monotonic()
             for _ in range(1000):
-                await authenticator.token(token.plaintext, stale=True)
+                await valid_token(cache, token.plaintext, stale=True)
             assert time.monotonic() - started < 3 + LOOKUP_SECONDS
         async with store.transaction() as connection:
             await tokens.revoke(connection, token.token.id, datetime.now(UTC))
-        await until(lambda: is_refused(authenticator, token))
+        await until(lambda: is_refused(cache, token))
         await tasks.close()
         await store.close()
