@@ -22,12 +22,13 @@ class Timeouts:
     """Timeouts in seconds.
 
     connect: for a connection, from the server or from the pool; lock: for SQLite's write lock; statement: for
-    PostgreSQL's answer to one statement (its lock waits included).
+    PostgreSQL's answer to one statement (its lock waits included); turn: that a writer on SQLite blocks the event loop.
     """
 
     connect: float = 5.0
     lock: float = 5.0
     statement: float = 5.0
+    turn: float = sqlite.TURN_SECONDS
 
 
 def make_engine(
@@ -47,7 +48,7 @@ def make_engine(
     if connections is not None:
         pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": timeouts.connect}
     if address.get_backend_name() == "sqlite":
-        connect = partial(sqlite.connect, Path(address.database or ""), timeouts.lock)
+        connect = partial(sqlite.connect, Path(address.database or ""), timeouts.lock, timeouts.turn)
         engine = create_async_engine(address, hide_parameters=True, async_creator=connect, **pool)
         _prepare_sqlite(engine, foreign_keys)
     else:

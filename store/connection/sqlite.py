@@ -29,7 +29,7 @@ _LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY)
 Result = TypeVar("Result")
 
 
-async def connect(file: Path, lock_seconds: float) -> "SqliteConnection":
+async def connect(file: Path, lock_seconds: float, turn_seconds: float) -> "SqliteConnection":
     """Opens a connection that waits this long for a lock; creates the file and its folder for their owner alone.
 
     Raises OSError and sqlite3.Error.
@@ -42,7 +42,7 @@ async def connect(file: Path, lock_seconds: float) -> "SqliteConnection":
         # no transactions that the driver begins, and locks are waited for below
         return sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
 
-    return SqliteConnection(await _finished(thread.submit(open_file)), thread, lock_seconds)
+    return SqliteConnection(await _finished(thread.submit(open_file)), thread, lock_seconds, turn_seconds)
 
 
 def _make_private(file: Path) -> None:
@@ -67,10 +67,13 @@ def empty_journal(file: Path) -> bool:
 class SqliteConnection:
     """A connection for one task at a time."""
 
-    def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor, lock_seconds: float) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, thread: ThreadPoolExecutor, lock_seconds: float, turn_seconds: float
+    ) -> None:
         self._connection = connection  # SQLAlchemy looks whether there is one
         self._thread = thread
         self._lock_seconds = lock_seconds
+        self._turn_seconds = turn_seconds
         self._writing = False
         self._turn_ends = 0.0  # where a writer gives way
 
@@ -103,14 +106,14 @@ class SqliteConnection:
             self._start_turn()
         future = self._thread.submit(work)
         try:
-            return future.result(TURN_SECONDS)
+            return future.result(self._turn_seconds)
         except TimeoutError:
             result = await _finished(future)
             self._start_turn()
             return result
 
     def _start_turn(self) -> None:
-        self._turn_ends = time.monotonic() + TURN_SECONDS
+        self._turn_ends = time.monotonic() + self._turn_seconds
 
     async def commit(self) -> None:
         """Ends the transaction; what it wrote is on the disk then."""

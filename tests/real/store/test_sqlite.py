@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from store.auth import tokens
+from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from tests.support.store.fixtures import NOW, sqlite_file
 from tests.support.store.small_requests import BOUND, read, write
@@ -38,12 +39,14 @@ async def turns() -> AsyncIterator[Callable[[], int]]:
         task.cancel()
 
 
-async def test_a_writer_gives_way_to_nobody_within_a_turn(store: Store) -> None:
+async def test_a_writer_gives_way_to_nobody_within_a_turn(url: str) -> None:
+    store = Store(url, timeouts=Timeouts(turn=BOUND))  # no statement outlasts it, however busy the machine is
     async with turns() as counted, store.transaction() as connection:
         before = counted()
         for number in range(10):
             await tokens.create(connection, f"shop {number}", ["order"], False, None, NOW)
         assert counted() - before <= 10  # one for each statement at the very most; a thread takes hundreds
+    await store.close()
 
 
 async def test_a_long_writer_lets_others_have_their_turn(store: Store) -> None:
