@@ -14,11 +14,6 @@ _ITEMS: Final[BindParameter[Any]] = bindparam("items", expanding=True)
 _BOUND_AMONG: Final = union(_ORDERED.where(orders.c.item.in_(_ITEMS)), _HELD.where(held_items.c.item.in_(_ITEMS)))
 
 
-async def is_bound(connection: AsyncConnection, platform: int, item: int) -> bool:
-    """Whether the item is bound."""
-    return bool(await bound_among(connection, platform, [item]))
-
-
 async def bound_among(connection: AsyncConnection, platform: int, items: Collection[int]) -> set[int]:
     """Those of these items, at most 10,000, that are bound."""
     rows = await connection.execute(_BOUND_AMONG, {"of_platform": platform, "items": list(items)})

@@ -127,7 +127,7 @@ async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> l
 
 
 async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", now: datetime) -> list[int]:
-    """Those of the items that nothing in the database binds, and that were not released a moment ago."""
+    """Those of the items that nothing in the database accounts for."""
     from store.outbox.index_outbox import accounted_among
 
     undecided: list[int] = []

@@ -78,7 +78,7 @@ class IndexSync:
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
             await index_outbox.mark_applied(
-                connection, [row for row, done in zip(batch, accepted, strict=True) if done]
+                connection, [row for row, done in zip(batch, accepted, strict=True) if done], now
             )
             for row, done in zip(batch, accepted, strict=True):
                 if not done:

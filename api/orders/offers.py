@@ -13,7 +13,6 @@ from api.orders.schemas import OrderBody
 from api.services import Services
 from mappings.money import from_minor, to_minor
 from mappings.platforms import Platform
-from store.bound_items import is_bound
 from store.connection.engine import Store
 from store.outbox import index_outbox
 
@@ -71,9 +70,7 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
 async def _is_accounted_for(store: Store, platform: Platform, item: int) -> bool:
     """Whether the database knows why the index binds the item. One restored from a backup may not."""
     async with store.reading() as connection:
-        return await is_bound(connection, platform.id, item) or await index_outbox.is_expected(
-            connection, platform.id, item, datetime.now(UTC) - index_outbox.IN_TRANSIT
-        )
+        return item in await index_outbox.accounted_among(connection, platform.id, [item], datetime.now(UTC))
 
 
 def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tuple[Offer, Scenario]:

@@ -17,7 +17,7 @@ from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
 from indexer.orders.database import OrdersDatabase, in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
-from store.outbox.index_outbox import IN_TRANSIT, changed_among, enqueue
+from store.outbox.index_outbox import IN_TRANSIT, accounted_among, changed_among, enqueue
 
 MAX_SHOWN = 5
 RETRY_SECONDS = 30.0
@@ -101,15 +101,16 @@ class Agreement:
         in_index = self._in_index(items)
 
         async def read(store: Store) -> tuple[set[int], set[int]]:
+            now = datetime.now(UTC)
             async with store.reading() as connection:
+                accounted = await accounted_among(connection, self._platform, items, now)
                 reserved = await bound_among(connection, self._platform, items)
-                since = datetime.now(UTC) - IN_TRANSIT
-                return reserved, await changed_among(connection, self._platform, items, since)
+                return accounted, reserved - await changed_among(connection, self._platform, items, now - IN_TRANSIT)
 
-        reserved, recent = self._database.run(read)
-        certain = [item for item in items if item in in_index and item not in recent]
-        offered = [item for item in certain if item in reserved and not in_index[item]]
-        hidden = [item for item in certain if item not in reserved and in_index[item]]
+        # a sold item that is offered counts while its update is pending, too: no API process may run
+        accounted, sold = self._database.run(read)
+        offered = [item for item in items if item in sold and in_index.get(item) is False]
+        hidden = [item for item in items if item not in accounted and in_index.get(item) is True]
         disagreement.offered.add(offered)
         disagreement.hidden.add(hidden)
         if repair and offered:

@@ -83,7 +83,7 @@ class Claims:
         return int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
 
     def _without_order(self, items: list[int]) -> list[int]:
-        """Those of these items that neither are bound nor changed within the last minute."""
+        """Those of these items that no order, hold or pending change accounts for."""
 
         async def read(store: Store) -> set[int]:
             async with store.reading() as connection:

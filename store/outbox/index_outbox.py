@@ -28,7 +28,7 @@ COMMIT_MARGIN: Final = timedelta(seconds=60)
 (store.connection.engine.TRANSACTION_SECONDS). The rest is for clocks that differ between machines."""
 
 IN_TRANSIT: Final = timedelta(seconds=60)
-"""A change this young may be on its way to the index, or have got there between two look-ups."""
+"""A change, or its publication, this young may have reached the index between two look-ups."""
 
 # Built once: each order runs some of them.
 _VERSION: Final = bindparam("to", type_=index_outbox.c.version.type)
@@ -41,6 +41,7 @@ _MARK_APPLIED: Final = (
             (index_outbox.c.applied_version < _VERSION, _VERSION), else_=index_outbox.c.applied_version
         ),
         attempts=0,
+        updated_at=bindparam("at", type_=index_outbox.c.updated_at.type),
         leased_until=case((index_outbox.c.leased_until == _LEASE, null()), else_=index_outbox.c.leased_until),
     )
 )
@@ -124,11 +125,11 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
     ]
 
 
-async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdate]) -> None:
+async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdate], now: datetime) -> None:
     """The index has these versions. A lease that another worker holds by now stays with it."""
     if updates:
         rows = [
-            {"to": update.version, "lease": update.leased_until, "of": update.platform, "its": update.item}
+            {"to": update.version, "lease": update.leased_until, "of": update.platform, "its": update.item, "at": now}
             for update in updates
         ]
         await connection.execute(_MARK_APPLIED, rows)
@@ -196,7 +197,7 @@ async def enqueue_known(connection: AsyncConnection, platform: int, items: Seque
 
 
 async def changed_among(connection: AsyncConnection, platform: int, items: Sequence[int], since: datetime) -> set[int]:
-    """Those of the items, at most 10,000, that were enqueued at `since` or later."""
+    """Those of the items, at most 10,000, that were enqueued or published at `since` or later."""
     statement = select(index_outbox.c.item).where(
         index_outbox.c.platform == platform, index_outbox.c.item.in_(items), index_outbox.c.updated_at >= since
     )
@@ -204,25 +205,22 @@ async def changed_among(connection: AsyncConnection, platform: int, items: Seque
 
 
 async def accounted_among(connection: AsyncConnection, platform: int, items: Sequence[int], now: datetime) -> set[int]:
-    """Those of the items, at most 10,000, that are bound, or changed so lately that the index may not show it yet."""
-    bound = await bound_among(connection, platform, items)
-    return bound | await changed_among(connection, platform, items, now - IN_TRANSIT)
-
-
-async def is_expected(connection: AsyncConnection, platform: int, item: int, since: datetime) -> bool:
-    """Whether the index may still have an earlier state of the item: it was enqueued lately, or is pending."""
+    """Those of the items, at most 10,000, that the index may bind: bound ones, and those of which it may have an
+    earlier state, because a change is pending or was published lately.
+    """
     statement = select(index_outbox.c.item).where(
         index_outbox.c.platform == platform,
-        index_outbox.c.item == item,
-        or_(UPDATE_PENDING, index_outbox.c.updated_at >= since),
+        index_outbox.c.item.in_(items),
+        or_(UPDATE_PENDING, index_outbox.c.updated_at >= now - IN_TRANSIT),
     )
-    return (await connection.execute(statement)).first() is not None
+    expected = set((await connection.execute(statement)).scalars())
+    return expected | await bound_among(connection, platform, items)
 
 
 async def changed_since(
     connection: AsyncConnection, platform: int, since: datetime, after: int | None, limit: int
 ) -> list[int]:
-    """A page of at most `limit` items enqueued at `since` or later, ascending, behind the item `after`.
+    """A page of at most `limit` items enqueued or published at `since` or later, ascending, behind the item `after`.
 
     Looks a minute further back (COMMIT_MARGIN), so that it misses no change that was being committed then.
     """

@@ -8,7 +8,7 @@ import pytest
 from store.connection.engine import Store
 from store.orders import holds
 from store.records import Actor
-from tests.support.indexer.examined import documents
+from tests.support.indexer.examined import codes, documents, findings
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.shop import Shop
 
@@ -61,3 +61,19 @@ def test_an_upsert_after_a_restore_keeps_the_mark(place: Place, lost: str) -> No
         "2": True,
         "3": False,
     }
+
+
+def test_a_release_that_the_index_has_not_heard_of_for_long_needs_no_decision(place: Place) -> None:
+    shop = Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    shop.sell(2)
+    index = place.load(items(3))["index"]
+    shop.told()
+    shop.cancel(2)
+    shop.age()
+    assert documents(place, index)["2"]["bound"] is True
+    assert codes(findings(place)) == ["index-sync-pending"]
+    place.json("upsert", "-", "--platform", "730", "--quiet", stdin=lines(items(3)))
+    assert documents(place, index)["2"]["bound"] is False, "upsert writes what the orders say"
+    place.client.update(index=index, id="2", body={"doc": {"bound": True}}, params={"refresh": "true"})
+    shop.age()
+    assert documents(place, place.load(items(3))["index"])["2"]["bound"] is False

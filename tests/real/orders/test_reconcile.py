@@ -5,21 +5,24 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import update
 
 from api.cli.main import main as gear_api
 from api.settings import Settings
 from indexer.cli.main import main as gear_indexer
 from store import audit
 from store.bound_items import bound_among, bound_items
+from store.connection.engine import Store
 from store.connection.errors import ItemTaken
 from store.orders import holds, orders
 from store.records import Actor
+from store.schema import index_outbox
 from tests.support.api.envelope import error_of
 from tests.support.orders.desk import Desk
 from tests.support.orders.shop import FREE, KNIFE, opened
@@ -86,6 +89,25 @@ async def test_keep_binds_an_item_that_only_other_records_know(sqlite_settings: 
         assert (await reconcile("--keep", str(KNIFE)))["kept"] == [KNIFE]
         await shop.until_hidden(KNIFE)
         assert error_of(await shop.order(KNIFE))["code"] == "item_unavailable"
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_release_that_waits_for_the_index_is_not_undecided(sqlite_settings: Settings) -> None:
+    async with opened(sqlite_settings) as shop:
+        placed = await shop.placed(KNIFE)
+        await shop.until_hidden(KNIFE)
+    store = Store(sqlite_settings.database_url)  # with no process that syncs the index
+    try:
+        async with store.transaction() as connection:
+            long_ago = datetime.now(UTC) - timedelta(minutes=10)
+            assert await orders.move(connection, placed["id"], ["created"], "cancelled", None, long_ago)
+            await connection.execute(update(index_outbox).values(updated_at=long_ago))
+    finally:
+        await store.close()
+    assert (await reconcile())["undecided"] == []
+    async with opened(sqlite_settings) as shop:
+        await shop.until_offered(KNIFE)
+    assert (await reconcile())["undecided"] == []
 
 
 async def test_what_is_held_is_bound_and_what_is_ordered_needs_no_hold(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from store.auth.tokens import CreatedToken
-from store.bound_items import is_bound
+from store.bound_items import bound_among
 from store.connection.engine import Store
 from store.connection.errors import Superseded
 from store.orders import idempotency, orders
@@ -97,7 +97,7 @@ async def test_old_keys_are_erased_in_batches_and_younger_ones_stay(
         assert await idempotency.erase_older(connection, later, 3) == 2
         assert await idempotency.erase_older(connection, later, 3) == 0
         assert await idempotency.claim(connection, token.token.id, "k0", "digest", 0, NOW) is None
-        assert await is_bound(connection, 730, 0)  # only the answers are gone
+        assert await bound_among(connection, 730, [0])  # only the answers are gone
 
 
 async def test_a_refusal_ends_the_calls_that_began_before_it_and_no_others(

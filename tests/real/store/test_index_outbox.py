@@ -30,7 +30,7 @@ async def lease(store: Store, now: datetime = NOW, seconds: float = 30, limit: i
 
 async def mark_applied(store: Store, update: IndexUpdate, now: datetime = NOW) -> None:
     async with store.transaction() as connection:
-        await index_outbox.mark_applied(connection, [update])
+        await index_outbox.mark_applied(connection, [update], now)
 
 
 async def mark_failed(store: Store, update: IndexUpdate, retry_after: float, now: datetime = NOW) -> None:
@@ -218,9 +218,23 @@ async def test_overdue_are_only_old_pending_updates(store: Store) -> None:
     async with store.transaction() as connection:
         await index_outbox.enqueue(connection, 730, [1, 2, 3], old)
         for update in await index_outbox.lease(connection, NOW, 30, 1):
-            await index_outbox.mark_applied(connection, [update])
+            await index_outbox.mark_applied(connection, [update], NOW)
         await index_outbox.enqueue(connection, 730, [9], NOW)
     async with store.reading() as connection:
         assert await index_outbox.overdue(connection, 730, NOW) == OverdueUpdates(items=2, since=old)
         assert await index_outbox.overdue(connection, 730, old) == OverdueUpdates(items=0, since=None)
         assert await index_outbox.overdue(connection, 570, NOW) == OverdueUpdates(items=0, since=None)
+
+
+async def test_what_the_index_may_bind_is_accounted_for_until_a_minute_after_its_publication(store: Store) -> None:
+    async def accounted(now: datetime) -> set[int]:
+        async with store.reading() as connection:
+            return await index_outbox.accounted_among(connection, 730, [5, 6], now)
+
+    await enqueue(store, 5)
+    assert await accounted(later(59)) == {5}
+    assert await accounted(later(3600)) == {5}, "pending for an hour, as while the engine is away"
+    (work,) = await lease(store, now=later(3600))
+    await mark_applied(store, work, now=later(3600))
+    assert await accounted(later(3659)) == {5}, "a look at the index before its publication is as young"
+    assert await accounted(later(3661)) == set()

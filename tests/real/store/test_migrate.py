@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from store import migrate, schema
 from store.auth import tokens
-from store.bound_items import is_bound
+from store.bound_items import bound_among
 from store.connection.address import database_address
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, StoreUnavailable, UnknownRevision
@@ -134,7 +134,7 @@ async def test_a_store_without_its_schema_says_how_to_get_it(empty_url: str) -> 
         await store.check()
     with pytest.raises(StoreUnavailable, match="run gear-api migrate"):
         async with store.reading() as connection:
-            await is_bound(connection, 730, 5)
+            await bound_among(connection, 730, [5])
     await migrate.upgrade(empty_url)
     await store.check()
     async with store.transaction() as connection:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from store.bound_items import bound_among, bound_items, is_bound
+from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import ConstraintBroken, ItemTaken
 from store.orders import orders
@@ -102,7 +102,7 @@ async def test_what_fails_before_the_commit_leaves_nothing(store: Store, new_ord
     async with store.reading() as connection:
         assert await orders.get(connection, placed[0].id) is None
         assert await orders.events(connection, placed[0].id) == []
-        assert not await is_bound(connection, 730, 5)
+        assert not await bound_among(connection, 730, [5])
         assert (await connection.execute(select(index_outbox))).all() == []
     assert (await place(store, new_order(5))).active
 
@@ -129,9 +129,9 @@ async def test_a_released_item_can_be_ordered_again(store: Store, new_order: New
     placed = await place(store, new_order(5))
     later = NOW + timedelta(minutes=3)
     async with store.transaction() as connection:
-        assert await is_bound(connection, 730, 5)
+        assert await bound_among(connection, 730, [5])
         moved = await orders.move(connection, placed.id, ["created", "processing"], released, "out of stock", later)
-        assert not await is_bound(connection, 730, 5)
+        assert not await bound_among(connection, 730, [5])
         history = await orders.events(connection, placed.id)
     assert moved is not None
     assert (moved.state, moved.active, moved.created_at, moved.updated_at) == (released, False, NOW, later)

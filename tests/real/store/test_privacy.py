@@ -12,7 +12,7 @@ from sqlalchemy import select
 from api.orders.retention import forget_account, forget_again
 from store.auth import tokens
 from store.auth.tokens import CreatedToken
-from store.bound_items import is_bound
+from store.bound_items import bound_among
 from store.connection.drivers import Timeouts
 from store.connection.engine import Store
 from store.orders import idempotency, orders, privacy
@@ -148,7 +148,7 @@ async def test_a_trade_taken_back_after_that_has_no_callback(store: Store, new_o
         await privacy.erase_older(connection, LATER, 100)
         moved = await orders.move(connection, placed["completed"].id, ["completed"], "reverted", "back", LATER)
         assert moved is not None
-        assert not await is_bound(connection, 730, moved.item)
+        assert not await bound_among(connection, 730, [moved.item])
 
 
 async def ended_orders(store: Store, new_order: NewOrders, count: int) -> None:

@@ -8,7 +8,7 @@ from asyncio.subprocess import Process
 from pathlib import Path
 
 from store.auth.tokens import CreatedToken
-from store.bound_items import bound_items, is_bound
+from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import ItemTaken, StoreUnavailable
 from store.orders import orders
@@ -52,7 +52,7 @@ async def test_a_worker_killed_before_its_commit_leaves_nothing(url: str, store:
     worker.kill()
     await worker.communicate()
     async with store.reading() as connection:
-        assert not await is_bound(connection, 730, 5)
+        assert not await bound_among(connection, 730, [5])
         assert await index_outbox.count_pending(connection) == 0
     assert (await place(store, token, 5)).active
 
@@ -61,7 +61,7 @@ async def test_a_worker_killed_after_its_commit_has_sold_the_item(url: str, stor
     worker = await buyer(url, token, "5", "--die")
     await worker.communicate()
     async with store.reading() as connection:
-        assert await is_bound(connection, 730, 5)
+        assert await bound_among(connection, 730, [5])
         assert await index_outbox.count_pending(connection) == 1
     try:
         await place(store, token, 5)

@@ -72,7 +72,7 @@ class Shop:
             async with store.transaction() as connection:
                 batch: list[IndexUpdate] = await index_outbox.lease(connection, now, 30, 10_000)
                 for one in batch:
-                    await index_outbox.mark_applied(connection, [one])
+                    await index_outbox.mark_applied(connection, [one], now)
             return {one.item: one.bound for one in batch}
 
         found: dict[int, bool] = self._run(work)
