@@ -14,6 +14,10 @@ LOCK := requirements-dev.txt
 TEST_WORKERS ?= 3
 SIZE ?= 1000000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start many processes, and each would compile our sources again.
+unexport PYTHONDONTWRITEBYTECODE
+# Unit tests need no plugin of Schemathesis: half a second of imports in each process.
+UNIT_TESTS := -p no:schemathesis --dist worksteal
 
 .PHONY: help
 help: ## what there is
@@ -60,7 +64,7 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
 	@mkdir -p var
-	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) $(UNIT_TESTS)
 	@$(BIN)/python -m pytest -m "not docker" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: check
@@ -68,7 +72,7 @@ check: environment ## format, lint, types and the tests without servers: a minut
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest tests/unit tests/test_architecture.py -n 2 --dist worksteal
+	@$(BIN)/python -m pytest tests/unit tests/test_architecture.py -n 2 $(UNIT_TESTS)
 
 .PHONY: bench
 # With the million made and loaded it is over in a quarter of an hour, on a slow day of two cores too.
@@ -79,7 +83,7 @@ bench: environment ## searches of this service and its peers side by side; SIZE=
 .PHONY: coverage
 coverage: environment ## fails where a branch of a pure module has no unit test
 	@mkdir -p var
-	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 --dist worksteal
+	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 $(UNIT_TESTS)
 
 .PHONY: test-compose
 test-compose: environment ## builds, starts, loads, searches, orders, restarts and removes the containers

@@ -16,12 +16,11 @@ from api.search.pagination import point_in_time
 from mappings.connection import connect
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
-from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
-from tests.support.load import load_items
 from tests.support.search import oracle
 from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
@@ -38,7 +37,7 @@ async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     prefix = f"tcursor{secrets.token_hex(3)}"  # several test runs may share an engine
     async with running(settings_for(opensearch_url, prefix, folder)) as started_app:
         try:
-            load_items(started_app.settings, ITEMS, folder)
+            put_index(started_app.settings, CS2, ITEMS)
             yield started_app
         finally:
             drop_indices(opensearch_url, prefix)

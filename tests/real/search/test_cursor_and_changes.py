@@ -9,9 +9,10 @@ import pytest
 
 from api.settings import Settings
 from mappings.connection import connect
+from tests.support.api.catalogue import CS2, put_index
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, running, settings_for
-from tests.support.load import INDEXER, environment, load_items
+from tests.support.load import INDEXER, environment
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search import oracle
 from tests.support.search.items import make_items
@@ -26,7 +27,7 @@ async def app(opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIt
     """The app with 600 items, all of them on offer."""
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     async with running(settings) as started_app:
-        load_items(settings, ITEMS, tmp_path)
+        put_index(settings, CS2, ITEMS)
         yield started_app
 
 
@@ -65,10 +66,10 @@ async def test_a_cursor_stands_still_while_the_index_changes_and_is_swapped(app:
     assert (sorted(found), totals) == (sorted(item["id"] for item in new), {50})
 
 
-async def test_a_cursor_whose_index_is_removed_says_so(app: RunningApp, tmp_path: Path) -> None:
+async def test_a_cursor_whose_index_is_removed_says_so(app: RunningApp) -> None:
     cursor = await started(app, {})
     other = await started(app, {"sort": "newest"})
-    load_items(app.settings, ITEMS, tmp_path)
+    put_index(app.settings, CS2, ITEMS)
     assert (await app.search({"cursor": cursor})).status_code == 200
     client = connect(app.settings)
     try:
@@ -99,10 +100,10 @@ async def test_what_is_bound_is_offered_by_no_page_from_then_on(app: RunningApp)
     assert sold[0] not in [item["id"] for item in (await app.search({"limit": 100, "cursor": "*"})).json()["gear"]]
 
 
-async def test_a_cursor_goes_on_where_pages_end(app: RunningApp, tmp_path: Path) -> None:
+async def test_a_cursor_goes_on_where_pages_end(app: RunningApp) -> None:
     """Pages reach the first 10,000 hits, a cursor the very last."""
     many = [{"id": number, "name": f"Sticker | {number % 97}", "price": number % 31} for number in range(12_000)]
-    load_items(app.settings, many, tmp_path)
+    put_index(app.settings, CS2, many)
     error_of(await app.search({"page": 101, "limit": 100}), "page_window_exceeded")
     found, totals = await ids(app.search, {"limit": 100})
     assert totals == {12_000}

@@ -18,9 +18,9 @@ from api.search.schemas.search import SearchBody
 from api.settings import Settings
 from mappings.connection import connect_async
 from mappings.platforms import read_platforms
+from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import settings_for
 from tests.support.exact_json import dumps
-from tests.support.load import load_items
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
@@ -42,7 +42,7 @@ ITEMS: list[dict[str, Any]] = [
 def loaded(opensearch_url: str, index_prefix: str, tmp_path: Any) -> Settings:
     """Settings of an index with these items."""
     found = settings_for(opensearch_url, index_prefix, tmp_path)
-    load_items(found, ITEMS, tmp_path)
+    put_index(found, CS2, ITEMS)
     return found
 
 
@@ -95,10 +95,10 @@ def test_an_item_that_was_never_loaded_is_not_indexed(loaded: Settings) -> None:
 
 
 def test_an_item_of_a_generation_that_does_not_serve_is_distinguished_from_one_that_is_nowhere(
-    loaded: Settings, tmp_path: Any
+    loaded: Settings,
 ) -> None:
     before = explained(loaded, 8, {})["index"]
-    load_items(loaded, ITEMS[:-1], tmp_path)
+    put_index(loaded, CS2, ITEMS[:-1])
     report = explained(loaded, 8, {})
     assert report["reasons"] == ["other_generation"]
     assert before in report["sentences"][0]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import serving, settings_for
 from tests.support.exact_json import dumps, loads
-from tests.support.load import load_items
 from tests.support.search.fixtures import SearchedItems
 
 FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.json"))
@@ -22,7 +22,7 @@ def test_scenario(file: Path, opensearch_url: str, index_prefix: str, tmp_path: 
     random.Random(file.stem).shuffle(items)  # no answer may depend on the order of the source
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     with serving(settings) as client:
-        load_items(settings, items, tmp_path)
+        put_index(settings, CS2, items)
         searched = SearchedItems(items, {}, client)
         for step in scenario["steps"]:
             if "typed" in step:

@@ -19,12 +19,11 @@ from mappings.connection import connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import read_platforms
-from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.envelope import fields_of
 from tests.support.api.waiting import until
 from tests.support.app import running, serving, settings_for
 from tests.support.indices import drop_indices
-from tests.support.load import load_items
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search.items import make_items
 from tests.support.search.suggest_oracle import expected, told
@@ -62,7 +61,7 @@ def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     made = settings_for(opensearch_url, "tsuggest", folder)
     with serving(made) as served:
         try:
-            load_items(made, ITEMS, folder)
+            put_index(made, CS2, ITEMS)
             yield served
         finally:
             drop_indices(opensearch_url, "tsuggest")

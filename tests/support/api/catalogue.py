@@ -12,13 +12,15 @@ from indexer.engine.bulk import index_lines
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
-from mappings.platforms import Platform
+from mappings.platforms import Platform, read_platforms
+
+(CS2,) = read_platforms()
 
 
 def put_index(
     settings: SearchSettings, platform: Platform, items: Iterable[dict[str, Any]], made_at: datetime | None = None
 ) -> str:
-    """Makes an index of these items behind the platform's alias and returns its name."""
+    """Makes an index of these items, which serves from now on instead of an older one, and returns its name."""
     definition = read_definition()
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
@@ -32,7 +34,8 @@ def put_index(
         if lines:
             done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
             assert not done["errors"], done
-        client.indices.put_alias(index=index, name=alias)
+        older = {"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}}
+        client.indices.update_aliases(body={"actions": [older, {"add": {"index": index, "alias": alias}}]})
     finally:
         client.close()
     return index

@@ -29,6 +29,7 @@ class FileServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
 
             def do_GET(self) -> None:
                 place.asked.append({name.lower(): value for name, value in self.headers.items()})

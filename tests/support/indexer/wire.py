@@ -47,6 +47,7 @@ class Wire:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
 
             def _serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))

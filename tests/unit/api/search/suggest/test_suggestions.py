@@ -62,8 +62,10 @@ def test_a_typed_text_matches_a_value(typed: str, value: str, strictly: bool, fu
     ],
 )
 def test_slang_is_matched_by_the_names_that_it_stands_for(typed: str, value: str, matches: bool) -> None:
-    vocabularies = tuple(platform.language for platform in read_platforms())
-    assert PrefixQuery(typed, vocabularies).matches(value, fuzzy=False) is matches
+    assert PrefixQuery(typed, VOCABULARIES).matches(value, fuzzy=False) is matches
+
+
+VOCABULARIES = tuple(platform.language for platform in read_platforms())
 
 
 @given(
@@ -71,7 +73,7 @@ def test_slang_is_matched_by_the_names_that_it_stands_for(typed: str, value: str
 )
 def test_any_text_is_asked_for_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
-    typed = PrefixQuery(text, tuple(platform.language for platform in read_platforms()))
+    typed = PrefixQuery(text, VOCABULARIES)
     for query in suggestion_queries(typed, 8, fuzzy=True):
         assert len(list(leaves(suggestion_request(query)["query"]))) < 1000
 
