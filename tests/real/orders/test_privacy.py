@@ -46,7 +46,7 @@ async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Setti
         await client.post("/v1/gear", json=EVERYTHING)
         await client.get(f"/v1/orders/{order['id']}")
         await migrated(settings.database_url)
-    written = running.written.read_text(encoding="utf-8")
+    written = running.process.written.read_text(encoding="utf-8")
     assert written.count("/v1/gear") > 5
     links = EVERYTHING["additionalFields"]
     # the host of a callback is logged with each attempt, its address is not

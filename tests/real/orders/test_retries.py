@@ -1,6 +1,7 @@
 """Retries: however often a call is made, whatever happens in between, there is one order and one answer."""
 
 import asyncio
+import signal
 import sqlite3
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -13,7 +14,8 @@ from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.app import new_token
 from tests.support.orders.calls import LEAST, count, is_replay_of, send
-from tests.support.orders.processes import DIE_AFTER_THE_COMMIT, worker
+from tests.support.orders.dying_server import serve_and_die
+from tests.support.orders.processes import worker
 from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
@@ -52,7 +54,7 @@ async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_
 ) -> None:
     await migrated(settings.database_url)
     token = await new_token(settings.database_url, "order", "search")
-    async with worker(settings, tmp_path, token, DIE_AFTER_THE_COMMIT) as dying:
+    async with worker(settings, tmp_path, token, program=serve_and_die) as dying:
         with pytest.raises(httpx.TransportError):
             await send(dying.client, key)
         assert await dying.process.wait() == -9
@@ -204,7 +206,8 @@ async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) 
             running = await stack.enter_async_context(worker(settings, tmp_path, token))
             answers.append(await send(running.client))
             if ending == "kill":
-                await running.kill()
+                running.process.send_signal(signal.SIGKILL)
+                await running.process.wait()
     assert all(is_replay_of(answer, answers[0]) for answer in answers[1:])
 
 

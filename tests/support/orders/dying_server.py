@@ -1,4 +1,4 @@
-"""A worker process for the tests: it serves, and kills itself between the commit of an order and the answer to it."""
+"""A server that kills its process between the commit of an order and the answer to it."""
 
 import os
 import signal
@@ -28,7 +28,8 @@ class DiesBeforeTheAnswer:
         await self.app(scope, receive, send_or_die)
 
 
-if __name__ == "__main__":
+def serve_and_die(_command: str) -> None:
+    """In the place of `gear-api serve`."""
     settings = Settings()
     app = DiesBeforeTheAnswer(create_app(settings))
     uvicorn.run(app, port=settings.api_port, http=GearProtocol, log_config=None, access_log=False)

@@ -1,0 +1,94 @@
+"""Processes of our commands, forked from one that has imported the service: else most of a test's time is imports."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from api.cli.main import main
+
+_FORKS: Final = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["api.app", "tests.support.processes", "uvicorn.loops.auto"])
+START_SECONDS: Final = 60.0  # of a busy machine
+
+
+class Command:
+    """A command that runs in a process of its own, and the file that it writes to."""
+
+    def __init__(self, process: BaseProcess, written: Path) -> None:
+        self._process = process
+        self.written = written
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs, the negative signal where one ended it."""
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Sends it a signal."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self._process.sentinel, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(self._process.sentinel)
+        assert self.exit_code is not None
+        return self.exit_code
+
+    async def until_it_serves(self, client: httpx.AsyncClient) -> None:
+        """Waits until requests to the client's address are answered."""
+        async with asyncio.timeout(START_SECONDS):
+            while self.exit_code is None:
+                try:
+                    if (await client.get("/health/live")).status_code == 200:
+                        return
+                except httpx.TransportError:
+                    await asyncio.sleep(0.02)
+        raise AssertionError(self.written.read_text(encoding="utf-8"))
+
+
+def gear_api(*arguments: str) -> None:
+    """`gear-api` with these arguments."""
+    main(arguments, prog_name="gear-api")
+
+
+@asynccontextmanager
+async def command(
+    folder: Path, variables: Mapping[str, str], *arguments: str, program: Callable[..., None] = gear_api
+) -> AsyncIterator[Command]:
+    """A command with these variables in its environment, in a folder without a `.env`; killed at the end."""
+    written = folder / f"{'-'.join((program.__name__, *arguments))}-{os.urandom(4).hex()}.log"
+    process = _FORKS.Process(target=_run, args=(program, arguments, {**os.environ, **variables}, folder, written))
+    process.start()
+    started = Command(process, written)
+    try:
+        yield started
+    finally:
+        if started.exit_code is None:
+            process.kill()
+        await started.wait()
+
+
+def _run(
+    program: Callable[..., None], arguments: tuple[str, ...], environment: dict[str, str], folder: Path, written: Path
+) -> None:
+    """Makes the forked process what a shell would have started."""
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    with written.open("ab") as log:
+        for output in (1, 2):
+            os.dup2(log.fileno(), output)
+    program(*arguments)
