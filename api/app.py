@@ -20,6 +20,7 @@ import api.platforms.routes
 import api.search.routes
 from api import logs
 from api.http.connections import ConnectionLimit
+from api.http.cors import TokenCors
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.metrics import RequestMetrics
@@ -78,6 +79,7 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     )
     app.state.metrics = RequestMetrics(settings)
     app.state.body_seconds = body_seconds
+    app.add_middleware(TokenCors)
     app.add_middleware(QuotaHeaders)
     app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
@@ -110,6 +112,7 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
         index_sync = IndexSync(store, services.engine.update_availability)
         woken.append(await stack.enter_async_context(running(index_sync.worker)))
         await stack.enter_async_context(running(retention(store, settings, wake_workers)))
+        await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
         if settings.deliver_callbacks:
             dispatcher = await stack.enter_async_context(dispatching(store, services.platforms, settings))

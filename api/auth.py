@@ -9,23 +9,38 @@ from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from api.errors import ApiError
+from api.http.cors import ORIGIN_KEY
 from api.http.request_id import SENDER_KEY
 from api.rate_limits.limits import RateLimits
 from api.token_cache import TokenCache
-from store.auth.tokens import Token
+from store.auth.tokens import MAX_ORIGIN_CHARACTERS, Token
 
 # What goes on without the store, with the tokens that it confirmed before.
 STORELESS_SCOPES = frozenset({"search", "metrics"})
 
 
-async def valid_token(cache: TokenCache, plaintext: str, *, stale: bool = False) -> Token:
-    """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, and StoreUnavailable."""
+async def valid_token(request: Request, cache: TokenCache, plaintext: str, *, stale: bool = False) -> Token:
+    """The valid token of this text, as `TokenCache.find`; raises ApiError `unauthorized`, `forbidden` for a web page
+    that the token is not for, and StoreUnavailable.
+    """
     token = await cache.find(plaintext, stale=stale)
     if token is None:
         raise ApiError("unauthorized", "the token is not known")
-    if not token.usable(datetime.now(UTC)):
+    _check_origin(request, token)
+    now = datetime.now(UTC)
+    if not token.usable(now):
         raise ApiError("unauthorized", "the token has been revoked or has expired")
+    cache.add_use(token, now)
     return token
+
+
+def _check_origin(request: Request, token: Token) -> None:
+    origin = request.headers.get("origin")
+    if origin is None or not token.origins:
+        return
+    if origin not in token.origins:
+        raise ApiError("forbidden", f"the token does not have the origin {origin[:MAX_ORIGIN_CHARACTERS]!r}")
+    request.scope[ORIGIN_KEY] = origin  # so that the page may read a 401, too
 
 
 class Needs(HTTPBearer):
@@ -55,12 +70,14 @@ class Needs(HTTPBearer):
 
 
 async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *, stale: bool) -> Token:
-    """The valid token of this text, charged whatever it may do; the address is charged where there is none."""
+    """The valid token of this text, charged whatever it may do; the address is charged where there is none, and where
+    it is used by another web page: that costs the token's own pages nothing.
+    """
     cache: TokenCache = request.app.state.services.token_cache
     if not cache.knows(plaintext):  # one that was found before is worth looking up again
         await limits.check_address(request.scope)
     try:
-        token = await valid_token(cache, plaintext, stale=stale)
+        token = await valid_token(request, cache, plaintext, stale=stale)
     except ApiError:
         await limits.charge_address(request.scope)
         raise

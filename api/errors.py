@@ -10,7 +10,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "bad_request": (400, "malformed or truncated HTTP request"),
     "invalid_json": (400, "the body is not valid JSON"),
     "unauthorized": (401, "a valid bearer token is needed"),
-    "forbidden": (403, "the token does not have the scope that this operation needs"),
+    "forbidden": (403, "the token does not have the scope that this operation needs, or the origin of the web page"),
     "not_found": (404, "there is nothing at this address"),
     "item_not_found": (404, "no item has this id"),
     "order_not_found": (404, "no order of yours has this id"),

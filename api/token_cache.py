@@ -1,10 +1,11 @@
-"""Caches the tokens that the store has confirmed, and serves them stale while the store is away."""
+"""Caches the tokens that the store has confirmed, serves them stale while the store is away, and records their use."""
 
 import asyncio
 import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from datetime import datetime
 
 from cachetools import TTLCache
 
@@ -22,6 +23,7 @@ STALE_SECONDS = 600.0
 LOOKUP_SECONDS = 0.25
 CAPACITY = 10_000
 UNKNOWN_SECONDS = 2.0  # a text that was no token is not looked up again for so long
+USES_SECONDS = 120.0  # between two writes of when tokens were used last
 
 
 @dataclass
@@ -50,6 +52,7 @@ class TokenCache:
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()  # the last confirmed last
         self._unknown: TTLCache[bytes, None] = TTLCache(CAPACITY, UNKNOWN_SECONDS)
         self._last_confirmed_at = -stale_seconds
+        self._uses: dict[str, datetime] = {}  # not written yet, by the token's id
 
     def knows(self, plaintext: str) -> bool:
         """Whether a token of this text was found before."""
@@ -74,6 +77,22 @@ class TokenCache:
     def serves_without_store(self) -> bool:
         """Whether any token would work without the store."""
         return time.monotonic() - self._last_confirmed_at < self._stale_seconds
+
+    def add_use(self, token: Token, now: datetime) -> None:
+        """Remembers that the token was used."""
+        self._uses[token.id] = now
+
+    async def record_uses(self) -> float:
+        """Writes when tokens were used last; returns the seconds until the next time. Raises StoreUnavailable."""
+        uses, self._uses = self._uses, {}
+        if uses:
+            try:
+                async with self._store.transaction() as connection:
+                    await tokens.record_uses(connection, uses)
+            except StoreUnavailable:
+                self._uses = uses | self._uses
+                raise
+        return USES_SECONDS
 
     async def _refreshed(self, entry: _Entry, key: bytes, plaintext: str) -> Token | None:
         """The store's word on a known token where it comes in time, else the one before; one lookup at a time."""

@@ -5,6 +5,7 @@ Alembic runs without an alembic.ini: the migrations lie beside this file, so an 
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +17,12 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store import audit
 from store.connection.address import database_address
 from store.connection.drivers import Timeouts, make_engine
 from store.connection.errors import ConstraintBroken, UnknownRevision, mapped_errors
 from store.connection.sqlite import BEGIN_WRITING
+from store.records import Actor
 
 MIGRATION_TIMEOUTS: Final = Timeouts(connect=10.0, lock=60.0, statement=600.0)
 """Seconds. A migration may wait for another one, and may rewrite a large table."""
@@ -35,12 +38,13 @@ def head() -> str:
     return revision
 
 
-async def upgrade(url: str, revision: str = "head") -> None:
-    """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done.
+async def upgrade(url: str, revision: str = "head", *, actor: Actor | None = None) -> None:
+    """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done. What an
+    actor has changed is in the audit.
 
     Raises StoreUnavailable, and UnknownRevision where a newer version of the code has been here.
     """
-    await _run(url, revision, command.upgrade)
+    await _run(url, revision, command.upgrade, actor)
 
 
 async def downgrade(url: str, revision: str) -> None:
@@ -54,19 +58,24 @@ async def current(url: str) -> str | None:
         return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
 
 
-async def _run(url: str, revision: str, step: Callable[[Config, str], None]) -> None:
-    def migrate(connection: Connection) -> None:
+async def _run(url: str, revision: str, step: Callable[[Config, str], None], actor: Actor | None = None) -> None:
+    def migrate(connection: Connection) -> tuple[str | None, str | None]:
+        """Returns the revisions before and after."""
         config = _config()
         _check_known(config, revision)
-        _check_known(config, MigrationContext.configure(connection).get_current_revision() or "base")
+        before = MigrationContext.configure(connection).get_current_revision()
+        _check_known(config, before or "base")
         config.attributes["connection"] = connection
         step(config, revision)
+        return before, MigrationContext.configure(connection).get_current_revision()
 
     async with _opened(url, BEGIN_WRITING) as connection:
         postgres = connection.dialect.name == "postgresql"
         if postgres:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        await connection.run_sync(migrate)
+        before, after = await connection.run_sync(migrate)
+        if actor is not None and before != after:
+            await audit.record(connection, actor, "database.migrate", str(after), datetime.now(UTC), {"from": before})
         if not postgres:
             await _check_references(connection)
 

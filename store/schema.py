@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0014"
+REVISION: Final = "0015"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -49,6 +49,9 @@ PERSONAL: Final = text(f"email <> '' AND {_IS_ENDED}")
 """An ended order that still says who the buyer is (store.orders.privacy)."""
 TO_FORGET: Final = text(f"forget AND {_IS_ENDED}")
 """One of these whose buyer is to be forgotten without waiting."""
+
+REFUSED: Final = text("refusals > 0 AND response IS NULL")
+"""An idempotency key of which every request was refused so far."""
 
 UNDELIVERED: Final = text("state IN ('created', 'processing')")
 """An order whose item is reserved and was not handed over yet: what quotas count (store.orders.quotas)."""
@@ -96,6 +99,10 @@ tokens = Table(
     Column("callbacks_failed", BigInteger, nullable=False, server_default="0"),  # how many were given up
     Column("max_active", Integer, nullable=False, server_default="1000"),  # undelivered orders at once
     Column("max_active_per_account", Integer),
+    Column("rate_limit", Integer),  # instead of that of all tokens
+    Column("filters", Text),  # a JSON object, as `filters` of a search: forced on all that the token reads
+    Column("origins", Text),  # of web pages that may use it, separated by one space
+    Column("last_used_at", Instant),  # coarse
     PrimaryKeyConstraint("id", name="tokens_pk"),
     UniqueConstraint("sha256", name="tokens_sha256"),
 )
@@ -227,6 +234,7 @@ idempotency_keys = Table(
     PrimaryKeyConstraint("token_id", "key", name="idempotency_keys_pk"),
 )
 Index("idempotency_keys_in_time", idempotency_keys.c.created_at)
+Index("idempotency_keys_refused", idempotency_keys.c.created_at, sqlite_where=REFUSED, postgresql_where=REFUSED)
 Index("idempotency_keys_of_order", idempotency_keys.c.order_id)
 
 # What sandbox orders are still to go through by themselves.

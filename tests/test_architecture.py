@@ -75,7 +75,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "search": ({"engine", "http"}, "a search knows no order: what is bound is in the index"),
         "orders": ({"engine", "http"}, "an order knows no search: it reads its one item by itself"),
         "platforms": (
-            {"engine", "http", "search", "orders"},
+            {"engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of both, and neither knows that page",
         ),
         "cli": ({"engine", "http", "search", "orders", "platforms"}, "commands call the service, not the reverse"),

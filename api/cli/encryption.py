@@ -2,10 +2,11 @@
 
 import json
 import time
+from datetime import UTC, datetime
 
 import click
 
-from api.cli.context import AS_JSON, checked, opened_store, run_now
+from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now
 
 BATCH = 200  # rows in one transaction
 
@@ -53,9 +54,10 @@ def rotate(as_json: bool) -> None:
 
 async def _rotate() -> dict[str, int]:
     from api.background import give_way
-    from store import reencryption
+    from store import audit, reencryption
 
     counts = {table.name: 0 for table in reencryption.TABLES}
+    recorded = False
     async with opened_store() as store:
         for table in reencryption.TABLES:
             after: str | None = ""
@@ -63,6 +65,10 @@ async def _rotate() -> dict[str, int]:
                 async with store.transaction() as connection:
                     started = time.monotonic()
                     count, after = await reencryption.reencrypt(connection, table, after, BATCH)
+                    if count and not recorded:  # with the first of its changes
+                        now = datetime.now(UTC)
+                        await audit.record(connection, command_actor(), "encryption.rotate", "database", now)
+                recorded = recorded or count > 0
                 counts[table.name] += count
                 await give_way(started)
         await store.empty_journal()  # it holds what was not encrypted

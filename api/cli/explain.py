@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from api.cli.context import checked, opened_store, run_now, token_named
+
 if TYPE_CHECKING:
     from api.errors import ApiError
     from api.search.explain.explain import Explanation
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
+    from store.auth.tokens import Token
 
 TIMEOUT_SECONDS = 30.0  # of one call to the engine
 
@@ -19,8 +22,9 @@ TIMEOUT_SECONDS = 30.0  # of one call to the engine
 @click.option(
     "--platform", metavar="ID", help="The item's platform, by id or slug.  [default: the body's, or the only one]"
 )
+@click.option("--token", "id_or_name", help="Explain the answer to this token, which may force filters.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, also on failure.")
-def explain(number: int, body: str, *, platform: str | None, as_json: bool) -> None:
+def explain(number: int, body: str, *, platform: str | None, id_or_name: str | None, as_json: bool) -> None:
     """Explain why an item is or is not in a search's answer.
 
     BODY is the search as it was sent to POST /v1/gear/search, or `-` for stdin. The engine evaluates every condition
@@ -32,7 +36,8 @@ def explain(number: int, body: str, *, platform: str | None, as_json: bool) -> N
     import json
 
     try:
-        explanation = _explanation(number, body, platform)
+        token = None if id_or_name is None else run_now(_token(id_or_name))
+        explanation = _explanation(number, body, platform, token)
     except click.ClickException as error:
         if as_json:
             click.echo(json.dumps({"id": number, "error": error.message}))
@@ -52,14 +57,18 @@ def report(explanation: "Explanation") -> str:
     return "\n".join([*lines, *explanation.sentences])
 
 
-def _explanation(number: int, body: str, reference: str | None) -> "Explanation":
+async def _token(id_or_name: str) -> "Token":
+    async with opened_store() as store:
+        return await token_named(store, id_or_name)
+
+
+def _explanation(number: int, body: str, reference: str | None, token: "Token | None") -> "Explanation":
     """Everything up to the report; raises ClickException with what to do next."""
     import asyncio
     import sys
 
     from opensearchpy.exceptions import OpenSearchException
 
-    from api.cli.context import checked
     from api.errors import ApiError
     from mappings.connection import SearchSettings
     from mappings.engine_errors import describe_error, redacted_address
@@ -69,7 +78,7 @@ def _explanation(number: int, body: str, reference: str | None) -> "Explanation"
     platforms = checked(lambda: read_platforms(settings.platform_files))
     text = sys.stdin.read() if body == "-" else body
     try:
-        return asyncio.run(_explain(settings, platforms, number, text, reference))
+        return asyncio.run(_explain(settings, platforms, number, text, reference, token))
     except OpenSearchException as error:
         raise click.ClickException(describe_error(error, redacted_address(settings))) from error
     except ApiError as error:
@@ -86,19 +95,26 @@ def _error_text(error: "ApiError") -> str:
 
 
 async def _explain(
-    settings: "SearchSettings", platforms: "Platforms", number: int, text: str, reference: str | None
+    settings: "SearchSettings",
+    platforms: "Platforms",
+    number: int,
+    text: str,
+    reference: str | None,
+    token: "Token | None",
 ) -> "Explanation":
     from api.engine.client import Engine
-    from api.http.json_body import checked, parse
+    from api.http import json_body
     from api.search.explain.explain import Explainer
+    from api.search.forced_filters import forced_filters
     from api.search.schemas.search import SearchBody
     from mappings.connection import connect_async
 
-    body = checked(SearchBody, parse(text.encode("utf-8", "surrogateescape")))
+    body = json_body.checked(SearchBody, json_body.parse(text.encode("utf-8", "surrogateescape")))
+    forced = None if token is None else forced_filters(token)
     platform = _platform(platforms, reference, body.platform)
     engine, client = Engine(settings, TIMEOUT_SECONDS), connect_async(settings, timeout=TIMEOUT_SECONDS)
     try:
-        return await Explainer(engine, client, settings, platforms).explain(platform, number, body)
+        return await Explainer(engine, client, settings, platforms).explain(platform, number, body, forced)
     finally:
         await client.close()
         await engine.close()

@@ -9,7 +9,7 @@ import click
 
 from api.cli.audit import audit
 from api.cli.callbacks import deliver, webhook
-from api.cli.context import AS_JSON, checked, run_now
+from api.cli.context import AS_JSON, checked, command_actor, run_now
 from api.cli.doctor import PRODUCTION, check_settings, doctor
 from api.cli.encryption import encryption
 from api.cli.explain import explain
@@ -87,7 +87,7 @@ def migrate(as_json: bool) -> None:
     from store.connection.settings import StoreSettings
 
     settings = checked(StoreSettings)
-    run_now(migration.upgrade(settings.database_url))
+    run_now(migration.upgrade(settings.database_url, actor=command_actor()))
     click.echo(f"the schema is at {migration.head()}", err=True)
     if as_json:
         click.echo(json.dumps({"revision": migration.head()}))

@@ -24,6 +24,42 @@ MAX_ACTIVE_PER_ACCOUNT = click.option(
 )
 
 
+RATE_LIMIT = click.option(
+    "--rate-limit",
+    type=click.IntRange(1, 1_000_000),
+    help="What its requests may cost, in the time of GEAR_RATE_LIMIT; default: as all tokens.",
+)
+
+
+def _filters(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Checks the filters as a search does; raises BadParameter."""
+    if value is None:
+        return None
+    from api.errors import ApiError
+    from api.search.forced_filters import read_filters
+    from api.search.query.request import filter_clauses
+
+    try:
+        clauses = filter_clauses(read_filters(value), minor_digits=2)
+    except ApiError as error:
+        details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
+        raise click.BadParameter(details or error.message) from None
+    if not clauses:
+        message = "it filters nothing"
+        raise click.BadParameter(message)
+    return value.strip()
+
+
+def _origins(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    from store.auth.tokens import check_origins
+
+    try:
+        check_origins(values)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    return values
+
+
 @click.group()
 def token() -> None:
     """Create, list, limit and revoke bearer tokens.
@@ -39,6 +75,22 @@ def token() -> None:
 @click.option("--expires", callback=duration, help="How long it is valid, such as 90d; default: for ever.")
 @MAX_ACTIVE
 @MAX_ACTIVE_PER_ACCOUNT
+@RATE_LIMIT
+@click.option(
+    "--filter",
+    "filters",
+    callback=_filters,
+    metavar="JSON",
+    help="`filters` of a search, forced on all that it reads; only with the scope search alone.",
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    callback=_origins,
+    metavar="URL",
+    help="Web pages that may use it, such as https://shop.example; repeat for more. Pages of others are refused.",
+)
 @AS_JSON
 def create_token(
     name: str,
@@ -47,6 +99,9 @@ def create_token(
     expires: timedelta | None,
     max_active: int,
     max_active_per_account: int | None,
+    rate_limit: int | None,
+    filters: str | None,
+    origins: tuple[str, ...],
     as_json: bool,
 ) -> None:  # click passes flags by name
     """Create a token and print its two secrets, which are shown only once.
@@ -70,6 +125,9 @@ def create_token(
                 now,
                 max_active=max_active,
                 max_active_per_account=max_active_per_account,
+                rate_limit=rate_limit,
+                filters=filters,
+                origins=origins,
             )
             details = _describe(created.token)
             await audit.record(connection, command_actor(), "token.create", created.token.id, now, details)
@@ -86,7 +144,8 @@ def create_token(
         click.echo(json.dumps(shown))
         return
     for key, value in shown.items():
-        click.echo(f"{key}: {' '.join(value) if isinstance(value, list) else value}")
+        text = " ".join(value) if isinstance(value, list) else json.dumps(value) if isinstance(value, dict) else value
+        click.echo(f"{key}: {text}")
     click.echo("keep both secrets: they are not shown again", err=True)
 
 
@@ -109,35 +168,40 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
         return
     for entry in shown:
         state = "revoked" if entry["revokedAt"] else f"expires {entry['expiresAt'] or 'never'}"
-        click.echo(f"{entry['id']}  {entry['name']}  {' '.join(entry['scopes'])}  {state}")
+        used = f"used {entry['lastUsedAt'] or 'never'}"
+        limits = [f"{name} {text}" for name, text in _restrictions(entry).items()]
+        click.echo("  ".join([entry["id"], entry["name"], " ".join(entry["scopes"]), state, used, *limits]))
 
 
 @token.command("limit")
 @click.argument("token_id_or_name")
 @MAX_ACTIVE
 @MAX_ACTIVE_PER_ACCOUNT
+@RATE_LIMIT
 @AS_JSON
-def limit_token(token_id_or_name: str, max_active: int, max_active_per_account: int | None, as_json: bool) -> None:
-    """Set both quotas of a token's orders; what it has ordered already stays.
+def limit_token(
+    token_id_or_name: str, max_active: int, max_active_per_account: int | None, rate_limit: int | None, as_json: bool
+) -> None:
+    """Set all limits of a token, those that are left out to their defaults; what it has ordered already stays.
 
-    Example: gear-api token limit shop --max-active 5000 --max-active-per-account 20
+    Example: gear-api token limit shop --max-active 5000 --max-active-per-account 20 --rate-limit 500
     """
     from store import audit
     from store.auth import tokens
 
+    limits = {"maxActive": max_active, "maxActivePerAccount": max_active_per_account, "rateLimit": rate_limit}
+
     async def change() -> str | None:
         async with opened_store() as store, store.transaction() as connection:
-            token_id = await tokens.limit(connection, token_id_or_name, max_active, max_active_per_account)
+            token_id = await tokens.limit(connection, token_id_or_name, max_active, max_active_per_account, rate_limit)
             if token_id is not None:
-                details = {"maxActive": max_active, "maxActivePerAccount": max_active_per_account}
-                await audit.record(connection, command_actor(), "token.limit", token_id, datetime.now(UTC), details)
+                await audit.record(connection, command_actor(), "token.limit", token_id, datetime.now(UTC), limits)
             return token_id
 
     token_id = run_now(change())
     if token_id is None:
         raise _unknown(token_id_or_name)
-    shown = {"id": token_id, "maxActive": max_active, "maxActivePerAccount": max_active_per_account}
-    click.echo(json.dumps(shown) if as_json else f"{token_id}: at most {max_active} active orders")
+    click.echo(json.dumps({"id": token_id, **limits}) if as_json else f"{token_id}: at most {max_active} active orders")
 
 
 @token.command("revoke")
@@ -174,6 +238,16 @@ def _unknown(token_id_or_name: str) -> click.ClickException:
     return click.ClickException(f"no usable token has the id or name {token_id_or_name!r}; see gear-api token list")
 
 
+def _restrictions(entry: dict[str, Any]) -> dict[str, str]:
+    """What a described token is restricted to, for people."""
+    shown = {
+        "rate limit": entry["rateLimit"] and str(entry["rateLimit"]),
+        "filter": entry["filters"] and json.dumps(entry["filters"], ensure_ascii=False),
+        "origins": " ".join(entry["origins"]),
+    }
+    return {name: text for name, text in shown.items() if text}
+
+
 def _describe(token: "Token") -> dict[str, Any]:
     def timestamp(at: datetime | None) -> str | None:
         return None if at is None else at.isoformat()
@@ -187,4 +261,8 @@ def _describe(token: "Token") -> dict[str, Any]:
         "revokedAt": timestamp(token.revoked_at),
         "maxActive": token.max_active,
         "maxActivePerAccount": token.max_active_per_account,
+        "rateLimit": token.rate_limit,
+        "filters": None if token.filters is None else json.loads(token.filters),
+        "origins": list(token.origins),
+        "lastUsedAt": timestamp(token.last_used_at),
     }

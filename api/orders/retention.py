@@ -15,6 +15,8 @@ from store.orders import batches, idempotency, privacy
 
 KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
+REFUSAL_RETENTION: Final = timedelta(minutes=10)
+"""A refusal ends requests with its key that began before it: those end within a minute by themselves."""
 INTERVAL_SECONDS: Final = 60.0
 MIN_INTERVAL_SECONDS: Final = 1.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
@@ -43,12 +45,13 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
     """Erases one batch; returns the seconds until the next, 0 where the batch was full."""
     async with store.transaction() as connection:
         keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
+        refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
         erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
         if personal_data_days is not None:
             before = now - timedelta(days=personal_data_days)
             erased.append(await privacy.erase_older(connection, before, ORDERS_BATCH))
     await store.empty_journal(erased=any(erased))
-    return 0.0 if keys == BATCH or ORDERS_BATCH in erased else INTERVAL_SECONDS
+    return 0.0 if BATCH in (keys, refused) or ORDERS_BATCH in erased else INTERVAL_SECONDS
 
 
 @dataclass

@@ -7,6 +7,7 @@ from api.http.json_body import MAX_BODY_BYTES
 from api.http.protocol import MAX_TARGET_BYTES
 from api.orders import schemas as orders
 from api.orders.placing.idempotency import MAX_KEY_CHARACTERS
+from api.rate_limits.limits import rate_of
 from api.search import costs
 from api.search.pagination.point_in_time import KEEP_SECONDS, MAX_AGE_SECONDS
 from api.search.schemas.facets import MAX_VALUES
@@ -23,6 +24,7 @@ from api.search.schemas.values import MAX_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, SORTS, Filter, Kind
 from mappings.money import MAX_PRICE
+from store.auth.tokens import Token
 
 _KINDS = {
     Kind.FOLDED: "values",
@@ -38,8 +40,8 @@ def filter_entry(row: Filter) -> dict[str, Any]:
     return {"name": row.name, "kind": _KINDS[row.kind], **_bounds(row), "facet": row.facet}
 
 
-def limits(settings: Settings) -> dict[str, Any]:
-    """The sorts, the limits and the error codes of all operations."""
+def limits(settings: Settings, token: Token) -> dict[str, Any]:
+    """The sorts, the limits and the error codes of all operations, as they are for this token."""
     return {
         "sorts": [sort.name for sort in SORTS],
         "limits": {
@@ -62,7 +64,7 @@ def limits(settings: Settings) -> dict[str, Any]:
             "attributionCharacters": orders.MAX_ATTRIBUTION_CHARACTERS,
             "urlCharacters": orders.MAX_URL_CHARACTERS,
             "idempotencyKeyCharacters": MAX_KEY_CHARACTERS,
-            "requestRate": settings.rate_limit or None,
+            "requestRate": rate_of(token, settings.rate_limit) or None,
             "addressRequestRate": settings.address_rate_limit or None,
             "searchesUnderWay": settings.max_searches_per_token,
             "pageCost": costs.PAGE,

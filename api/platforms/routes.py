@@ -14,10 +14,13 @@ from api.http.openapi import answers
 from api.http.query_params import only_query
 from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
+from api.search.context import forced_clauses
+from api.search.forced_filters import forced_filters
 from api.search.query.clauses import OFFERED
 from api.services import Services, services_of
 from mappings.fields import FILTERS
 from mappings.platforms import Platform
+from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
 
@@ -45,25 +48,26 @@ async def get_platforms(
     platforms = list(services.platforms)
     indexed_at = await services.engine.indexed_at(platforms)
     entries = await asyncio.gather(
-        *(_entry(services.engine, platform, indexed_at.get(platform.id)) for platform in platforms)
+        *(_entry(services.engine, platform, indexed_at.get(platform.id), token) for platform in platforms)
     )
-    content = orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings)})
+    content = orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings, token)})
     return Response(content, media_type="application/json")
 
 
-async def _entry(engine: Engine, platform: Platform, indexed_at: datetime | None) -> dict[str, Any]:
+async def _entry(engine: Engine, platform: Platform, indexed_at: datetime | None, token: Token) -> dict[str, Any]:
     return {
         "id": platform.id,
         "slug": platform.slug,
         "name": platform.name,
         "currency": platform.currency,
-        "items": 0 if indexed_at is None else await _items(engine, platform),
+        "items": 0 if indexed_at is None else await _items(engine, platform, token),
         "indexedAt": None if indexed_at is None else indexed_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         "filters": [filter_entry(row) for row in FILTERS],
     }
 
 
-async def _items(engine: Engine, platform: Platform) -> int:
-    """How many items are on offer."""
-    request = {"size": 0, "track_total_hits": True, "query": {"bool": {"filter": [OFFERED]}}}
+async def _items(engine: Engine, platform: Platform, token: Token) -> int:
+    """How many items are on offer to the token."""
+    query = {"bool": {"filter": [OFFERED, *forced_clauses(forced_filters(token), [platform])]}}
+    request = {"size": 0, "track_total_hits": True, "query": query}
     return total_of(await engine.search([platform], request))

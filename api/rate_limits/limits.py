@@ -1,10 +1,11 @@
 """Charges requests to their token or, without a valid one, to the address they come from."""
 
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 
 from limits import RateLimitItem
 from limits import parse as parse_rate_limit
@@ -25,7 +26,7 @@ class RateLimits:
 
     def __init__(self, settings: Settings, on_failure: Callable[[], None]) -> None:
         self._counter = WindowCounter(settings.rate_limit_storage, on_failure)
-        self._by_token = _parsed(settings.rate_limit)
+        self._of_tokens = settings.rate_limit
         self._by_address = _parsed(settings.address_rate_limit)
         self._max_searches = settings.max_searches_per_token
         self._searches: Counter[str] = Counter()  # under way, by token
@@ -36,8 +37,9 @@ class RateLimits:
 
     async def charge_token(self, scope: Scope, token: Token, cost: int = 1) -> None:
         """Charges a request to its token; raises ApiError `rate_limited`."""
-        if self._by_token is not None and cost:
-            quota = await self._counter.charge(self._by_token, f"token:{token.id}", cost)
+        limit = _parsed(rate_of(token, self._of_tokens))
+        if limit is not None and cost:
+            quota = await self._counter.charge(limit, f"token:{token.id}", cost)
             _require(scope, quota, "with this token", cost)
 
     async def charge_address(self, scope: Scope) -> None:
@@ -116,5 +118,11 @@ def _require(scope: Scope, quota: Quota, whose: str, cost: int = 1) -> None:
     raise ApiError("rate_limited", message, headers={"Retry-After": str(wait)})
 
 
+def rate_of(token: Token, of_all: str) -> str:
+    """The limit of a token: that of all tokens, such as `100/second`, or its own amount in the same time."""
+    return of_all if token.rate_limit is None else re.sub(r"\d+", str(token.rate_limit), of_all or "1/second", count=1)
+
+
+@lru_cache(maxsize=1024)
 def _parsed(limit: str) -> RateLimitItem | None:
     return parse_rate_limit(limit) if limit else None

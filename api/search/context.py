@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pydantic import BaseModel
+
 from api.engine.answers import Answer, Gear, Hit, Json, SearchEngine, Source, hits_of, item_of, total_of
 from api.errors import ApiError, Detail, invalid
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.query.clauses import Clause
-from api.search.query.request import Position, SearchQuery
+from api.search.query.request import Position, SearchQuery, filter_clauses
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms
 
@@ -98,14 +100,26 @@ class SearchContext:
         return replace(self, query=replace(self.query, parsed=parsed))
 
 
-def search_context(engine: SearchEngine, platforms: Platforms, body: SearchBody) -> SearchContext:
-    """Parses a body; raises ApiError for an unknown platform and for fields that exclude each other."""
+def search_context(
+    engine: SearchEngine, platforms: Platforms, body: SearchBody, forced: BaseModel | None = None
+) -> SearchContext:
+    """Parses a body; raises ApiError for an unknown platform and for fields that exclude each other. What is searched
+    for meets the filters `forced` as well, whatever the body says.
+    """
     searched = _searched_platforms(body, platforms)
     _check_paging(body)
-    query = SearchQuery(body, parse_query(body.query, searched), searched[0].minor_digits)
+    query = SearchQuery(body, parse_query(body.query, searched), searched[0].minor_digits, forced=forced)
     if len({platform.currency for platform in searched}) > 1 and query.compares_prices:
         raise invalid("platform", "the platforms have different currencies: name one to compare prices")
     return SearchContext(Index(engine, searched), searched, query)
+
+
+def forced_clauses(filters: BaseModel | None, platforms: Sequence[Platform]) -> tuple[Clause, ...]:
+    """What items of these platforms must meet; raises ApiError `validation_failed` for prices that do not compare."""
+    clauses = filter_clauses(filters, platforms[0].minor_digits)
+    if "price" in clauses and len({platform.currency for platform in platforms}) > 1:
+        raise invalid("platform", "the platforms have different currencies: name one, this token filters by price")
+    return tuple(clauses.values())
 
 
 def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platform, ...]:

@@ -99,7 +99,8 @@ class FacetCounting:
         """For each field the values of the platforms, on offer or not, that its filter finds with the selected ones."""
         if not selected:
             return {}
-        requests = [existing_values_request(row, values) for row, values in selected.items()]
+        forced = list(self._query.forced_clauses.values())
+        requests = [existing_values_request(row, values, forced) for row, values in selected.items()]
         answers = await self._source.search_all(requests)
         existing: dict[Filter, Counts] = {}
         for row, request, answer in zip(selected, requests, answers, strict=True):
@@ -129,10 +130,10 @@ def facet_requests(query: SearchQuery) -> list[FacetRequest]:
     return requests + [FacetRequest((row,), _count_request(query, (row,), row.name)) for row in filtered]
 
 
-def existing_values_request(row: Filter, values: list[str]) -> Clause:
+def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
     return _aggregation_request(
-        {"bool": {"filter": [values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
+        {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
     )
 
 

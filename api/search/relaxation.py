@@ -56,15 +56,16 @@ async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -
     """For each candidate whether an offered item has its terms, whatever its quantities."""
     if not candidates:
         return []
-    answers = await context.source.search_all([_probe(parsed) for parsed in candidates])
+    forced = list(context.query.forced_clauses.values())
+    answers = await context.source.search_all([_probe(parsed, forced) for parsed in candidates])
     return [total_of(answer) > 0 for answer in answers]
 
 
-def _probe(parsed: ParsedQuery) -> Clause:
+def _probe(parsed: ParsedQuery, forced: Sequence[Clause]) -> Clause:
     """The search body that tells whether an offered item has the terms."""
     terms_only = replace(parsed, parses=tuple(replace(parse, quantities=()) for parse in parsed.parses))
     text = text_clauses(terms_only)
-    query = {"bool": {**text, "filter": [OFFERED, *text.get("filter", ())]}}
+    query = {"bool": {**text, "filter": [OFFERED, *forced, *text.get("filter", ())]}}
     return {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
 
 

@@ -26,7 +26,8 @@ _ENTRY_BYTES = 500  # of a short key and the objects around a response, by sys.g
 AskRevision = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
 Compute = Callable[[], Awaitable[bytes]]
 Result = Literal["hit", "stale", "unknown", "miss"]
-RequestKey = tuple[str, bytes]  # the operation and its raw request: no request of one is a request of another
+# The operation, the filters that the token forces, and the raw request: no request of one is a request of another.
+RequestKey = tuple[str, str | None, bytes]
 _Key = tuple[int, ...]
 
 
@@ -124,7 +125,7 @@ class ResponseCache:
         # The revision before computing: a change meanwhile makes the response newer than it is taken for.
         revision = self._revision.last(platforms) or await self._revision.current(platforms)
         response = await computation.compute()
-        size = len(key[1]) + len(response) + _ENTRY_BYTES
+        size = len(key[2]) + len(response) + _ENTRY_BYTES
         if revision is not None and size <= self._max_bytes:
             self._entries[key] = _Entry(platforms, revision, response, size)
         return response

@@ -6,13 +6,17 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import SearchToken, searching
+from api.engine.answers import total_of
+from api.engine.client import Engine
 from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.http.json_body import content_of, request_body
 from api.http.openapi import Named, answers
 from api.http.query_params import only_query
 from api.search.availability import bound_now
+from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
+from api.search.forced_filters import forced_filters
 from api.search.response_cache import Computation
 from api.search.schemas import examples
 from api.search.schemas.search import (
@@ -28,6 +32,7 @@ from api.search.service import cached_search
 from api.search.suggest import suggest
 from api.services import Services, services_of
 from mappings.platforms import Platform, Platforms
+from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
 AppServices = Annotated[Services, Depends(services_of)]
@@ -67,7 +72,7 @@ async def search_gear(token: SearchToken, request: Request) -> Response:
     await _no_query(request)
     content = await content_of(request)
     with searching(request, token) as charge:
-        return json_response(await cached_search(await services_of(request), content, charge))
+        return json_response(await cached_search(await services_of(request), token, content, charge))
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
@@ -106,15 +111,17 @@ async def get_suggestions(
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
     platforms = tuple(services.platforms) if platform is None else (_platform(platform, services.platforms),)
+    forced = forced_clauses(forced_filters(token), platforms)
     key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
     with searching(request, token) as charge:
 
         async def compute() -> bytes:
             await charge(SUGGESTIONS)
-            return await suggest(services.engine, platforms, q, limit)
+            return await suggest(services.engine, platforms, q, limit, forced)
 
-        cached = services.response_cache.get_or_compute(("suggest", key), lambda: Computation(compute, platforms))
+        request_key = ("suggest", token.filters, key)
+        cached = services.response_cache.get_or_compute(request_key, lambda: Computation(compute, platforms))
         return json_response(await cached)
 
 
@@ -145,10 +152,19 @@ async def get_item(
     searched = _platform(platform, services.platforms)
     number = parse_item_id(gear_id)
     stored = None if number is None else await services.engine.item(searched, number)
-    if stored is None or number is None:
+    if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
     available = stored.price is not None and not await bound_now(services, [(number, searched.id)])
     return json_response(orjson.dumps({"status": "success", "gear": stored.item, "available": available}))
+
+
+async def _is_visible(engine: Engine, token: Token, platform: Platform, number: int) -> bool:
+    """Whether the item meets the filters that the token forces."""
+    forced = forced_clauses(forced_filters(token), [platform])
+    if not forced:
+        return True
+    query = {"bool": {"filter": [{"ids": {"values": [str(number)]}}, *forced]}}
+    return total_of(await engine.search([platform], {"query": query, "size": 0, "track_total_hits": 1})) > 0
 
 
 def _platform(reference: str | None, platforms: Platforms) -> Platform:

@@ -9,6 +9,7 @@ from api.http.json_body import checked, parse
 from api.search.context import Page, SearchContext, page_of, search_context
 from api.search.costs import Charge, extra_cost, relaxation_cost
 from api.search.facets import FacetCounting
+from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
 from api.search.pagination.cursor_page import reading
 from api.search.parsing.interpretation import interpretation
@@ -17,31 +18,32 @@ from api.search.relaxation import relax
 from api.search.response_cache import Computation
 from api.search.schemas.search import SearchBody
 from api.services import Services
+from store.auth.tokens import Token
 
 
-async def cached_search(services: Services, content: bytes, charge: Charge) -> bytes:
-    """The response to a raw body, from the cache if it is still valid; `charge` is called for what it costs.
+async def cached_search(services: Services, token: Token, content: bytes, charge: Charge) -> bytes:
+    """The response to a token's raw body, from the cache if it is still valid; `charge` is called for what it costs.
 
     Raises ApiError for a body that cannot be searched, `rate_limited` and `search_unavailable`.
     """
 
     def prepare() -> Computation:
         body = checked(SearchBody, parse(content))
-        context = search_context(services.engine, services.platforms, body)
+        context = search_context(services.engine, services.platforms, body, forced_filters(token))
         # each cursor reads a point in time of its own
         platforms = None if body.cursor is not None else context.platforms
-        return Computation(lambda: search(services, context, charge), platforms)
+        return Computation(lambda: search(services, context, charge, token.filters), platforms)
 
-    return await services.response_cache.get_or_compute(("search", content), prepare)
+    return await services.response_cache.get_or_compute(("search", token.filters, content), prepare)
 
 
-async def search(services: Services, context: SearchContext, charge: Charge) -> bytes:
+async def search(services: Services, context: SearchContext, charge: Charge, forced: str | None) -> bytes:
     """Searches; raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`."""
     await charge(extra_cost(context.query))
     if context.body.cursor is None:
         page = await _page(services, context, charge)
     else:
-        async with reading(services, context, charge) as reader:
+        async with reading(services, context, charge, forced) as reader:
             page = await reader.read(await _page(services, reader.context, charge))
     return _response(context, page)
 

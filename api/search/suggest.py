@@ -35,7 +35,7 @@ class Suggestion:
 class SuggestionQuery:
     """One search for the values of a kind: those that begin with the typed text, or those that have its words.
 
-    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent.
+    `fuzzy`: or similar words; `all_values`: every value, not only the most frequent; `forced`: what items must meet.
     """
 
     row: Suggested
@@ -44,6 +44,7 @@ class SuggestionQuery:
     begins: bool
     fuzzy: bool = False
     all_values: bool = False
+    forced: tuple[Clause, ...] = ()
 
     @property
     def size(self) -> int:
@@ -53,19 +54,21 @@ class SuggestionQuery:
         return MAX_VALUES if self.all_values else FIRST_VALUES
 
 
-async def suggest(engine: SearchEngine, platforms: Sequence[Platform], text: str, limit: int) -> bytes:
+async def suggest(
+    engine: SearchEngine, platforms: Sequence[Platform], text: str, limit: int, forced: tuple[Clause, ...] = ()
+) -> bytes:
     """Suggests values with the typed words; only if there are none, similar ones. Raises `search_unavailable`."""
     typed = PrefixQuery(text, tuple(platform.language for platform in platforms))
     if not typed.words:
         return _response([])
-    queries = suggestion_queries(typed, limit)
+    queries = suggestion_queries(typed, limit, forced)
     if len(typed.folded) <= SHORT_TEXT:
         suggestions = best(await _suggestions(engine, platforms, [query for query in queries if query.begins]), limit)
         if len(suggestions) == limit:
             return _response(suggestions)
     suggestions = await _suggestions(engine, platforms, queries)
     if not suggestions and any(word.max_edits for word in typed.words):
-        suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, fuzzy=True))
+        suggestions = await _suggestions(engine, platforms, suggestion_queries(typed, limit, forced, fuzzy=True))
     return _response(best(suggestions, limit))
 
 
@@ -84,9 +87,15 @@ async def _suggestions(
     return suggestions + (await _suggestions(engine, platforms, incomplete) if incomplete else [])
 
 
-def suggestion_queries(typed: PrefixQuery, limit: int, *, fuzzy: bool = False) -> list[SuggestionQuery]:
+def suggestion_queries(
+    typed: PrefixQuery, limit: int, forced: tuple[Clause, ...] = (), *, fuzzy: bool = False
+) -> list[SuggestionQuery]:
     """All searches for a text: two for each kind."""
-    return [SuggestionQuery(row, typed, limit, begins, fuzzy) for row in SUGGESTED for begins in (True, False)]
+    return [
+        SuggestionQuery(row, typed, limit, begins, fuzzy, forced=forced)
+        for row in SUGGESTED
+        for begins in (True, False)
+    ]
 
 
 def suggestion_request(query: SuggestionQuery) -> Clause:
@@ -101,7 +110,7 @@ def suggestion_request(query: SuggestionQuery) -> Clause:
     else:
         clauses = [_word_clause(f"{field}.typed", word, query.fuzzy) for word in typed.words]
     return {
-        "query": {"bool": {"filter": [OFFERED, *clauses]}},
+        "query": {"bool": {"filter": [OFFERED, *query.forced, *clauses]}},
         "aggs": {"texts": {"terms": terms}},
         "size": 0,
         "track_total_hits": False,

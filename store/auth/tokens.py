@@ -2,13 +2,14 @@
 
 import hashlib
 import hmac
+import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Executable, Row, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Executable, Row, bindparam, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import AmbiguousName
@@ -20,12 +21,21 @@ MAX_NAME_CHARACTERS: Final = 128
 DEFAULT_MAX_ACTIVE: Final = 1000
 MAX_ACTIVE: Final = 1_000_000
 _ID_BYTES: Final = 12
+MAX_RATE_LIMIT: Final = 1_000_000
+MAX_ORIGINS: Final = 20
+MAX_ORIGIN_CHARACTERS: Final = 255
+_ORIGIN: Final = re.compile(r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?")
+_HAS_DEFAULT_PORT: Final = re.compile(r"^http:.*:80$|^https:.*:443$")
 _SECRET_BYTES: Final = 32  # 256 random bits, 43 url-safe characters
 
 
 @dataclass(frozen=True, kw_only=True)
 class Token:
-    """A token without its secret. `webhook_secret` signs callbacks to the token's owner: never log it."""
+    """A token without its secret. `webhook_secret` signs callbacks to the token's owner: never log it.
+
+    `rate_limit` is its own cost per window, `filters` the JSON of what it may read, `origins` are the web pages that
+    may use it; none: no restriction.
+    """
 
     id: str
     name: str
@@ -37,6 +47,10 @@ class Token:
     revoked_at: datetime | None
     max_active: int = DEFAULT_MAX_ACTIVE
     max_active_per_account: int | None = None
+    rate_limit: int | None = None
+    filters: str | None = None
+    origins: tuple[str, ...] = ()
+    last_used_at: datetime | None = None
 
     def usable(self, now: datetime) -> bool:
         """Neither revoked nor expired; it expires at `expires_at`, not after it."""
@@ -61,13 +75,19 @@ async def create(
     *,
     max_active: int = DEFAULT_MAX_ACTIVE,
     max_active_per_account: int | None = None,
+    rate_limit: int | None = None,
+    filters: str | None = None,
+    origins: Sequence[str] = (),
 ) -> CreatedToken:
-    """Makes a token. Raises ValueError for a bad name, unknown or no scopes, an expiry that has passed, and a quota
-    out of bounds.
+    """Makes a token. Raises ValueError for a bad name, unknown or no scopes, an expiry that has passed, a limit out of
+    bounds, filters beside another scope than `search`, and what is no origin.
     """
     scopes = frozenset(scopes)
     _check(name, scopes, expires_at, now)
-    _check_quota(max_active, max_active_per_account)
+    _check_limits(max_active, max_active_per_account, rate_limit)
+    if filters is not None and scopes != {"search"}:
+        raise ValueError("a token with filters has the scope search alone: orders are by id, whatever is filtered")
+    check_origins(origins)
     plaintext = "gear_" + secrets.token_urlsafe(_SECRET_BYTES)
     statement = insert(tokens).values(
         id="tok_" + secrets.token_urlsafe(_ID_BYTES),
@@ -80,6 +100,9 @@ async def create(
         expires_at=expires_at,
         max_active=max_active,
         max_active_per_account=max_active_per_account,
+        rate_limit=rate_limit,
+        filters=filters,
+        origins=" ".join(dict.fromkeys(origins)) or None,
     )
     row = (await connection.execute(statement.returning(tokens))).one()
     return CreatedToken(token=_token(row), plaintext=plaintext)
@@ -135,20 +158,33 @@ async def find_id(connection: AsyncConnection, id_or_name: str) -> str | None:
 
 
 async def limit(
-    connection: AsyncConnection, id_or_name: str, max_active: int, max_active_per_account: int | None
+    connection: AsyncConnection,
+    id_or_name: str,
+    max_active: int,
+    max_active_per_account: int | None,
+    rate_limit: int | None = None,
 ) -> str | None:
-    """Sets the quotas of an unrevoked token; returns its id, None where none has this id or name.
+    """Sets the limits of an unrevoked token; returns its id, None where none has this id or name.
 
-    Raises AmbiguousName, and ValueError for a quota out of bounds.
+    Raises AmbiguousName, and ValueError for a limit out of bounds.
     """
-    _check_quota(max_active, max_active_per_account)
+    _check_limits(max_active, max_active_per_account, rate_limit)
     statement = (
         update(tokens)
         .where(or_(tokens.c.id == id_or_name, tokens.c.name == id_or_name), tokens.c.revoked_at.is_(None))
-        .values(max_active=max_active, max_active_per_account=max_active_per_account)
+        .values(max_active=max_active, max_active_per_account=max_active_per_account, rate_limit=rate_limit)
         .returning(tokens.c.id)
     )
     return await _one_id(connection, statement, id_or_name)
+
+
+async def record_uses(connection: AsyncConnection, uses: Mapping[str, datetime]) -> None:
+    """Records when the tokens of these ids were used; a later use that another process recorded stays."""
+    at = bindparam("at", type_=tokens.c.last_used_at.type)
+    earlier = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at < at)
+    statement = update(tokens).where(tokens.c.id == bindparam("of"), earlier).values(last_used_at=at)
+    # one order for all writers, so that two of them never wait for each other's rows in a ring
+    await connection.execute(statement, [{"of": token_id, "at": uses[token_id]} for token_id in sorted(uses)])
 
 
 async def rotate_webhook_secret(
@@ -194,10 +230,24 @@ def _check(name: str, scopes: frozenset[str], expires_at: datetime | None, now: 
         raise ValueError("the token would have expired already")
 
 
-def _check_quota(max_active: int, max_active_per_account: int | None) -> None:
+def _check_limits(max_active: int, max_active_per_account: int | None, rate_limit: int | None) -> None:
     for quota in (max_active, max_active_per_account):
         if quota is not None and not 1 <= quota <= MAX_ACTIVE:
             raise ValueError(f"a quota of active orders is 1 to {MAX_ACTIVE:,}")
+    if rate_limit is not None and not 1 <= rate_limit <= MAX_RATE_LIMIT:
+        raise ValueError(f"a rate limit is 1 to {MAX_RATE_LIMIT:,}")
+
+
+def check_origins(origins: Sequence[str]) -> None:
+    """Raises ValueError for too many, and for one that is not as browsers write it."""
+    if len(origins) > MAX_ORIGINS:
+        raise ValueError(f"a token has at most {MAX_ORIGINS} origins")
+    for origin in origins:
+        if len(origin) > MAX_ORIGIN_CHARACTERS or not _ORIGIN.fullmatch(origin) or _HAS_DEFAULT_PORT.search(origin):
+            raise ValueError(
+                f"{origin[:MAX_ORIGIN_CHARACTERS]!r} is no origin: write it as browsers send it, http:// or https:// "
+                "and a host in lower case, with a port where it is not the usual one, and nothing after it"
+            )
 
 
 def _digest(plaintext: str) -> str:
@@ -216,4 +266,8 @@ def _token(row: Row[Any]) -> Token:
         revoked_at=row.revoked_at,
         max_active=row.max_active,
         max_active_per_account=row.max_active_per_account,
+        rate_limit=row.rate_limit,
+        filters=row.filters,
+        origins=tuple((row.origins or "").split()),
+        last_used_at=row.last_used_at,
     )

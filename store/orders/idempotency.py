@@ -10,12 +10,12 @@ from datetime import datetime
 from functools import cache
 from typing import Final
 
-from sqlalchemy import Executable, and_, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Executable, TextClause, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import Superseded
 from store.connection.upsert import insert_for
-from store.schema import idempotency_keys
+from store.schema import REFUSED, idempotency_keys
 
 # Built once: each order runs all of them.
 _OWN: Final = (
@@ -120,19 +120,19 @@ def _refusing(dialect: str) -> Executable:
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Erases at most `limit` keys made before this moment; returns how many."""
-    old = (
-        select(idempotency_keys.c.token_id, idempotency_keys.c.key)
-        .where(idempotency_keys.c.created_at < before)
-        .order_by(idempotency_keys.c.created_at)
-        .limit(limit)
-    )
-    rows = (await connection.execute(old)).all()
-    for row in rows:
-        await connection.execute(
-            delete(idempotency_keys).where(
-                idempotency_keys.c.token_id == row.token_id,
-                idempotency_keys.c.key == row.key,
-                idempotency_keys.c.created_at < before,
-            )
-        )
+    return await _erase(connection, limit, idempotency_keys.c.created_at < before)
+
+
+async def erase_refused(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Erases at most `limit` keys whose last request was refused before this moment; returns how many."""
+    return await _erase(connection, limit, idempotency_keys.c.created_at < before, REFUSED)
+
+
+async def _erase(connection: AsyncConnection, limit: int, *conditions: ColumnElement[bool] | TextClause) -> int:
+    chosen = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(*conditions)
+    rows = (await connection.execute(chosen.order_by(idempotency_keys.c.created_at).limit(limit))).all()
+    if rows:
+        # the conditions again: a request may have used a key since
+        keys = [{"of_token": row.token_id, "of_key": row.key} for row in rows]
+        await connection.execute(delete(idempotency_keys).where(*_OWN, *conditions), keys)
     return len(rows)

@@ -57,11 +57,11 @@ def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: A
 async def new_token(database_url: str, *scopes: str, **more: Any) -> str:
     """A token with these scopes; returns its text."""
     now = datetime.now(UTC)
+    sandbox, expires_at = more.pop("sandbox", False), more.pop("expires_at", None)
     store = Store(database_url)
     try:
         async with store.transaction() as connection:
-            sandbox = more.get("sandbox", False)
-            made = await tokens.create(connection, "test", scopes, sandbox, more.get("expires_at"), now)
+            made = await tokens.create(connection, "test", scopes, sandbox, expires_at, now, **more)
     finally:
         await store.close()
     return made.plaintext

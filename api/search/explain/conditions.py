@@ -36,14 +36,9 @@ class Condition:
 def conditions(query: SearchQuery) -> list[Condition]:
     """Every condition of a query; attachments one by one."""
     parts = [Condition(OFFER, None, OFFERED)]
-    filters = [(row, query.filters[row.name]) for row in FILTERS if row.name in query.filters]
-    for row, clause in filters:
-        requested = getattr(query.body.filters, row.name)
-        if row.kind is Kind.ATTACHMENTS:
-            parts += _attachments(requested)
-        else:
-            parts.append(Condition(f"filters.{row.name}", _json(requested), clause))
-    covered = [OFFERED, *(clause for _, clause in filters)]
+    parts += _of_filters("token.filters", query.forced, query.forced_clauses)
+    parts += _of_filters("filters", query.body.filters, query.filters)
+    covered = [OFFERED, *query.forced_clauses.values(), *query.filters.values()]
     typed = text_conditions(query.parsed)
     for clause in _clauses(query):
         if clause not in covered:
@@ -53,7 +48,7 @@ def conditions(query: SearchQuery) -> list[Condition]:
 
 def value_of(item: Json, field: str) -> Any:
     """What an item, as answers show it, has for a condition's field."""
-    name = field.removeprefix("filters.").partition(".")[0]
+    name = field.removeprefix("token.").removeprefix("filters.").partition(".")[0]
     if name in DETAILS:
         return item["details"][name]
     if name in _PAINT:
@@ -69,14 +64,26 @@ def _clauses(query: SearchQuery) -> list[Clause]:
     return [*demanded.get("must", ()), *demanded.get("filter", ())]
 
 
-def _attachments(condition: AttachmentFilter) -> list[Condition]:
+def _of_filters(prefix: str, filters: BaseModel | None, clauses: dict[str, Clause]) -> list[Condition]:
+    parts: list[Condition] = []
+    for row in FILTERS:
+        if row.name in clauses:
+            requested = getattr(filters, row.name)
+            if row.kind is Kind.ATTACHMENTS:
+                parts += _attachments(prefix, requested)
+            else:
+                parts.append(Condition(f"{prefix}.{row.name}", _json(requested), clauses[row.name]))
+    return parts
+
+
+def _attachments(prefix: str, condition: AttachmentFilter) -> list[Condition]:
     each = [
         (f"all.{place}", attached, AttachmentFilter(all=[attached])) for place, attached in enumerate(condition.all)
     ]
     either = ("any", condition.any, AttachmentFilter(any=condition.any))
     counted = ("count", condition.count, AttachmentFilter(count=condition.count))
     return [
-        Condition(f"filters.attachments.{path}", _json(requested), clause)
+        Condition(f"{prefix}.attachments.{path}", _json(requested), clause)
         for path, requested, alone in (*each, either, counted)
         if (clause := attachment_clause(alone)) is not None
     ]

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import NotFoundError
+from pydantic import BaseModel
 
 from api.engine.answers import Json, total_of
 from api.engine.client import Engine
@@ -74,9 +75,13 @@ class Explainer:
     settings: SearchSettings
     platforms: Platforms
 
-    async def explain(self, platform: Platform, number: int, body: SearchBody) -> Explanation:
-        """Why the item is or is not in the body's answer; raises ApiError for a body that the API refuses."""
-        context = search_context(self.engine, self.platforms, body)
+    async def explain(
+        self, platform: Platform, number: int, body: SearchBody, forced: BaseModel | None = None
+    ) -> Explanation:
+        """Why the item is or is not in the body's answer to a token with these filters; raises ApiError for a body that
+        the API refuses.
+        """
+        context = search_context(self.engine, self.platforms, body, forced)
         explanation = Explanation(platform.id, number)
         alias = self.settings.alias(platform.id)
         explanation.index = await self._serving_index(alias)

@@ -95,10 +95,13 @@ def decode(token: str, key: bytes) -> Cursor:
     return Cursor(**{**msgspec.structs.asdict(fields), "pit": pit})
 
 
-def fingerprint(body: SearchBody) -> str:
-    """What a body searches for, apart from how many hits at once: the same for bodies that mean the same values."""
+def fingerprint(body: SearchBody, forced: str | None = None) -> str:
+    """What a body searches for, apart from how many hits at once: the same for bodies that mean the same values, with
+    the same forced filters.
+    """
     fields = _without_absent(body.model_dump(exclude={"cursor", "page", "limit"}, exclude_defaults=True))
     content = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_normalized)
+    content += b"" if forced is None else forced.encode()
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()[:_FINGERPRINT_BYTES]).decode()
 
 

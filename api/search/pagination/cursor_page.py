@@ -21,28 +21,31 @@ from api.services import Services
 
 
 @asynccontextmanager
-async def reading(services: Services, context: SearchContext, charge: Charge) -> AsyncIterator["CursorReader"]:
-    """Starts or continues the body's cursor; a started one that fails leaves no point in time open.
+async def reading(
+    services: Services, context: SearchContext, charge: Charge, forced: str | None
+) -> AsyncIterator["CursorReader"]:
+    """Starts or continues the body's cursor; a started one that fails leaves no point in time open. Another token
+    continues it only with the same `forced` filters.
 
     Raises ApiError `cursor_expired`, `validation_failed`, `search_unavailable`.
     """
     try:
         if context.body.cursor != START:
-            yield await _continued(services, context, charge)
+            yield await _continued(services, context, charge, forced)
             return
         pit = await services.points_in_time.open(context.platforms)
         with ExitStack() as undo:
             undo.callback(services.points_in_time.release, pit)
-            cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body), 0, 0, [])
+            cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [])
             yield CursorReader(services, context, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:
         raise ApiError("cursor_expired") from error
 
 
-async def _continued(services: Services, context: SearchContext, charge: Charge) -> "CursorReader":
+async def _continued(services: Services, context: SearchContext, charge: Charge, forced: str | None) -> "CursorReader":
     cursor = await services.points_in_time.read(context.body.cursor or "")
-    if cursor.fingerprint != fingerprint(context.body):
+    if cursor.fingerprint != fingerprint(context.body, forced):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
     pit = services.points_in_time.resume(cursor)
     strict = context.at(pit, Position(cursor.count, cursor.total, cursor.after))

@@ -39,22 +39,26 @@ class Position:
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """What is searched for, apart from where: the body, its parsed text, the currency's digits, a cursor's position."""
+    """What is searched for, apart from where: the body, its parsed text, the currency's digits, a cursor's position,
+    and the filters that the token forces.
+    """
 
     body: SearchBody
     parsed: ParsedQuery
     minor_digits: int
     position: Position | None = None
+    forced: BaseModel | None = None
 
     # Page, count and facets share these; each is built once.
     @cached_property
     def filters(self) -> dict[str, Clause]:
         """The clause of each filter that narrows, by name, in the order of the table."""
-        filters = self.body.filters
-        if filters is None:
-            return {}
-        clauses = ((row.name, _filter_clause(row, filters, self.minor_digits)) for row in FILTERS)
-        return {name: clause for name, clause in clauses if clause is not None}
+        return filter_clauses(self.body.filters, self.minor_digits)
+
+    @cached_property
+    def forced_clauses(self) -> dict[str, Clause]:
+        """What every item must meet, whatever the body says, by the filter's name."""
+        return filter_clauses(self.forced, self.minor_digits)
 
     @cached_property
     def offered(self) -> Clause:
@@ -79,7 +83,7 @@ class SearchQuery:
     @property
     def compares_prices(self) -> bool:
         """Whether the answer depends on comparing prices, by filter, facet, group or sort."""
-        by_filter_or_facet = "price" in self.filters or "price" in self.body.facets
+        by_filter_or_facet = any("price" in each for each in (self.filters, self.forced_clauses, self.body.facets))
         return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
 
     @property
@@ -89,7 +93,8 @@ class SearchQuery:
         return {name: self._offered({other: every[other] for other in every if other != name}) for name in every}
 
     def _offered(self, filters: dict[str, Clause]) -> Clause:
-        return {"bool": {**self._text, "filter": [OFFERED, *filters.values(), *self._text.get("filter", ())]}}
+        demanded = [OFFERED, *self.forced_clauses.values(), *filters.values()]
+        return {"bool": {**self._text, "filter": [*demanded, *self._text.get("filter", ())]}}
 
     @property
     def start(self) -> int:
@@ -153,6 +158,14 @@ def sort_clauses(sort: Sort) -> list[Clause]:
     if sort.field == "_score":
         return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIE_BREAKERS]
     return [{sort.field: {"order": order, "missing": "_last"}}, *_TIE_BREAKERS]
+
+
+def filter_clauses(filters: BaseModel | None, minor_digits: int) -> dict[str, Clause]:
+    """The clause of each filter that narrows, by name, in the order of the table."""
+    if filters is None:
+        return {}
+    clauses = ((row.name, _filter_clause(row, filters, minor_digits)) for row in FILTERS)
+    return {name: clause for name, clause in clauses if clause is not None}
 
 
 def values_clause(field: str, values: list[str]) -> Clause:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from fastapi import Request
 
 from api.auth import valid_token
 from api.background import BackgroundTasks
@@ -21,6 +22,7 @@ from tests.support.store.migrated import migrated
 from tests.support.store.postgres import running_postgres
 
 STALE_SECONDS = 2.0
+REQUEST = Request({"type": "http", "headers": []})  # of no web page
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ async def create(store: Store, expires_at: datetime | None = None) -> tokens.Cre
 
 async def is_refused(cache: TokenCache, token: tokens.CreatedToken) -> bool:
     try:
-        await valid_token(cache, token.plaintext, stale=True)
+        await valid_token(REQUEST, cache, token.plaintext, stale=True)
     except ApiError as error:
         return error.code == "unauthorized"
     return False
@@ -70,24 +72,24 @@ def show(file: Path) -> None:
 
 async def test_a_known_token_goes_on_without_the_store_for_a_while(cache: TokenCache, store: Store, file: Path) -> None:
     known, unknown = await create(store), await create(store)
-    await valid_token(cache, known.plaintext)
+    await valid_token(REQUEST, cache, known.plaintext)
     confirmed = time.monotonic()
     hide(file)
     for _ in range(5):
-        assert (await valid_token(cache, known.plaintext, stale=True)).id == known.token.id
+        assert (await valid_token(REQUEST, cache, known.plaintext, stale=True)).id == known.token.id
     for plaintext, stale in ((known.plaintext, False), (unknown.plaintext, True)):
         with pytest.raises(StoreUnavailable):
-            await valid_token(cache, plaintext, stale=stale)
+            await valid_token(REQUEST, cache, plaintext, stale=stale)
     await asyncio.sleep(confirmed + STALE_SECONDS - time.monotonic())
     with pytest.raises(StoreUnavailable):
-        await valid_token(cache, known.plaintext, stale=True)
+        await valid_token(REQUEST, cache, known.plaintext, stale=True)
     show(file)
-    assert await valid_token(cache, known.plaintext, stale=True)
+    assert await valid_token(REQUEST, cache, known.plaintext, stale=True)
 
 
 async def test_a_revocation_holds_as_soon_as_the_store_answers(cache: TokenCache, store: Store, file: Path) -> None:
     token = await create(store)
-    await valid_token(cache, token.plaintext)
+    await valid_token(REQUEST, cache, token.plaintext)
     async with store.transaction() as connection:
         await tokens.revoke(connection, token.token.id, datetime.now(UTC))
         hide(file)
@@ -99,7 +101,7 @@ async def test_a_revocation_holds_as_soon_as_the_store_answers(cache: TokenCache
 async def test_a_token_expires_without_the_store_too(cache: TokenCache, store: Store, file: Path) -> None:
     expires_at = datetime.now(UTC) + timedelta(seconds=1)
     token = await create(store, expires_at)
-    await valid_token(cache, token.plaintext)
+    await valid_token(REQUEST, cache, token.plaintext)
     hide(file)
     assert not await is_refused(cache, token)
     await asyncio.sleep((expires_at - datetime.now(UTC)).total_seconds())
@@ -112,12 +114,12 @@ async def test_a_store_that_hangs_costs_a_known_token_next_to_nothing() -> None:
         store, tasks = Store(server.url("postgres"), connections=2), BackgroundTasks()
         cache = TokenCache(store, tasks, fresh_seconds=0)
         token = await create(store)
-        await valid_token(cache, token.plaintext)
+        await valid_token(REQUEST, cache, token.plaintext)
         with server.thawed_at_last():
             server.freeze()
             started = time.monotonic()
             for _ in range(1000):
-                await valid_token(cache, token.plaintext, stale=True)
+                await valid_token(REQUEST, cache, token.plaintext, stale=True)
             assert time.monotonic() - started < 3 + LOOKUP_SECONDS
         async with store.transaction() as connection:
             await tokens.revoke(connection, token.token.id, datetime.now(UTC))

@@ -13,7 +13,7 @@ from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.platform_files import platform_folder
-from tests.support.app import RunningApp, running, settings_for
+from tests.support.app import RunningApp, new_token, running, settings_for
 from tests.support.indices import drop_indices
 
 
@@ -149,3 +149,19 @@ async def test_with_nothing_loaded_every_question_is_a_503(opensearch_url: str, 
         error_of(await app.client.get("/health/ready"), "search_unavailable")
         told = (await app.client.get("/v1/platforms")).json()["platforms"]
         assert [(one["items"], one["indexedAt"]) for one in told] == [(0, None), (0, None)]
+
+
+async def test_a_token_that_filters_by_price_names_a_platform_where_currencies_differ(both: RunningApp) -> None:
+    token = await new_token(both.settings.database_url, "search", filters='{"price": {"max": 2}}')
+    headers = {"Authorization": f"Bearer {token}"}
+    for request in (
+        both.client.build_request("POST", "/v1/gear/search", json={}, headers=headers),
+        both.client.build_request("GET", "/v1/gear/suggest", params={"q": "of"}, headers=headers),
+    ):
+        answer = await both.client.send(request)
+        if one_currency(both):
+            assert answer.status_code == 200
+        else:
+            assert "different currencies" in error_of(answer, "validation_failed")["message"]
+    answer = await both.client.post("/v1/gear/search", json={"platform": 570}, headers=headers)
+    assert {item["price"] for item in answer.json()["gear"]} == {1.0, 2.0}

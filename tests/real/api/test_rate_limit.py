@@ -234,3 +234,24 @@ async def test_a_token_has_so_many_searches_under_way(limited: Limited) -> None:
 
 def _started(call: Coroutine[Any, Any, httpx.Response]) -> "asyncio.Task[httpx.Response]":
     return asyncio.create_task(call)
+
+
+async def test_a_token_may_have_a_limit_of_its_own_in_the_same_window(limited: Limited) -> None:
+    async with limited(rate_limit="5/day") as app:
+        url = app.settings.database_url
+        own, small = await new_token(url, "search", rate_limit=500), await new_token(url, "search", rate_limit=2)
+        answer = await app.client.get("/v1/platforms", headers=bearer(own))
+        assert answer.headers["RateLimit-Policy"] == "500;w=86400"
+        assert remaining(answer) == 499
+        assert answer.json()["limits"]["requestRate"] == "500/day"
+        answers = [await app.client.get("/v1/gear/1", headers=bearer(small)) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        assert remaining(await app.client.get("/v1/gear/1")) == 4
+
+
+async def test_a_limit_of_its_own_holds_where_others_have_none(limited: Limited) -> None:
+    async with limited(rate_limit="") as app:
+        own = await new_token(app.settings.database_url, "search", rate_limit=7)
+        answer = await app.client.get("/v1/gear/1", headers=bearer(own))
+        assert answer.headers["RateLimit-Policy"] == "7;w=1"
+        assert "RateLimit-Policy" not in (await app.client.get("/v1/gear/1")).headers

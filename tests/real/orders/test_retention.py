@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from api.orders.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, apply_retention
+from api.orders.retention import BATCH, INTERVAL_SECONDS, KEY_RETENTION, REFUSAL_RETENTION, apply_retention
 from api.orders.worker import PeriodicWorker, running
 from api.settings import Settings
 from tests.support.orders.calls import is_replay_of, send
@@ -74,3 +74,27 @@ async def test_an_outage_is_logged_once_and_waited_out(
                 await eventually(lambda: logged("background work goes on"), "it does not go on")
         events = [entry["event"] for entry in logs if entry.get("work") == "test"]
         assert events == ["background work waits for an outage to end", "background work goes on"]
+
+
+async def test_keys_of_refused_orders_do_not_pile_up(shop: Shop) -> None:
+    async def keys() -> list[str]:
+        async with shop.store.reading() as connection:
+            return sorted((await connection.exec_driver_sql("SELECT key FROM idempotency_keys")).scalars())
+
+    assert (await send(shop.app.client, "ordered")).status_code == 201
+    for key in ("refused-1", "refused-2"):
+        assert (await send(shop.app.client, key)).status_code == 409
+    now = datetime.now(UTC)
+    await apply_retention(shop.store, now + REFUSAL_RETENTION - timedelta(minutes=1), None)
+    assert await keys() == ["ordered", "refused-1", "refused-2"], "a request that began before may still be under way"
+    await apply_retention(shop.store, now + REFUSAL_RETENTION + timedelta(minutes=1), None)
+    assert await keys() == ["ordered"]
+    async with shop.store.transaction() as connection:
+        await connection.exec_driver_sql(
+            "INSERT INTO idempotency_keys (token_id, key, body_digest, created_at, refusals) "
+            "WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys "
+            f"WHERE n <= {BATCH}) SELECT tokens.id, 'k' || n, '', 0, 1 FROM keys, tokens"
+        )
+    assert await apply_retention(shop.store, now, None) == 0.0
+    assert await apply_retention(shop.store, now, None) == INTERVAL_SECONDS
+    assert await keys() == ["ordered"]

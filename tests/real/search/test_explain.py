@@ -19,11 +19,12 @@ from api.settings import Settings
 from mappings.connection import connect_async
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import CS2, put_index
-from tests.support.app import settings_for
+from tests.support.app import new_token, settings_for
 from tests.support.exact_json import dumps
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
+from tests.support.store.migrated import migrated
 
 ITEMS: list[dict[str, Any]] = [
     {
@@ -65,6 +66,29 @@ def engine(found: Settings, method: str, path: str, **parts: Any) -> httpx.Respo
     """A request to the engine behind the service's back."""
     answer = httpx.request(method, f"{found.opensearch_url}{path}", timeout=30, **parts)
     return answer.raise_for_status()
+
+
+def test_the_filters_of_a_token_are_named_too(loaded: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = loaded.database_url
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
+    filters = '{"weapon": ["awp"], "attachments": {"any": [{"name": "Sticker | Crown (Foil)"}]}}'
+
+    async def create() -> None:
+        await migrated(url)
+        await new_token(url, "search", filters=filters)
+
+    asyncio.run(create())
+    report = explained(loaded, 1, {"filters": {"weapon": ["AK-47"]}}, "--token", "test")
+    assert report["reasons"] == ["token.filters.weapon"]
+    assert {part["field"]: (part["has"], part["matches"]) for part in report["parts"][1:]} == {
+        "token.filters.weapon": ("AK-47", False),
+        "token.filters.attachments.any": ([{"name": "Sticker | Crown (Foil)", "wear": 0.5}], True),
+        "filters.weapon": ("AK-47", True),
+    }
+    assert explained(loaded, 1, {"filters": {"weapon": ["AK-47"]}})["answered"]
+    unknown = run(loaded, 1, {}, "--token", "nobody")
+    assert unknown.exit_code == 1
+    assert "'nobody' must name one token" in unknown.output
 
 
 def test_the_filters_that_drop_an_item_are_named_with_what_they_ask_and_what_it_has(loaded: Settings) -> None:

@@ -131,3 +131,58 @@ async def test_a_broken_rule_does_not_quote_the_row(store: Store, token: tokens.
         await double()
     assert row["sha256"] not in str(caught.value)
     assert row["webhook_secret"] not in str(caught.value)
+
+
+async def test_what_a_token_is_restricted_to_is_read_again(store: Store) -> None:
+    created = await create(
+        store, rate_limit=7, filters='{"weapon": ["AWP"]}', origins=["https://b.example", "http://a:3000"]
+    )
+    found = await find(store, created.plaintext)
+    assert found == created.token
+    assert (found.rate_limit, found.filters, found.origins) == (
+        7,
+        '{"weapon": ["AWP"]}',
+        ("https://b.example", "http://a:3000"),
+    )
+    plain = (await create(store, name="other")).token
+    assert (plain.rate_limit, plain.filters, plain.origins, plain.last_used_at) == (None, None, (), None)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("", "*", "null", "shop.example", "ftp://shop.example", "https://", "https://shop.example/"),
+        *("HTTPS://shop.example", "https://Shop.example", "https://shop.example:443", "http://shop.example:80"),
+        *("https://*.example", "https://b\u00fccher.example", "https://ann@shop.example", "https://shop.example?x"),
+        *("https://shop.example:0", "https://shop.example\n", "https://a b", "https://" + "x" * 300),
+    ],
+)
+async def test_what_is_no_origin_is_refused(store: Store, origin: str) -> None:
+    with pytest.raises(ValueError, match="is no origin: write it as browsers send it"):
+        await create(store, origins=["https://shop.example", origin])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rate_limit": 0}, "a rate limit is 1 to 1,000,000"),
+        ({"rate_limit": 1_000_001}, "a rate limit is 1 to 1,000,000"),
+        ({"filters": "{}", "scopes": ["search", "order"]}, "has the scope search alone"),
+        ({"filters": "{}", "scopes": ["order"]}, "has the scope search alone"),
+        ({"origins": [f"https://{number}.example" for number in range(21)]}, "at most 20 origins"),
+    ],
+)
+async def test_a_restriction_that_makes_no_sense_is_refused(
+    store: Store, changes: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        await create(store, **changes)  # type: ignore[arg-type]  # the case's own field
+
+
+async def test_the_latest_use_of_a_token_is_recorded(store: Store) -> None:
+    first, second = (await create(store)).token, (await create(store)).token
+    for uses in ({first.id: NOW, second.id: NOW, "tok_unknown": NOW}, {first.id: NOW - timedelta(hours=1)}):
+        async with store.transaction() as connection:
+            await tokens.record_uses(connection, uses)
+    async with store.reading() as connection:
+        assert [token.last_used_at for token in await tokens.list_all(connection)] == [NOW, NOW]

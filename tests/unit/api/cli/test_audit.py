@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
+from store import migrate
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +24,11 @@ def run(*arguments: str) -> Result:
 
 
 def entries(*options: str) -> list[dict[str, Any]]:
+    """All but the migration, which comes first."""
     result = run("audit", "--since", "1h", "--json", *options)
     assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    return [entry for entry in found if entry["action"] != "database.migrate"]
 
 
 def test_commands_are_recorded_with_their_user_in_order() -> None:
@@ -55,6 +58,27 @@ def test_commands_are_recorded_with_their_user_in_order() -> None:
     assert made["webhookSecret"] not in json.dumps(found)
 
 
+def test_a_migration_is_recorded_where_it_changed_something() -> None:
+    assert run("migrate").exit_code == 0
+    (entry,) = (json.loads(line) for line in run("audit", "--since", "1h", "--json").stdout.splitlines())
+    assert (entry["action"], entry["subject"], entry["details"]) == ("database.migrate", migrate.head(), {"from": None})
+    assert entry["actorName"].startswith("ann@")
+
+
+def test_a_rotation_of_keys_is_recorded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert run("token", "create", "--name", name, "--scope", "order").exit_code == 0
+    (tmp_path / "keys.txt").write_text(run("encryption", "key").stdout)
+    monkeypatch.setenv("GEAR_ENCRYPTION_KEYS_FILE", str(tmp_path / "keys.txt"))
+    monkeypatch.setattr("api.cli.encryption.BATCH", 1)
+    assert run("encryption", "rotate").exit_code == 0
+    (entry,) = [entry for entry in entries() if entry["action"].startswith("encryption.")]
+    assert (entry["action"], entry["subject"], entry["actor"]) == ("encryption.rotate", "database", "command")
+    (tmp_path / "keys.txt").write_text(run("encryption", "key").stdout)
+    assert run("encryption", "rotate").exit_code == 1, "no key decrypts what is there"
+    assert len([entry for entry in entries() if entry["action"].startswith("encryption.")]) == 1
+
+
 def test_what_was_refused_is_not_recorded() -> None:
     assert run("token", "revoke", "nobody").exit_code == 1
     assert run("webhook", "rotate", "nobody").exit_code == 1
@@ -73,7 +97,7 @@ def test_entries_are_chosen_by_actor_subject_and_time() -> None:
 
 def test_people_read_a_line_for_each_entry() -> None:
     run("token", "create", "--name", "a", "--scope", "order")
-    (line,) = run("audit", "--since", "1h").stdout.splitlines()
+    *_, line = run("audit", "--since", "1h").stdout.splitlines()
     assert "  command (ann@" in line
     assert "  token.create  tok_" in line
 

@@ -73,7 +73,7 @@ def test_a_token_has_quotas_from_the_beginning_and_gets_others(database: str) ->
     )
     assert (more["maxActive"], more["maxActivePerAccount"]) == (5, 2)
     changed = shown("token", "limit", "shop", "--max-active", "7", "--max-active-per-account", "3")
-    assert changed == {"id": made["id"], "maxActive": 7, "maxActivePerAccount": 3}
+    assert changed == {"id": made["id"], "maxActive": 7, "maxActivePerAccount": 3, "rateLimit": None}
     listed = {token["name"]: (token["maxActive"], token["maxActivePerAccount"]) for token in shown("token", "list")}
     assert listed == {"shop": (7, 3), "b": (5, 2)}
     assert run("token", "limit", "nobody").exit_code == 1

@@ -52,7 +52,7 @@ class Cache:
         async def compute() -> bytes:
             return response
 
-        return await self.cache.get_or_compute(("search", request), lambda: Computation(compute, platforms))
+        return await self.cache.get_or_compute(("search", None, request), lambda: Computation(compute, platforms))
 
 
 async def settled() -> None:
@@ -98,7 +98,7 @@ async def test_a_response_that_met_a_change_is_not_taken_for_newer_than_it_is() 
         index.revision = 2
         return b"of 1 or of 2"
 
-    await cache.cache.get_or_compute(("search", b"request"), lambda: Computation(slow, PLATFORMS))
+    await cache.cache.get_or_compute(("search", None, b"request"), lambda: Computation(slow, PLATFORMS))
     assert await cache.get(b"request", b"of 2") == b"of 2"
     assert await cache.get(b"request", b"unused") == b"of 2"
     assert await cache.get(b"another", b"other") == b"other"
@@ -150,7 +150,7 @@ async def test_an_error_of_the_computation_is_raised_and_not_cached() -> None:
         raise ApiError("search_unavailable")
 
     with pytest.raises(ApiError):
-        await cache.cache.get_or_compute(("search", b"request"), lambda: Computation(refuse, PLATFORMS))
+        await cache.cache.get_or_compute(("search", None, b"request"), lambda: Computation(refuse, PLATFORMS))
     assert await cache.get(b"request", b"response") == b"response"
 
 

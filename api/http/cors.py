@@ -1,0 +1,67 @@
+"""CORS: web pages of a token's origins may use it (docs/decisions/0060).
+
+Starlette's middleware decides by a list of origins alone, and here each token has its own. A preflight has no token. It
+is answered for any origin: it tells nothing, and what follows it is refused unless the token has the origin.
+"""
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ORIGIN_KEY = "gear.origin"
+"""The key of the scope under which authentication leaves the origin that the request's token has."""
+
+MAX_AGE_SECONDS = 7200  # of a preflight; browsers keep none for longer
+METHODS = "GET, POST, PUT, PATCH, DELETE"
+EXPOSED_HEADERS = (
+    "ETag",
+    "Idempotent-Replayed",
+    "Location",
+    "RateLimit-Limit",
+    "RateLimit-Policy",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    "X-Request-Id",
+)
+
+
+class TokenCors:
+    """Answers preflights of `/v1/`, and lets web pages read the responses to tokens that have their origin."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            await self.app(scope, receive, send)
+            return
+        if scope["method"] == "OPTIONS":
+            headers = Headers(scope=scope)
+            if "origin" in headers and "access-control-request-method" in headers:
+                await _preflight(headers)(scope, receive, send)
+                return
+
+        async def send_with_origin(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.add_vary_header("Origin")
+                if ORIGIN_KEY in scope:
+                    headers["Access-Control-Allow-Origin"] = scope[ORIGIN_KEY]
+                    headers["Access-Control-Expose-Headers"] = ", ".join(EXPOSED_HEADERS)
+            await send(message)
+
+        await self.app(scope, receive, send_with_origin)
+
+
+def _preflight(headers: Headers) -> Response:
+    """No credentials are allowed: the token is a header, and cookies mean nothing here."""
+    allowed = {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": METHODS,
+        "Access-Control-Max-Age": str(MAX_AGE_SECONDS),
+        "Vary": "Access-Control-Request-Headers",
+    }
+    if "access-control-request-headers" in headers:  # `*` would not allow Authorization
+        allowed["Access-Control-Allow-Headers"] = headers["access-control-request-headers"]
+    return Response(status_code=204, headers=allowed)

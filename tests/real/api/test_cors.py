@@ -1,0 +1,121 @@
+"""CORS: web pages of a token's origins read its answers, those of others are refused, and nothing else changes."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from store.auth import tokens
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp, new_token
+
+SHOP, STAGING, STRANGER = "https://shop.example", "http://localhost:3000", "https://evil.example"
+PREFLIGHT = {
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type",
+}
+
+
+@pytest.fixture(scope="module")
+async def token(app: RunningApp) -> str:
+    """A token for two origins."""
+    return await new_token(app.settings.database_url, "search", origins=[SHOP, STAGING])
+
+
+async def search(app: RunningApp, token: str, origin: str | None) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {token}"} | ({} if origin is None else {"Origin": origin})
+    return await app.client.post("/v1/gear/search", json={}, headers=headers)
+
+
+@pytest.mark.parametrize("origin", [SHOP, STAGING])
+async def test_a_page_of_the_tokens_origin_may_read_the_answer_and_its_headers(
+    app: RunningApp, token: str, origin: str
+) -> None:
+    answer = await search(app, token, origin)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == origin
+    assert "Origin" in answer.headers["Vary"]
+    exposed = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
+    assert {"RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag"} <= exposed
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", [STRANGER, "null", "https://shop.example:8443", "http://shop.example", SHOP + "."])
+async def test_another_page_is_refused_and_reads_nothing(app: RunningApp, token: str, origin: str) -> None:
+    answer = await search(app, token, origin)
+    error = error_of(answer, "forbidden")
+    assert error["message"] == f"the token does not have the origin {origin!r}"
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert "Origin" in answer.headers["Vary"]
+
+
+async def test_what_is_no_page_needs_no_origin(app: RunningApp, token: str) -> None:
+    answer = await search(app, token, None)
+    assert answer.status_code == 200
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert "Origin" in answer.headers["Vary"], "the answer to a page has another header"
+
+
+async def test_a_token_without_origins_is_as_before(app: RunningApp) -> None:
+    answer = await search(app, app.token, STRANGER)
+    assert answer.status_code == 200, "pages of the service's own origin send it, such as /docs"
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+async def test_a_page_reads_its_errors_too(app: RunningApp, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}", "Origin": SHOP}
+    for answer, code in (
+        (await app.client.post("/v1/gear/search", content=b"{", headers=headers), "unsupported_media_type"),
+        (await app.client.get("/v1/gear/404404", headers=headers), "item_not_found"),
+        (await app.client.get("/v1/orders", headers=headers), "forbidden"),
+    ):
+        error_of(answer, code)
+        assert answer.headers["Access-Control-Allow-Origin"] == SHOP
+
+
+async def test_a_page_is_told_that_its_token_has_expired(app: RunningApp) -> None:
+    soon = datetime.fromtimestamp(datetime.now(UTC).timestamp() + 0.5, UTC)
+    expired = await new_token(app.settings.database_url, "search", origins=[SHOP], expires_at=soon)
+    await asyncio.sleep(0.6)
+    answer = await search(app, expired, SHOP)
+    error_of(answer, "unauthorized")
+    assert answer.headers["Access-Control-Allow-Origin"] == SHOP
+    unknown = await search(app, "gear_nobody", SHOP)
+    error_of(unknown, "unauthorized")
+    assert "Access-Control-Allow-Origin" not in unknown.headers
+
+
+@pytest.mark.parametrize("path", ["/v1/gear/search", "/v1/gear", "/v1/platforms", "/v1/orders/ord_1/transitions"])
+async def test_a_preflight_needs_no_token(app: RunningApp, path: str) -> None:
+    answer = await app.client.options(path, headers={**PREFLIGHT, "Origin": SHOP, "Authorization": ""})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+    assert answer.headers["Access-Control-Allow-Headers"] == "authorization,content-type"
+    assert answer.headers["Access-Control-Max-Age"] == "7200"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    assert "X-Request-Id" in answer.headers
+
+
+async def test_what_is_no_preflight_of_the_api_is_a_405_as_before(app: RunningApp) -> None:
+    error_of(await app.client.options("/v1/gear/search"), "method_not_allowed")
+    error_of(await app.client.options("/v1/gear/search", headers={"Origin": SHOP}), "method_not_allowed")
+    error_of(await app.client.options("/docs", headers={**PREFLIGHT, "Origin": SHOP}), "method_not_allowed")
+
+
+async def test_another_page_costs_the_tokens_own_pages_nothing(app: RunningApp) -> None:
+    created = await new_token(app.settings.database_url, "search", origins=[SHOP], rate_limit=3)
+    for _ in range(5):
+        error_of(await search(app, created, STRANGER), "forbidden")
+    answer = await search(app, created, SHOP)
+    assert answer.headers["RateLimit-Remaining"] == "2"
+
+
+async def test_origins_outlive_the_cache_of_tokens(app: RunningApp, token: str) -> None:
+    """They are part of the token, also as it is known while the store is away."""
+    await search(app, token, SHOP)
+    cache = app.app.state.services.token_cache
+    cached = await cache.find(token, stale=True)
+    assert isinstance(cached, tokens.Token)
+    assert cached.origins == (SHOP, STAGING)
