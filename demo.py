@@ -271,6 +271,7 @@ def start() -> None:
     settings = DemoSettings()
     base = f"http://127.0.0.1:{settings.api_port}"
     os.environ.setdefault("GEAR_PUBLIC_URL", base)
+    os.environ.setdefault("GEAR_DRAIN_SECONDS", "0")  # no proxy has to notice
     stop_api()
     check_port(settings.api_port)
     start_engine(settings)

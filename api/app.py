@@ -19,8 +19,10 @@ import api.orders.webhooks.routes
 import api.platforms.routes
 import api.search.routes
 from api import logs
+from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
 from api.http.cors import TokenCors
+from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
 from api.metrics import RequestMetrics
@@ -53,12 +55,14 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
             metrics: RequestMetrics = app.state.metrics
+            admission = Admission(settings.max_concurrency, metrics)
             services = await open_services(
                 settings,
                 platforms,
                 metrics.count_cache_lookup,
                 metrics.set_ejected_nodes,
                 metrics.count_refused_item,
+                admission.budgets["export"],
                 resources,
             )
             app.state.services = services
@@ -66,7 +70,10 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
             resources.push_async_callback(rate_limits.close)
             app.state.rate_limits = rate_limits
             app.state.wake_workers = await resources.enter_async_context(order_workers(services))
-            yield {"connections": ConnectionLimit(settings.max_connections)}  # for the server's protocol
+            # for the server's protocol
+            connections = ConnectionLimit(settings.max_connections)
+            resources.enter_context(app.state.drain.before_stop())
+            yield {"admission": admission, "connections": connections, "drain": app.state.drain}
 
     app = FastAPI(
         title="Gear search and orders",
@@ -79,6 +86,7 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     )
     app.state.metrics = RequestMetrics(settings)
     app.state.body_seconds = body_seconds
+    app.state.drain = Drain(settings.drain_seconds)
     app.add_middleware(TokenCors)
     app.add_middleware(QuotaHeaders)
     app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
@@ -109,7 +117,7 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
             worker.wake()
 
     async with AsyncExitStack() as stack:
-        index_sync = IndexSync(store, services.engine.update_availability)
+        index_sync = IndexSync(store, services.order_engine.update_availability)
         woken.append(await stack.enter_async_context(running(index_sync.worker)))
         await stack.enter_async_context(running(retention(store, settings, wake_workers)))
         await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))

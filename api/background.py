@@ -5,6 +5,8 @@ import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from api.deadline import without_request
+
 STOP_SECONDS = 3.0  # longer than the engine's default deadline
 
 PAUSE_SECONDS = 0.02  # between two batches of writes, at least
@@ -20,7 +22,7 @@ class BackgroundTasks:
 
     def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         """Starts a task; whoever awaits it gets its result or error."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(work, context=without_request())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task

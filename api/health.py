@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel
 
 from api.auth import charge_address
@@ -49,13 +49,17 @@ async def live() -> Response:
     dependencies=[Depends(charge_address), Depends(only_query("for"))],
 )
 async def ready(
+    request: Request,
     services: Annotated[Services, Depends(services_of)],
     wanted: Annotated[Capability | None, Query(alias="for", description="the one that is needed")] = None,
 ) -> Response:
     """Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
 
-    It checks the index of every platform and the schema of the store. The answer may be a second old.
+    It checks the index of every platform and the schema of the store. The answer may be a second old. A server that is
+    about to stop is not ready, though it serves.
     """
+    if request.app.state.drain.is_draining:
+        raise ApiError("overloaded", "the server is stopping")
     state = await services.readiness.check()
     works = {"search": state.search is None, "orders": state.orders is None}
     error = state.orders if wanted == "orders" else state.search

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -23,6 +23,7 @@ from api.settings import Settings
 router = APIRouter(tags=["metrics"])
 # from a cached search to twice the engine's default deadline
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+QUEUE_BUCKETS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
 NO_ROUTE = "none"
 EXAMPLE = 'gear_requests_total{method="POST",route="/v1/gear/search",status="200"} 41.0\n'
 
@@ -68,6 +69,19 @@ class RequestMetrics:
             "Times that the shared storage of rate limits did not answer, and this process counted alone",
             registry=self._registry,
         )
+        live: dict[str, Any] = {"registry": self._registry, "multiprocess_mode": "livesum"}
+        self._in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
+        self._limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
+        self._waits = Histogram(
+            "gear_queue_seconds",
+            "Seconds that requests waited for their budget",
+            ("budget",),
+            registry=self._registry,
+            buckets=QUEUE_BUCKETS,
+        )
+        self._shed = Counter(
+            "gear_requests_shed", "Requests refused with 503 `overloaded`", ("budget",), registry=self._registry
+        )
 
     def set_ejected_nodes(self, count: int) -> None:
         """Notes how many nodes of the engine are left out now."""
@@ -80,6 +94,22 @@ class RequestMetrics:
     def count_refused_item(self, reason: str) -> None:
         """Counts an order refused for what the index has of its item."""
         self._refused_items.labels(reason).inc()
+
+    def set_in_flight(self, budget: str, requests: int) -> None:
+        """Reports how many requests of a budget are at work."""
+        self._in_flight.labels(budget).set(requests)
+
+    def set_limit(self, budget: str, limit: int) -> None:
+        """Reports how many requests of a budget may be at work."""
+        self._limit.labels(budget).set(limit)
+
+    def count_wait(self, budget: str, seconds: float) -> None:
+        """Counts a request that waited for its budget."""
+        self._waits.labels(budget).observe(seconds)
+
+    def count_shed(self, budget: str) -> None:
+        """Counts a request that was refused."""
+        self._shed.labels(budget).inc()
 
     def count_cache_lookup(self, result: str) -> None:
         """Counts a lookup in the response cache."""

@@ -9,6 +9,7 @@ from fastapi import Request
 from api.background import BackgroundTasks
 from api.backlogs import BacklogReader
 from api.engine.client import Engine
+from api.http.admission import Budget
 from api.readiness import Readiness
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
@@ -18,6 +19,8 @@ from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 
+ORDER_CONNECTIONS = 8
+
 
 @dataclass(frozen=True)
 class Services:
@@ -26,6 +29,8 @@ class Services:
     settings: Settings
     platforms: Platforms
     engine: Engine
+    order_engine: Engine
+    exports: Budget
     store: Store
     points_in_time: PointsInTime
     response_cache: ResponseCache
@@ -42,13 +47,17 @@ async def open_services(
     count_lookup: Callable[[Result], None],
     set_ejected_nodes: Callable[[int], None],
     count_refused_item: Callable[[str], None],
+    exports: Budget,
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
     store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
     resources.push_async_callback(store.close)
+    # two pools of connections, so that searches never take those of orders
     engine = Engine(settings, settings.search_timeout, set_ejected_nodes)
     resources.push_async_callback(engine.close)
+    order_engine = Engine(settings, settings.search_timeout, connections=ORDER_CONNECTIONS)
+    resources.push_async_callback(order_engine.close)
     tasks = BackgroundTasks()
     points_in_time = PointsInTime(engine, store, tasks)
     resources.push_async_callback(points_in_time.close)
@@ -62,13 +71,15 @@ async def open_services(
         settings,
         platforms,
         engine,
+        order_engine,
+        exports,
         store,
         points_in_time,
         response_cache,
         histograms,
         token_cache,
         BacklogReader(store, tasks),
-        Readiness(engine, store, platforms, token_cache, tasks, settings.search_timeout),
+        Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout),
         count_refused_item,
     )
 

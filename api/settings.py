@@ -27,8 +27,17 @@ class Settings(SearchSettings, StoreSettings):
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8000, ge=0, le=65535)
+    max_concurrency: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="requests at work per worker, of searches and of orders each; default: it finds itself",
+    )
     max_connections: int = Field(
         default=4_000, ge=1, le=1_000_000, description="open connections per worker; more are refused with 503"
+    )
+    drain_seconds: float = Field(
+        default=5.0, ge=0, le=600, description="seconds from SIGTERM, not ready but serving, until the server stops"
     )
     public_url: str = Field(
         default="",

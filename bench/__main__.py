@@ -18,6 +18,7 @@ from bench.report import results, terminal
 from bench.report.measured import PageError, read
 from bench.runs import load as loading
 from bench.runs import orders as ordering
+from bench.runs import overload as overloading
 from bench.runs.search import Plan, Series, measure
 from bench.workloads.bodies import workloads
 
@@ -137,6 +138,28 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     about = results.circumstances(items=items, data=data.digest())
     results.write(data.folder / f"load-{items}.json", about, [loads.as_json() for loads in measured.values()])
     terminal.show_loads(list(measured.values()))
+
+
+@main.command()
+@click.option("--items", default=60_000, show_default=True, help="Listings in the index.")
+@click.option("--workers", default=2, show_default=True, help="Processes that serve.")
+@click.option("--seconds", default=15.0, show_default=True, help="How long one rate is offered.")
+@click.option("--max-concurrency", type=int, help="A fixed bound, where the service is not to find one.")
+@engine_options
+def overload(
+    items: int, workers: int, seconds: float, max_concurrency: int | None, opensearch_url: str, folder: Path
+) -> None:
+    """Overload: what is answered in time at up to five times the peak, and after a spike."""
+    data = Data(items, opensearch_url, folder.resolve())
+    data.load()
+    settings = {"GEAR_SEARCH_TIMEOUT": "2.5", "GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
+    if max_concurrency is not None:
+        settings["GEAR_MAX_CONCURRENCY"] = str(max_concurrency)
+    with services.gear_api(opensearch_url, data.prefix, data.folder, workers=workers, settings=settings) as service:
+        measured = list(overloading.measure(service, data.folder, seconds))
+    about = results.circumstances(items=items, data=data.digest(), workers=workers, maxConcurrency=max_concurrency)
+    results.write(data.folder / f"overload-{items}.json", about, [asdict(outcome) for outcome in measured])
+    terminal.show_overload(measured)
 
 
 @main.command()

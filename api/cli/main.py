@@ -2,7 +2,8 @@
 
 import json
 import os
-from contextlib import nullcontext
+import sys
+from contextlib import nullcontext, suppress
 from tempfile import TemporaryDirectory
 
 import click
@@ -36,14 +37,16 @@ def main() -> None:
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to serve with.")
 @PRODUCTION
 def serve(host: str | None, port: int | None, workers: int, production: bool) -> None:  # click passes flags by name
-    """Serve the API until it is stopped (SIGTERM, SIGINT).
+    """Serve the API until it is stopped: by SIGTERM after GEAR_DRAIN_SECONDS, by SIGINT at once.
 
     Example: gear-api serve --port 8000 --workers 2
     """
     import uvicorn
+    from uvicorn.config import STARTUP_FAILURE
 
     from api import logs
     from api.http.connections import raise_open_files
+    from api.http.drain import Supervisor
     from api.http.protocol import GearProtocol
     from api.settings import Settings
     from mappings.platforms import read_platforms
@@ -58,7 +61,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as metrics_dir:
         if metrics_dir is not None:  # shared, so that each worker can report for all
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", metrics_dir)
-        uvicorn.run(
+        config = uvicorn.Config(
             "api.app:serve",
             factory=True,
             host=settings.api_host,
@@ -73,7 +76,17 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
             timeout_keep_alive=75,
             log_config=None,
             timeout_graceful_shutdown=10,
+            # a worker that is only busy is not killed: the others would have its load as well
+            timeout_worker_healthcheck=30,
         )
+        with suppress(KeyboardInterrupt):
+            if workers > 1:
+                Supervisor(config, [config.bind_socket()]).run()
+                return
+            server = uvicorn.Server(config)
+            server.run()
+            if not server.started:
+                sys.exit(STARTUP_FAILURE)
 
 
 @main.command()

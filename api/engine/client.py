@@ -12,6 +12,7 @@ import structlog
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import SerializationError, TransportError
 
+from api.deadline import seconds_left
 from api.engine.answers import (
     Answer,
     BadAnswerError,
@@ -82,7 +83,11 @@ class Engine:
     """Calls OpenSearch through the platforms' aliases."""
 
     def __init__(
-        self, settings: SearchSettings, timeout: float, on_ejected: Callable[[int], None] = lambda _: None
+        self,
+        settings: SearchSettings,
+        timeout: float,
+        on_ejected: Callable[[int], None] = lambda _: None,
+        connections: int = 32,
     ) -> None:
         """`on_ejected` is told how many nodes are left out when that changes."""
         self._settings = settings
@@ -90,7 +95,7 @@ class Engine:
         self._definition = read_definition()
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
-            settings, timeout=timeout, decoded=False, on_change=self._nodes_changed
+            settings, timeout=timeout, connections=connections, decoded=False, on_change=self._nodes_changed
         )
 
     async def close(self) -> None:
@@ -251,12 +256,15 @@ class Engine:
             raise
 
     async def _call(self, call: Awaitable[Any]) -> bytes:
+        seconds = seconds_left(self._timeout)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(seconds):
                 content: bytes = await call
         except TransportError as error:
             raise map_engine_error(error) from error
         except (SerializationError, TimeoutError) as error:
+            if seconds < self._timeout / 2:  # the engine did not have its time
+                raise ApiError("overloaded") from error
             log.warning("the search engine does not answer", cause=type(error).__name__)
             raise ApiError("search_unavailable") from error
         return content

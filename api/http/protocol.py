@@ -5,11 +5,15 @@ import re
 from http import HTTPStatus
 from typing import Any, cast
 
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from api import deadline
+from api.deadline import Arrival
 from api.errors import ERRORS, ApiError
+from api.http.admission import Admission, budget_of
 from api.http.connections import ConnectionLimit
+from api.http.drain import Drain
 from api.http.error_handlers import response_of
 from api.http.request_id import new_request_id, request_id
 
@@ -30,6 +34,7 @@ class GearProtocol(HttpToolsProtocol):
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _is_excess = False
+    _request: "AdmittedRequest | None" = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server's own
         """Starts the timer of the first request's head."""
@@ -42,9 +47,11 @@ class GearProtocol(HttpToolsProtocol):
             self._start_timer(self.refusal_seconds if self._is_excess else self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops the timer."""
+        """Stops the timer, and the work whose client has gone."""
         self._stop_timer()
         super().connection_lost(exc)
+        if self._request is not None:
+            self._request.abandon()
 
     def data_received(self, data: bytes) -> None:
         """Parses the bytes, and counts those of a head."""
@@ -74,26 +81,57 @@ class GearProtocol(HttpToolsProtocol):
         """Sends the error envelope and closes the connection."""
         self._close_with(ApiError("bad_request", msg), new_request_id())
 
+    def on_message_complete(self) -> None:
+        """Counts the time that is left from the end of the body: how long that takes is up to the client."""
+        super().on_message_complete()
+        if self._request is not None:
+            self._request.arrival.at = self.loop.time()
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         scope = cast("Scope", cycle.scope)
         error = _refusal_of(scope)
-        if error is None:
-            super()._start_asgi_task(cycle, app)
-        else:
-            cycle.response_complete = True  # its body is not read
-            self._close_with(error, request_id(scope))
+        if error is not None:
+            cycle.keep_alive = False
+            self.refuse(cycle, error)
+            return
+        drain: Drain = self.app_state["drain"]
+        if drain.is_draining:  # the client's next request goes to a server that stays
+            cycle.keep_alive = False
+        admission: Admission = self.app_state["admission"]
+        self._request = AdmittedRequest(self, cycle, app, admission)
+        self._request.submit()
+
+    def run(self, request: "AdmittedRequest") -> asyncio.Task[None]:
+        """Starts the task of a request."""
+        task = self.loop.create_task(request.cycle.run_asgi(cast("Any", request)))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+        return task
+
+    def refuse(self, cycle: RequestResponseCycle, error: ApiError) -> None:
+        """Answers a request without starting it; what comes of its body is dropped."""
+        cycle.response_started = cycle.response_complete = True
+        # a client that was not told to go on may send its body or not
+        close = not cycle.keep_alive or cycle.waiting_for_100_continue
+        scope = cast("Scope", cycle.scope)
+        self._write(error, request_id(scope), close=close, has_body=scope["method"] != "HEAD")
+        admission: Admission = self.app_state["admission"]
+        seconds = admission.refusals.hold_seconds()
+        if seconds and not close:
+            self.flow.pause_reading()
+        self.loop.call_later(seconds, self.on_response_complete)  # reads on
 
     def _close_with(self, error: ApiError, identity: str) -> None:
         self._stop_timer()
-        response = response_of(error, identity)
-        status = ERRORS[error.code][0]
-        head = [
-            b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode()),
-            *(b"%s: %s" % pair for pair in response.raw_headers),
-            b"connection: close\r\n\r\n",
-        ]
-        self.transport.write(b"\r\n".join(head) + bytes(response.body))
-        self.transport.close()
+        self._write(error, identity, close=True, has_body=True)
+
+    def _write(self, error: ApiError, identity: str, *, close: bool, has_body: bool) -> None:
+        if error.code != "overloaded" or error.message or close or not has_body or len(identity) != len(_SAMPLE_ID):
+            self.transport.write(_raw_response(error, identity, close=close, has_body=has_body))
+        else:
+            self.transport.write(_OVERLOADED.replace(_SAMPLE_ID, identity.encode()))
+        if close:
+            self.transport.close()
 
     def _unsupported_upgrade_warning(self) -> None:
         """Logs nothing: the request is answered as if it asked for no upgrade, and anybody may send one."""
@@ -119,6 +157,79 @@ class GearProtocol(HttpToolsProtocol):
             self.transport.close()
             return
         self.send_400_response(f"the request line and headers did not arrive within {self.head_seconds:.0f} seconds")
+
+
+class AdmittedRequest:
+    """A request between its head and its response, as admission sees it."""
+
+    def __init__(self, protocol: GearProtocol, cycle: RequestResponseCycle, app: ASGIApp, admission: Admission) -> None:
+        self.cycle = cycle
+        self.arrival = Arrival(protocol.loop.time())
+        self._protocol = protocol
+        self._app = app
+        self._admission = admission
+        self._budget = budget_of(cycle.scope["path"])
+        self._task: asyncio.Task[None] | None = None
+        self._started_at = 0.0
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether its client has gone."""
+        return self.cycle.disconnected
+
+    def submit(self) -> None:
+        """Starts, waits, or is refused."""
+        self._admission.budgets[self._budget].submit(self)
+
+    def start(self) -> None:
+        """Begins the work."""
+        self._started_at = self._protocol.loop.time()
+        self._task = self._protocol.run(self)
+        self._task.add_done_callback(self._ended)
+
+    def refuse(self) -> None:
+        """Answers that it cannot be served in time."""
+        self._protocol.refuse(self.cycle, ApiError("overloaded"))
+
+    def abandon(self) -> None:
+        """Stops a search whose client has gone; an order goes on."""
+        if self._task is not None and self._budget == "search" and self.cycle.disconnected:
+            self._task.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Runs the app with the time that is left."""
+        deadline.start(self.arrival)
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            if self.cycle.response_started:
+                raise
+            if not self.cycle.disconnected:
+                self.cycle.keep_alive = False
+                self._protocol.refuse(self.cycle, ApiError("overloaded", "the server is stopping"))
+
+    def _ended(self, _: asyncio.Task[None]) -> None:
+        if not self.cycle.disconnected:
+            now = self._protocol.loop.time()
+            self._admission.add_sample(self._budget, now, now - self._started_at)
+        self._admission.budgets[self._budget].release()
+
+
+def _raw_response(error: ApiError, identity: str, *, close: bool, has_body: bool) -> bytes:
+    response = response_of(error, identity)
+    status = ERRORS[error.code][0]
+    head = [
+        b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode()),
+        *(b"%b: %b" % pair for pair in response.raw_headers),
+        b"x-content-type-options: nosniff\r\ncache-control: no-store",
+        b"connection: close\r\n\r\n" if close else b"\r\n",
+    ]
+    return b"\r\n".join(head) + (bytes(response.body) if has_body else b"")
+
+
+# made once: refusals are the more frequent the less time there is
+_SAMPLE_ID = b"0123456789abcdef0123456789abcdef"
+_OVERLOADED = _raw_response(ApiError("overloaded"), _SAMPLE_ID.decode(), close=False, has_body=True)
 
 
 def _refusal_of(scope: Scope) -> ApiError | None:

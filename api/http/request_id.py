@@ -1,5 +1,6 @@
 """Request ids: the middleware that gives each request an id, counts it and logs it."""
 
+import asyncio
 import re
 import secrets
 import time
@@ -10,6 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 REQUEST_ID_HEADER = "X-Request-Id"
+# nobody reads this status: as nginx logs it where the client did not wait
+CLIENT_CLOSED_REQUEST = 499
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
 SENDER_KEY = "gear.sender"
@@ -66,6 +69,9 @@ class RequestIdMiddleware:
 
         try:
             await self.app(scope, receive, send_with_id)
+        except asyncio.CancelledError:
+            status = CLIENT_CLOSED_REQUEST
+            raise
         finally:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None)

@@ -34,7 +34,7 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
     """The item as the engine has it; raises ApiError where it does not exist, has no price, is not what was loaded, or
     was loaded too long ago.
     """
-    stored = await services.engine.item(platform, item)
+    stored = await services.order_engine.item(platform, item)
     if stored is None:
         raise item_not_found(platform, str(item))
     settings = services.settings

@@ -43,7 +43,7 @@ async def search(services: Services, context: SearchContext, charge: Charge, for
     if context.body.cursor is None:
         page = await _page(services, context, charge)
     else:
-        async with reading(services, context, charge, forced) as reader:
+        async with services.exports.slot(), reading(services, context, charge, forced) as reader:
             page = await reader.read(await _page(services, reader.context, charge))
     return _response(context, page)
 

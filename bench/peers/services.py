@@ -66,6 +66,7 @@ def gear_api(
         "GEAR_RATE_LIMIT": "",
         "GEAR_ADDRESS_RATE_LIMIT": "",
         "GEAR_SEARCH_TIMEOUT": "30",
+        "GEAR_DRAIN_SECONDS": "0",
         **settings,
     }
     checkout.run("gear-api", "migrate", settings=settings)

@@ -10,6 +10,7 @@ from bench.figures import percentile
 from bench.peers.search_peers import OURS
 from bench.runs.load import RAW, Loads
 from bench.runs.orders import Orders
+from bench.runs.overload import Outcome
 from bench.runs.search import Series
 
 MIN_COLUMNS = 120  # where the output is no terminal it would be 80, and names would be cut
@@ -94,6 +95,26 @@ def show_loads(measured: Sequence[Loads]) -> None:
             "" if raw is None else f"{loads.rate / raw:.2f}",
             *(f"{loads.median(name) / loads.items * 1e6:.1f}" for name in ("client_seconds", "engine_seconds")),
             f"{loads.median('memory'):.0f}",
+        )
+    show(table)
+
+
+def show_overload(measured: Sequence[Outcome]) -> None:
+    """What was answered in time of what was offered."""
+    head = ("run", "offered/s", "good/s", "of peak", *LATENCIES, "refused/s", "p99 ms", "lost", "other")
+    table = Table(*head, "health p99 ms", "orders", "refused", "p99 ms", "recovery s")
+    peak = max(outcome.good for outcome in measured if outcome.refused == 0)
+    for outcome in measured:
+        table.add_row(
+            outcome.name,
+            f"{outcome.offered:,.0f}",
+            f"{outcome.good:,.0f}",
+            f"{outcome.good / peak:.0%}",
+            *(f"{value:,.0f}" for value in (outcome.p50, outcome.p99, outcome.refused, outcome.refused_p99)),
+            *(f"{value:,}" for value in (outcome.lost, outcome.other)),
+            f"{outcome.health_p99:,.0f}",
+            *(f"{value:,.0f}" for value in (outcome.orders, outcome.orders_refused, outcome.order_p99)),
+            f"{outcome.recovery:g}",
         )
     show(table)
 

@@ -49,6 +49,7 @@ def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: A
         "address_rate_limit": "",
         "search_timeout": 30,  # several test runs may share this machine
         "public_url": "http://gear.test",
+        "drain_seconds": 0,
         **more,
     }
     return Settings(_env_file=None, **given)

@@ -26,6 +26,8 @@ class TcpProxy:
         self.port = 0
         self.bytes_held = 0
         """Bytes that arrived since `hang` and are not forwarded."""
+        self.delay = 0.0
+        """Seconds that each part of the traffic is late, both ways."""
 
     @classmethod
     def before(cls, url: str) -> Self:
@@ -128,6 +130,7 @@ class TcpProxy:
                 if not self._flowing.is_set():
                     self.bytes_held += len(data)
                 await self._flowing.wait()
+                await asyncio.sleep(self.delay)
                 sink.write(data)
                 await sink.drain()
         sink.close()

@@ -3,7 +3,7 @@
 The engine allows only so many points in time (`search.max_open_pit_context`, 300 a node by default; each shard counts
 as one). So they are closed as soon as nobody can miss them, and under load cursors started close to each other share
 one. That bounds the unused ones at about 110 a worker: MAX_OWN, and one each SHARED_SECONDS until the engine, which
-looks once a minute, drops them. At shutdown all are closed.
+looks once a minute, drops them. At shutdown those that were read to their end are closed.
 """
 
 import asyncio
@@ -68,7 +68,6 @@ class PointsInTime:
         self._grace_seconds = grace_seconds
         self._key: bytes | None = None
         self._opened: list[float] = []  # when those were opened that we have not closed
-        self._used: dict[str, float] = {}  # when each of those was last used here
         self._released: dict[str, float] = {}  # when the last page of each was read
         self._shared: dict[tuple[int, ...], _Shared] = {}
 
@@ -112,7 +111,6 @@ class PointsInTime:
 
     def resume(self, cursor: Cursor) -> PointInTime:
         """The point in time that a cursor reads."""
-        self._used[cursor.pit] = time.monotonic()
         return self._point_in_time(cursor.pit, shared=cursor.shared)
 
     def _point_in_time(self, pit: str, *, shared: bool) -> PointInTime:
@@ -129,16 +127,15 @@ class PointsInTime:
             self._released.setdefault(pit.id, time.monotonic())
 
     async def close(self) -> None:
-        """Closes all that the engine may still have, so that a restart leaves none; gives up after CLOSE_SECONDS."""
-        now = time.monotonic()
-        pits = [pit for pit, used_at in self._used.items() if now - used_at < self._engine_seconds]
-        if not pits:
-            return
+        """Closes those whose last page was read; gives up after CLOSE_SECONDS.
+
+        The others are read on at other workers, so that a restart ends no cursor, or else are closed by the engine.
+        """
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await self._close(pits)
+                await self._close_released(time.monotonic())
         except TimeoutError:
-            log.warning("points in time were not closed; the engine closes them by itself", count=len(pits))
+            log.warning("points in time were not closed; the engine closes them by itself")
 
     async def _open(self, platforms: Sequence[Platform]) -> str:
         opened_at = time.monotonic()
@@ -147,8 +144,6 @@ class PointsInTime:
             undo.callback(self._opened.remove, opened_at)
             pit = await self._open_in_engine(platforms)
             undo.pop_all()
-        self._used = {each: at for each, at in self._used.items() if opened_at - at < self._engine_seconds}
-        self._used[pit] = time.monotonic()
         return pit
 
     async def _open_in_engine(self, platforms: Sequence[Platform]) -> str:
@@ -173,8 +168,6 @@ class PointsInTime:
         except ApiError as error:
             log.info("points in time were not closed; the engine closes them by itself", cause=str(error))
         del self._opened[: len(pits)]
-        for pit in pits:
-            self._used.pop(pit, None)
 
     async def _signing_key(self) -> bytes:
         if self._key is None:

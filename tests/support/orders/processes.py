@@ -31,6 +31,7 @@ def variables(settings: Settings) -> dict[str, str]:
         "GEAR_SEARCH_TIMEOUT": "30",
         "GEAR_RATE_LIMIT": "",
         "GEAR_ADDRESS_RATE_LIMIT": "",
+        "GEAR_DRAIN_SECONDS": "0",
     }
 
 

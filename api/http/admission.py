@@ -1,0 +1,227 @@
+"""Admission: which requests are worked on, which wait, and which are refused before their bodies are read.
+
+Searches, orders and health checks have budgets of their own, so that a flood of one leaves room for the others. What
+finds its budget full waits in a short queue. The newest is served first, as in adaptive LIFO, and what has waited for
+`WAIT_SECONDS` is refused, as in controlled delay (B. Maurer, "Fail at Scale", ACM Queue 13/8, 2015): a request that has
+waited for long has a client which is about to give up.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import structlog
+
+from api.errors import ApiError
+from api.http.concurrency_limit import ConcurrencyLimit
+
+WAIT_SECONDS: Final = 0.03  # a refusal takes 50 ms at most, on a busy event loop too
+MIN_CONCURRENCY: Final = 12
+MAX_CONCURRENCY: Final = 64  # for each worker, where the limit finds itself
+HEALTH_CONCURRENCY: Final = 32
+EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
+REFUSALS_PER_REQUEST: Final = 8  # together they take less than a third of a request's time
+MAX_REFUSAL_CREDIT: Final = 400
+HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
+LOG_SECONDS: Final = 1.0
+
+log = structlog.get_logger("gear.api")
+
+
+class Work(Protocol):
+    """A request that waits to be worked on."""
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether its client has gone."""
+
+    def start(self) -> None:
+        """Begins it; `Budget.release` ends it."""
+
+    def refuse(self) -> None:
+        """Answers that it cannot be served in time."""
+
+
+class BudgetMetrics(Protocol):
+    """What a budget reports."""
+
+    def set_limit(self, budget: str, limit: int) -> None: ...
+    def set_in_flight(self, budget: str, requests: int) -> None: ...
+    def count_wait(self, budget: str, seconds: float) -> None: ...
+    def count_shed(self, budget: str) -> None: ...
+
+
+class Limit(Protocol):
+    """How many requests may be at work."""
+
+    @property
+    def value(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of another limit."""
+
+    limit: Limit
+    parts: int
+
+    @property
+    def value(self) -> int:
+        """At least one."""
+        return max(1, self.limit.value // self.parts)
+
+
+class Budget:
+    """The requests of one kind that are at work, and those that wait for them."""
+
+    def __init__(self, name: str, limit: Limit, metrics: BudgetMetrics) -> None:
+        self._name = name
+        self._limit = limit
+        self._metrics = metrics
+        self._waiting: deque[tuple[float, Work]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._shed = 0
+        self._logged_at = float("-inf")
+        self.in_flight = 0
+        metrics.set_limit(name, limit.value)
+        metrics.set_in_flight(name, 0)
+
+    def submit(self, work: Work) -> None:
+        """Starts the work, lets it wait, or refuses it."""
+        limit = self._limit.value
+        if self.in_flight < limit:
+            self._start(work, 0.0)
+        elif len(self._waiting) < limit:
+            loop = asyncio.get_running_loop()
+            self._waiting.append((loop.time(), work))
+            if self._timer is None:
+                self._timer = loop.call_later(WAIT_SECONDS, self._refuse_late)
+        else:
+            self._refuse(work)
+
+    def release(self) -> None:
+        """Ends some work and starts what came last."""
+        self.in_flight -= 1
+        now = asyncio.get_running_loop().time()
+        while self._waiting and self.in_flight < self._limit.value:
+            arrived, work = self._waiting.pop()
+            if not work.is_abandoned:
+                self._start(work, now - arrived)
+        self._metrics.set_in_flight(self._name, self.in_flight)
+        self._metrics.set_limit(self._name, self._limit.value)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Works within the budget; raises ApiError `overloaded`."""
+        waiter = _Waiter()
+        self.submit(waiter)
+        try:
+            await waiter.started
+        except asyncio.CancelledError:
+            if not waiter.is_abandoned:  # it had just been started
+                self.release()
+            raise
+        try:
+            yield
+        finally:
+            self.release()
+
+    def _start(self, work: Work, waited: float) -> None:
+        self.in_flight += 1
+        self._metrics.set_in_flight(self._name, self.in_flight)
+        self._metrics.count_wait(self._name, waited)
+        work.start()
+
+    def _refuse_late(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = None
+        while self._waiting and self._waiting[0][0] <= loop.time() - WAIT_SECONDS:
+            self._refuse(self._waiting.popleft()[1])
+        if self._waiting:
+            self._timer = loop.call_at(self._waiting[0][0] + WAIT_SECONDS, self._refuse_late)
+
+    def _refuse(self, work: Work) -> None:
+        if not work.is_abandoned:
+            self._count_shed()
+            work.refuse()
+
+    def _count_shed(self) -> None:
+        self._metrics.count_shed(self._name)
+        self._shed += 1
+        now = asyncio.get_running_loop().time()
+        if now - self._logged_at >= LOG_SECONDS:
+            log.warning(
+                "overloaded: requests are refused", budget=self._name, refused=self._shed, limit=self._limit.value
+            )
+            self._shed, self._logged_at = 0, now
+
+
+class _Waiter:
+    """Part of a request that waits for another budget."""
+
+    def __init__(self) -> None:
+        self.started = asyncio.get_running_loop().create_future()
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.started.cancelled()
+
+    def start(self) -> None:
+        self.started.set_result(None)
+
+    def refuse(self) -> None:
+        self.started.set_exception(ApiError("overloaded"))
+
+
+class RefusalCredit:
+    """How many refusals may be sent for the work that is done.
+
+    Beyond that, connections that ask again at once would leave no time for work, however cheap it is to refuse them.
+    """
+
+    def __init__(self) -> None:
+        self._credit = MAX_REFUSAL_CREDIT
+
+    def add_work(self) -> None:
+        """Counts a request that was worked on."""
+        self._credit = min(MAX_REFUSAL_CREDIT, self._credit + REFUSALS_PER_REQUEST)
+
+    def hold_seconds(self) -> float:
+        """How long a connection that is refused now is not read from; 0 while there is credit."""
+        if self._credit < 1:
+            return HOLD_SECONDS
+        self._credit -= 1
+        return 0.0
+
+
+class Admission:
+    """The budgets of one worker; `max_concurrency` fixes the limits of searches and orders, each."""
+
+    def __init__(self, max_concurrency: int | None, metrics: BudgetMetrics) -> None:
+        self.refusals = RefusalCredit()
+        bounds = (max_concurrency or MIN_CONCURRENCY, max_concurrency or MAX_CONCURRENCY)
+        self._adaptive = {name: ConcurrencyLimit(*bounds) for name in ("search", "order")}
+        limits: dict[str, Limit] = {
+            **self._adaptive,
+            "health": ConcurrencyLimit(HEALTH_CONCURRENCY, HEALTH_CONCURRENCY),
+            "export": Share(self._adaptive["search"], EXPORT_SHARE),
+        }
+        self.budgets = {name: Budget(name, limit, metrics) for name, limit in limits.items()}
+
+    def add_sample(self, budget: str, now: float, seconds: float) -> None:
+        """Notes how long a request took, from its start to its end."""
+        if budget in self._adaptive:
+            self.refusals.add_work()
+            self._adaptive[budget].add(now, seconds, self.budgets[budget].in_flight)
+
+
+def budget_of(path: str) -> str:
+    """The name of the budget of a request with this path."""
+    if path.startswith("/health/") or path == "/metrics":
+        return "health"
+    if path == "/v1/gear" or path.startswith(("/v1/orders", "/orders/")):
+        return "order"
+    return "search"
