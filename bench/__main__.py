@@ -1,6 +1,7 @@
 """`python -m bench`: measures this service and its peers, and writes tables and JSON files."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 

@@ -18,8 +18,8 @@ import structlog
 from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
 
-WAIT_SECONDS: Final = 0.03  # a refusal takes 50 ms at most, on a busy event loop too
-MIN_CONCURRENCY: Final = 12
+WAIT_SECONDS: Final = 0.02  # a refusal takes 50 ms at most, on a busy event loop too
+MIN_CONCURRENCY: Final = 8
 MAX_CONCURRENCY: Final = 64  # for each worker, where the limit finds itself
 HEALTH_CONCURRENCY: Final = 32
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work

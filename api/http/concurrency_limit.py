@@ -1,7 +1,8 @@
 """A limit of concurrency that finds itself: Gradient2 of Netflix's concurrency-limits. Pure.
 
 Source: https://github.com/Netflix/concurrency-limits, `Gradient2Limit`. While requests take as long as they do in the
-long run, the limit grows; when they take longer, a queue has formed somewhere, and the limit shrinks by the ratio.
+long run, the limit grows; when they take longer, a queue has formed somewhere, and the limit shrinks by the ratio. What
+lasts becomes the long run, so an overload of minutes would raise the limit without end: the long average is capped.
 """
 
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 TOLERANCE: Final = 1.5  # requests may take so many times the long average before the limit shrinks
 QUEUE: Final = 4  # requests that may wait in what is limited, so that it never idles
 SMOOTHING: Final = 0.2
+MAX_LONG_SECONDS: Final = 0.1  # so responses take 0.2 s on average at most, whatever the overload
 LONG_SAMPLES: Final = 600  # samples of the long average
 WARM_UP_SAMPLES: Final = 10
 SAMPLE_SECONDS: Final = 0.25
@@ -20,7 +22,7 @@ class ConcurrencyLimit:
 
     def __init__(self, minimum: int, maximum: int) -> None:
         self._minimum, self._maximum = minimum, maximum
-        self._limit = float(minimum + (maximum - minimum) // 4)
+        self._limit = float(min(maximum, 2 * minimum))
         self._long = 0.0
         self._samples = 0
         self._sample_ends = 0.0
@@ -53,7 +55,7 @@ class ConcurrencyLimit:
             self._long *= 0.95
         if self._most_in_flight < self._limit / 2:  # not the limit decided how long they took
             return
-        gradient = max(0.5, min(1.0, TOLERANCE * self._long / max(short, 1e-9)))
+        gradient = max(0.5, min(1.0, TOLERANCE * min(self._long, MAX_LONG_SECONDS) / max(short, 1e-9)))
         target = self._limit * gradient + QUEUE
         smoothed = self._limit * (1 - SMOOTHING) + target * SMOOTHING
         self._limit = max(self._minimum, min(self._maximum, smoothed))

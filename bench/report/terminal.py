@@ -10,7 +10,7 @@ from bench.figures import percentile
 from bench.peers.search_peers import OURS
 from bench.runs.load import RAW, Loads
 from bench.runs.orders import Orders
-from bench.runs.overload import Outcome
+from bench.runs.overload import PEAK_CLIENTS, Outcome
 from bench.runs.search import Series
 
 MIN_COLUMNS = 120  # where the output is no terminal it would be 80, and names would be cut
@@ -103,7 +103,7 @@ def show_overload(measured: Sequence[Outcome]) -> None:
     """What was answered in time of what was offered."""
     head = ("run", "offered/s", "good/s", "of peak", *LATENCIES, "refused/s", "p99 ms", "lost", "other")
     table = Table(*head, "health p99 ms", "orders", "refused", "p99 ms", "recovery s")
-    peak = max(outcome.good for outcome in measured if outcome.refused == 0)
+    peak = max(outcome.good for outcome in measured[: len(PEAK_CLIENTS)])
     for outcome in measured:
         table.add_row(
             outcome.name,

@@ -103,6 +103,7 @@ async def test_a_server_that_is_told_to_stop_is_not_ready_and_serves_on(settings
         address = f"http://127.0.0.1:{server.port}"
         async with httpx.AsyncClient(base_url=address, headers=headers, timeout=30) as client:
             assert (await client.get("/v1/platforms")).status_code == 200
+            drain_ends = monotonic() + DRAIN_SECONDS
             server.process.send_signal(signal.SIGTERM)
             stopped = asyncio.create_task(server.process.wait())
             while (ready := await client.get("/health/ready")).status_code == 200:
@@ -112,7 +113,8 @@ async def test_a_server_that_is_told_to_stop_is_not_ready_and_serves_on(settings
             while not stopped.done():
                 try:
                     answer = await client.get("/v1/platforms")
-                except httpx.ConnectError:  # it takes no more connections: only now is it about to end
+                except httpx.TransportError:
+                    assert monotonic() > drain_ends
                     break
                 assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
                 served += 1

@@ -191,6 +191,14 @@ def test_the_limit_shrinks_when_requests_take_longer_and_grows_again() -> None:
     assert limit_under(0.01, 100, limit, 320.0) > 40
 
 
+def test_an_overload_that_lasts_does_not_become_the_long_run() -> None:
+    limit = ConcurrencyLimit(4, 64)
+    for number in range(5_000):  # each request at work adds 20 ms
+        for _ in range(10):
+            limit.add(float(number), 0.02 * limit.value, limit.value)
+    assert 0.02 * limit.value < 0.5
+
+
 def test_the_limit_stays_where_it_is_not_used() -> None:
     limit = ConcurrencyLimit(4, 64)
     for number in range(1_000):
