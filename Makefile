@@ -67,6 +67,10 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) $(UNIT_TESTS)
 	@$(BIN)/python -m pytest -m "not docker" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
+.PHONY: test-extended
+test-extended: export GEAR_TEST_EXTENDED = 1
+test-extended: test ## `make test` with many more drawn examples and a longer chaos: before a release
+
 .PHONY: check
 check: environment ## format, lint, types and the tests without servers: a minute, for the inner loop
 	@$(BIN)/ruff check .

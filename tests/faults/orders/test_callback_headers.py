@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from api.orders.webhooks import schedule
 from store.records import Order
+from tests.support.examples import examples
 from tests.support.faults.rough_receiver import HEADER_LINES
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import eventually
@@ -19,7 +20,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @given(HEADER_LINES)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(100, 500), deadline=None)
 def test_any_retry_after_is_a_delay_or_none(lines: list[str]) -> None:
     for line in lines:
         delay = schedule.parse_retry_after(line.partition(": ")[2], NOW)

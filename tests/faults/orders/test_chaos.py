@@ -1,6 +1,6 @@
 """Orders while every process is killed again and again and the receiver misbehaves: nothing acknowledged is lost.
 
-Fifteen seconds of it here; GEAR_TEST_CHAOS_SECONDS and GEAR_TEST_CHAOS_SEED give longer and other ones.
+Eight seconds of it here, a minute in `make test-extended`; GEAR_TEST_CHAOS_SEED gives another one.
 """
 
 import asyncio
@@ -31,13 +31,14 @@ from store.states import RELEASED
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.waiting import until
 from tests.support.app import settings_for
+from tests.support.examples import examples
 from tests.support.faults.order_fleet import Fleet
 from tests.support.faults.order_traffic import Traffic
 from tests.support.faults.rough_receiver import Rough
 from tests.support.receiver import Receiver
 from tests.support.store.migrated import migrated
 
-SECONDS = float(os.environ.get("GEAR_TEST_CHAOS_SECONDS", "15"))
+SECONDS = examples(8, 60)
 SEED = os.environ.get("GEAR_TEST_CHAOS_SEED", "1")
 CLIENTS: Final = 4
 CONTESTED: Final = list(range(1, 9))

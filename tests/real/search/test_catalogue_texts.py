@@ -15,6 +15,7 @@ import pytest
 from bench.relevance.judged import GROUPS, SETS, Verdict, judge, read
 from bench.relevance.listings import listings_for
 from bench.relevance.score import OVERALL, by_group, misses
+from tests.support.examples import examples
 from tests.support.load import serving_items
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +25,7 @@ AT_ONCE = 4
 SUCCESS_AT_5, SUCCESS_AT_1, OF_A_GROUP, BROKEN = 0.99, 0.96, 0.9, 0.005
 JUDGMENTS = {name: read(file) for name, file in SETS.items()}
 CASES = json.loads((ROOT / "tests" / "scenarios" / "catalogue" / "texts.json").read_text(encoding="utf-8"))
-SAMPLED_NAMES = 300
+SAMPLED_NAMES = examples(100, 300)
 PAGE = " ".join((ROOT / "docs" / "text.md").read_text(encoding="utf-8").split())
 # Each with its reading, and of which every hit's name has one.
 OF_THE_PAGE = [

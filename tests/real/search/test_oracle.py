@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.search import oracle
 from tests.support.search.bodies import PLAIN, TEXTS, bodies
 from tests.support.search.fixtures import SearchedItems
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 300), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_search_answers_what_a_plain_filter_answers(searched_items: SearchedItems, data: Any) -> None:
     body = data.draw(bodies(searched_items.known))
