@@ -6,7 +6,7 @@ from indexer.doctor.findings import Code
 from tests.docs.pages import DOCS
 
 ROW = re.compile(r"^\| `([a-z-]+)` \|.*\| ([^|]+) \|$", re.MULTILINE)
-REAL = DOCS.parent / "tests" / "real" / "indexer"
+REAL = DOCS.parent / "tests" / "real" / "indexer" / "doctor"
 
 
 def test_every_finding_is_on_the_page_with_a_test_on_a_real_engine() -> None:
@@ -14,7 +14,7 @@ def test_every_finding_is_on_the_page_with_a_test_on_a_real_engine() -> None:
     assert set(rows) == {str(code) for code in Code}
     tests_of_the_doctor = {
         name
-        for file in REAL.glob("test_doctor*.py")
+        for file in REAL.glob("test_*.py")
         for name in re.findall(r"def (test_[a-z0-9_]+)", file.read_text(encoding="utf-8"))
     }
     for code, tests in rows.items():

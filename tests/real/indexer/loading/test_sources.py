@@ -10,7 +10,7 @@ from arro3.io import read_json, write_parquet
 from tests.support.indexer.file_server import FileServer
 from tests.support.indexer.fixtures import Place, items, lines
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[4] / "docs" / "examples"
 
 
 def test_a_pattern_is_all_its_files_in_order(place: Place) -> None:

@@ -18,7 +18,7 @@ from bench.relevance.score import OVERALL, by_group, misses
 from tests.support.examples import examples
 from tests.support.load import serving_items
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ROWS = 35_911  # of the catalogue: a sample of so many has one listing of each
 AT_ONCE = 4
 # What docs/relevance.md promises of the judged texts.

@@ -12,7 +12,7 @@ from tests.support.app import serving, settings_for
 from tests.support.exact_json import dumps, loads
 from tests.support.search.fixtures import SearchedItems
 
-FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*.json"))
+FILES = sorted((Path(__file__).parents[3] / "scenarios").glob("*.json"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

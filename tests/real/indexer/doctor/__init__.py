@@ -1,0 +1,1 @@
+"""What `gear-indexer doctor` finds and repairs."""

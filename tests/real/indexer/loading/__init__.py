@@ -1,0 +1,1 @@
+"""Loads: what is read, written, proved, resumed and refused."""

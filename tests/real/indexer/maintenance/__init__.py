@@ -1,0 +1,1 @@
+"""Generations: their definitions, export, rollback, restore and pruning."""

@@ -1,0 +1,1 @@
+"""What orders bind, and what the index offers of it."""

@@ -1,0 +1,1 @@
+"""New orders: what is accepted, refused, limited and answered again."""

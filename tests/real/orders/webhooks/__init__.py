@@ -1,0 +1,1 @@
+"""Callbacks: where they go, how they are signed, and who sends them."""

@@ -1,0 +1,1 @@
+"""Pages, cursors and totals."""

@@ -1,0 +1,1 @@
+"""What a body finds, counts and groups, what it costs, and why."""

@@ -1,0 +1,1 @@
+"""What typed texts find and suggest."""
