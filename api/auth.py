@@ -35,8 +35,8 @@ async def valid_token(request: Request, cache: TokenCache, plaintext: str, *, st
 
 
 def _check_origin(request: Request, token: Token) -> None:
-    origin = request.headers.get("origin")
-    if origin is None or not token.origins:
+    origin = request.headers.get("origin") if token.origins else None
+    if origin is None:
         return
     if origin not in token.origins:
         raise ApiError("forbidden", f"the token does not have the origin {origin[:MAX_ORIGIN_CHARACTERS]!r}")

@@ -17,7 +17,7 @@ from tests.support.api.envelope import error_of
 from tests.support.app import new_token
 from tests.support.load import serving_items
 from tests.support.search import oracle, suggest_oracle
-from tests.support.search.bodies import bodies
+from tests.support.search.bodies import TEXTS, bodies
 from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
 
@@ -96,6 +96,15 @@ def test_a_body_narrows_the_filters_and_never_widens_them(restricted: Restricted
         assert answer["facets"] == oracle.facets(part.items, body)
     found, total = part.search({"filters": {"ids": [item["id"] for item in outside[:1000]]}})
     assert (found, total) == ([], 0)
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+def test_a_text_is_relaxed_by_what_the_token_reads(restricted: Restricted, filters: str) -> None:
+    part = restricted.parts[filters]
+    for text in TEXTS:
+        body = {"query": text, "sort": "price_asc", "limit": 100}
+        gear, total = part.search(body)
+        assert ([item["id"] for item in gear], total) == oracle.answer(part.items, body), text
 
 
 @pytest.mark.parametrize("filters", FILTERS)
