@@ -134,7 +134,7 @@ async def test_an_outage_of_the_store_only_delays(
             await shop.until_hidden()
 
             async def goes_on() -> bool:
-                return any(entry["event"] == "background work goes on" for entry in logs)
+                return ("index sync", "background work goes on") in [(one.get("work"), one["event"]) for one in logs]
 
             await eventually(goes_on, "index sync did not say that it goes on")
         events = [entry["event"] for entry in logs if entry.get("work") == "index sync"]

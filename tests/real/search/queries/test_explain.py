@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.cli.explain import explain
+from api.cli.main import main
 from api.engine.client import Engine
 from api.http.json_body import checked, parse
 from api.search.explain.explain import Explainer, Explanation
@@ -51,7 +51,7 @@ def run(found: Settings, number: int, body: Any, *options: str, stdin: str | Non
     """Runs the command."""
     environment = {"GEAR_OPENSEARCH_URL": found.opensearch_url, "GEAR_INDEX_PREFIX": found.index_prefix}
     text = body if isinstance(body, str) else json.dumps(body)
-    return CliRunner().invoke(explain, [str(number), text, *options], env=environment, input=stdin)
+    return CliRunner().invoke(main, ["explain", str(number), text, *options], env=environment, input=stdin)
 
 
 def explained(found: Settings, number: int, body: Any, *options: str) -> dict[str, Any]:
