@@ -18,9 +18,9 @@ import structlog
 from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
 
-WAIT_SECONDS: Final = 0.02  # a refusal takes 50 ms at most, on a busy event loop too
-MIN_CONCURRENCY: Final = 8
-MAX_CONCURRENCY: Final = 64  # for each worker, where the limit finds itself
+WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
+CONCURRENCY: Final = {"search": (16, 64), "order": (48, 256)}
+"""Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
 REFUSALS_PER_REQUEST: Final = 8  # together they take less than a third of a request's time
@@ -202,8 +202,10 @@ class Admission:
 
     def __init__(self, max_concurrency: int | None, metrics: BudgetMetrics) -> None:
         self.refusals = RefusalCredit()
-        bounds = (max_concurrency or MIN_CONCURRENCY, max_concurrency or MAX_CONCURRENCY)
-        self._adaptive = {name: ConcurrencyLimit(*bounds) for name in ("search", "order")}
+        self._adaptive = {
+            name: ConcurrencyLimit(max_concurrency or least, max_concurrency or most)
+            for name, (least, most) in CONCURRENCY.items()
+        }
         limits: dict[str, Limit] = {
             **self._adaptive,
             "health": ConcurrencyLimit(HEALTH_CONCURRENCY, HEALTH_CONCURRENCY),

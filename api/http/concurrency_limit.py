@@ -22,7 +22,7 @@ class ConcurrencyLimit:
 
     def __init__(self, minimum: int, maximum: int) -> None:
         self._minimum, self._maximum = minimum, maximum
-        self._limit = float(min(maximum, 2 * minimum))
+        self._limit = float(minimum + (maximum - minimum) // 4)
         self._long = 0.0
         self._samples = 0
         self._sample_ends = 0.0

@@ -120,13 +120,15 @@ class _Requests:
         self._searches = folder / "overload-searches.bin"
         self._orders = folder / "overload-orders.bin"
         self._none = folder / "overload-none.bin"
-        bodies = [orjson.dumps(body) for body in bodies_of(workloads()[DISTINCT], seed=1)]
-        _write(self._searches, [self._request("POST", SEARCH_PATH, body) for body in bodies])
+        self._runs = 0
         _write(self._orders, [self._request("POST", "/v1/gear", body) for body in self._order_bodies()])
         _write(self._none, [])
 
     def run(self, phases: Sequence[Phase], *, orders: bool = False) -> dict[str, Any]:
-        """What came of each request."""
+        """What came of each request; no run has the searches of another, which the service would have kept."""
+        self._runs += 1
+        bodies = bodies_of(workloads()[DISTINCT], seed=self._runs)
+        _write(self._searches, [self._request("POST", SEARCH_PATH, orjson.dumps(body)) for body in bodies])
         plan = {
             "address": self._service.address,
             "searches": str(self._searches),

@@ -191,6 +191,16 @@ def test_the_limit_shrinks_when_requests_take_longer_and_grows_again() -> None:
     assert limit_under(0.01, 100, limit, 320.0) > 40
 
 
+def test_after_a_long_overload_the_limit_is_as_before_soon() -> None:
+    limit = ConcurrencyLimit(4, 64)
+    limit_under(1.0, 100, limit)
+    assert limit.value < 16
+    limit_under(0.01, 100, limit, 100.0)
+    assert (
+        limit_under(0.05, 40, limit, 200.0) < 32
+    )  # five times as long as lately, though not as long as in the overload
+
+
 def test_an_overload_that_lasts_does_not_become_the_long_run() -> None:
     limit = ConcurrencyLimit(4, 64)
     for number in range(5_000):  # each request at work adds 20 ms

@@ -9,7 +9,7 @@ from msgspec import Raw
 from api.engine.answers import Hit
 from api.errors import ApiError
 from api.http.json_body import parse
-from api.search.context import PointInTime, SearchContext, page_of, search_context
+from api.search.context import PointInTime, SearchContext, forced_clauses, page_of, search_context
 from api.search.query.request import Position
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms, read_platforms
@@ -50,6 +50,14 @@ def test_all_platforms_are_searched_unless_one_is_named() -> None:
 def test_prices_of_different_currencies_are_not_compared() -> None:
     assert refused({}) == ("validation_failed", ["platform"])
     assert refused({"sort": "newest", "facets": ["price"]}) == ("validation_failed", ["platform"])
+
+
+def test_forced_filters_compare_prices_of_one_currency() -> None:
+    filters = SearchBody.model_validate(parse(b'{"filters": {"price": {"max": 5}, "weapon": ["AK-47"]}}')).filters
+    assert len(forced_clauses(filters, [EURO])) == 2
+    assert forced_clauses(None, list(PLATFORMS)) == ()
+    with pytest.raises(ApiError, match="this token filters by price"):
+        forced_clauses(filters, list(PLATFORMS))
 
 
 @pytest.mark.parametrize("page", [1, 2])
