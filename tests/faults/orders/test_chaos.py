@@ -89,7 +89,7 @@ async def test_nothing_acknowledged_is_lost_doubled_or_unsent(place: Place, tmp_
         receivers = [listening.enter_context(Receiver(one.behaviour)) for one in rough]
         urls = (receivers[0].url, receivers[0].url, receivers[0].url, receivers[1].url)
         async with Fleet(place.settings, tmp_path) as fleet:
-            traffic = Traffic(fleet.address, place.made.plaintext, urls, SEED)
+            traffic = Traffic(lambda: fleet.address, place.made.plaintext, urls, SEED)
             await _chaos(fleet, traffic)
             for one in rough:
                 one.calm()

@@ -5,6 +5,7 @@ end the model knows of each order whether it was placed, and each of its states.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
@@ -40,12 +41,13 @@ class Acknowledged:
 
 @dataclass
 class Traffic:
-    """What the clients of one service did."""
+    """What the clients of one service did. `address` tells where to send the next call, `note` hears of each answer."""
 
-    address: str
+    address: Callable[[], str]
     token: str
     receivers: tuple[str, ...]
     seed: str
+    note: Callable[[str, httpx.Response], None] = lambda _kind, _answer: None
     orders: dict[str, Acknowledged] = field(default_factory=dict)
     refused: int = 0
     repeated: int = 0
@@ -54,9 +56,7 @@ class Traffic:
         """One client: orders items of any pool and sees each order through, until it is to stop."""
         chance = Random(f"{self.seed} {name}")
         number = 0
-        async with httpx.AsyncClient(
-            base_url=self.address, headers={"Authorization": f"Bearer {self.token}"}
-        ) as client:
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}) as client:
             while not stop.is_set():
                 number += 1
                 await self._order(client, chance, f"{name} {number}", chance.choice(chance.choice(pools)))
@@ -90,11 +90,12 @@ class Traffic:
         async with asyncio.timeout(ANSWER_SECONDS):
             while True:
                 try:
-                    answer = await client.post(path, timeout=20, **more)
+                    answer = await client.post(f"{self.address()}{path}", timeout=20, **more)
                 except httpx.TransportError:
                     pass
                 else:
-                    if answer.status_code != 503:
+                    self.note("order", answer)
+                    if answer.status_code not in (429, 503):
                         return answer
                 self.repeated += 1
                 await asyncio.sleep(0.1)
