@@ -31,7 +31,6 @@ from store.connection.engine import Store
 from store.schema import order_events
 from store.states import RELEASED
 from tests.support.api.catalogue import put_index, simple_item
-from tests.support.api.waiting import until
 from tests.support.app import settings_for
 from tests.support.faults.hosts import Hosts, running_hosts
 from tests.support.faults.order_traffic import Traffic
@@ -331,7 +330,8 @@ async def _settle(storm: Storm) -> None:
     expected = {item["id"]: item["price"] for item in _catalogue(storm.prices) if item["id"] not in bound}
     unknown = {number for number in CHANGING if number not in storm.prices}
 
-    async def settled() -> bool:
+    async def difference() -> str:
+        """What is not as it should be, or nothing."""
         offered: dict[int, float] = {}
         async with storm.client() as client:
             for page in range(1, len(expected) // 100 + 2):
@@ -339,24 +339,27 @@ async def _settle(storm: Storm) -> None:
                     f"{storm.hosts.address()}/v1/gear/search", json={"limit": 100, "page": page, "sort": "price_asc"}
                 )
                 if answer.status_code != 200:
-                    return False
+                    return answer.text
                 offered |= {item["id"]: item["price"] for item in answer.json()["gear"]}
-            prices_agree = all(offered.get(item) == price for item, price in expected.items() if item not in unknown)
-            return offered.keys() == expected.keys() and prices_agree and await _nothing_waits(storm, client)
+            if offered.keys() != expected.keys():
+                return f"offered or not, and not as ordered: {offered.keys() ^ expected.keys()}"
+            prices = {item: offered[item] for item in expected.keys() - unknown if offered[item] != expected[item]}
+            return f"prices that no change gave: {prices}" if prices else await _what_waits(storm, client)
 
-    await until(settled, SETTLE_SECONDS)
+    end = monotonic() + SETTLE_SECONDS
+    while found := await difference():
+        assert monotonic() < end, found
+        await asyncio.sleep(0.1)
 
 
-async def _nothing_waits(storm: Storm, client: httpx.AsyncClient) -> bool:
-    """Whether both hosts' metrics say that no update of the index waits and no callback is overdue."""
+async def _what_waits(storm: Storm, client: httpx.AsyncClient) -> str:
+    """What the metrics of either host say is still to be done: updates of the index, callbacks that are overdue."""
     for host in storm.hosts.hosts:
         answer = await client.get(f"{host.address}/metrics")
-        values = {
-            sample.name: sample.value
-            for family in text_string_to_metric_families(answer.text)
-            for sample in family.samples
-            if not sample.labels
-        }
-        if answer.status_code != 200 or values["gear_index_sync_pending"] or values["gear_callbacks_overdue"]:
-            return False
-    return True
+        if answer.status_code != 200:
+            return answer.text
+        for family in text_string_to_metric_families(answer.text):
+            for sample in family.samples:
+                if sample.name in ("gear_index_sync_pending", "gear_callbacks_overdue") and sample.value:
+                    return f"{host.address}: {sample}"
+    return ""

@@ -22,7 +22,7 @@ async def two_workers(settings: Settings, wire: TcpProxy) -> AsyncIterator[tuple
         opened(settings.model_copy(update={"opensearch_url": wire.url})) as far,
         opened(settings) as near,
     ):
-        await far.offered()  # its connection is there
+        (await far.app.client.get("/health/ready")).raise_for_status()  # the connection of orders is there
         yield far, near
 
 
