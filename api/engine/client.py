@@ -40,6 +40,8 @@ Read = TypeVar("Read")
 _ALWAYS_READ = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
 
 _NO_DOCUMENT = "document_missing_exception"
+_CONFLICT = "version_conflict_engine_exception"
+UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
 
 # What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
 # its count of refreshes. The commit differs between copies whose count began anew.
@@ -194,14 +196,40 @@ class Engine:
         An item that the index does not have needs no update; one whose index refuses must be sent again. Raises
         ApiError `search_unavailable` if none was updated.
         """
+        up_to_date = [False] * len(items)
+        places: Sequence[int] = range(len(items))
+        for _ in range(UPDATE_TRIES):
+            errors = await self._update([items[place] for place in places])
+            for place, error in zip(places, errors, strict=True):
+                up_to_date[place] = error is None
+            places = [place for place, error in zip(places, errors, strict=True) if error == _CONFLICT]
+            if not places:
+                break
+        return up_to_date
+
+    async def _update(self, items: Sequence[ItemAvailability]) -> list[str | None]:
+        """Updates each document as it is read here, and says for each what was in the way.
+
+        An update that a hung node delivers after a newer one names a sequence number of the past, and is refused.
+        """
+        targets = [{"_index": self._settings.alias(item.platform), "_id": str(item.item)} for item in items]
+        fields = ",".join(f"docs.{field}" for field in ("_id", "found", "_seq_no", "_primary_term", "error.type"))
+        reading = self._client.mget(body={"docs": targets}, params={"_source": "false", "filter_path": fields})
+        read = await self._read(reading, lambda content: _documents_of(content, len(items)))
+        errors = [document.get("error", {}).get("type") for document in read]
+        found = [place for place, document in enumerate(read) if document.get("found")]
         lines: list[bytes] = []
-        for item in items:
-            target = {"_index": self._settings.alias(item.platform), "_id": str(item.item)}
-            action = {"update": {**target, "require_alias": True, "retry_on_conflict": 3}}
-            lines += [orjson.dumps(action), orjson.dumps({"doc": {"bound": item.bound}})]
-        params = {"filter_path": "items.*.status,items.*.error.type"}
-        call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
-        return await self._read(call, lambda content: _updates_of(content, len(items)))
+        for place in found:
+            as_read = {"if_seq_no": read[place]["_seq_no"], "if_primary_term": read[place]["_primary_term"]}
+            lines.append(orjson.dumps({"update": {**targets[place], "require_alias": True, **as_read}}))
+            lines.append(orjson.dumps({"doc": {"bound": items[place].bound}, "detect_noop": False}))
+        if found:
+            params = {"filter_path": "items.*.status,items.*.error.type"}
+            call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
+            updated = await self._read(call, lambda content: _updates_of(content, len(found)))
+            for place, error in zip(found, updated, strict=True):
+                errors[place] = error
+        return errors
 
     async def ready(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless a platform's index answers, and all can be read."""
@@ -306,12 +334,21 @@ def _item_of(content: bytes, alias: str) -> StoredItem:
     )
 
 
-def _updates_of(content: bytes, count: int) -> list[bool]:
-    """For each update of a bulk request whether the index is up to date after it."""
+def _documents_of(content: bytes, count: int) -> list[dict[str, Any]]:
+    """What a multi-get says of each document."""
+    documents: list[dict[str, Any]] = read_json(content).get("docs", [])
+    if len(documents) != count:
+        raise partial_answer(documents=count, answers=len(documents))
+    return documents
+
+
+def _updates_of(content: bytes, count: int) -> list[str | None]:
+    """For each update of a bulk request the type of its error; None where the index is up to date."""
     results = [entry["update"] for entry in read_json(content).get("items", ())]
     if len(results) != count:
         raise partial_answer(updates=count, answers=len(results))
-    return [result["status"] < 300 or result["error"]["type"] == _NO_DOCUMENT for result in results]
+    errors = [result["error"]["type"] if result["status"] >= 300 else None for result in results]
+    return [None if error == _NO_DOCUMENT else error for error in errors]
 
 
 def _in_responses(part: str) -> str:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,6 +13,7 @@ from mappings.connection import connect_async
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
+from store.outbox.index_outbox import IndexUpdate
 from tests.support.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
@@ -177,6 +179,30 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
             assert int(found.scalar_one()) > version
         await until_all_is_published(shop)
         await shop.until_hidden()
+
+
+async def test_an_update_that_arrives_after_a_newer_one_is_refused(sqlite_settings: Settings) -> None:
+    """As by a node that hung, after another node has taken the update and the next one."""
+    async with opened(sqlite_settings) as shop:
+        services = shop.app.app.state.services
+        client = services.engine._client
+        sent: list[bytes] = []
+
+        async def recorded(*, body: bytes, **more: Any) -> bytes:
+            sent.append(body)
+            return cast("bytes", await bulk(body=body, **more))
+
+        bulk, client.bulk = client.bulk, recorded
+        for bound in (True, False, False):  # the last one changes nothing, and nothing that was sent before may
+            assert await services.engine.update_availability([availability(bound=bound)]) == [True]
+        for late in sent:
+            assert b"version_conflict_engine_exception" in await bulk(body=late, refresh=True)
+        assert KNIFE in await shop.offered()
+
+
+def availability(*, bound: bool) -> IndexUpdate:
+    """An update of the knife."""
+    return IndexUpdate(platform=730, item=KNIFE, version=1, bound=bound, attempts=1, leased_until=NOW)
 
 
 @pytest.mark.parametrize("fault", ["refuse", "hang"])
