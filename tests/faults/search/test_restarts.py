@@ -96,7 +96,7 @@ async def token_of(settings: Settings) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-async def test_a_server_that_is_told_to_stop_is_not_ready_and_serves_on(settings: Settings, workers: int) -> None:
+async def test_a_server_that_has_to_stop_is_not_ready_and_serves_on(settings: Settings, workers: int) -> None:
     headers = await token_of(settings)
     async with serving(settings, workers) as server:
         assert server.process is not None

@@ -74,7 +74,7 @@ async def test_a_page_reads_its_errors_too(app: RunningApp, token: str) -> None:
         assert answer.headers["Access-Control-Allow-Origin"] == SHOP
 
 
-async def test_a_page_is_told_when_to_come_again(app: RunningApp) -> None:
+async def test_a_page_reads_when_to_come_again(app: RunningApp) -> None:
     limited = await new_token(app.settings.database_url, "search", origins=[SHOP], rate_limit=1)
     answers = [await search(app, limited, SHOP) for _ in range(5)]
     refused = next(answer for answer in answers if answer.status_code == 429)
@@ -82,7 +82,7 @@ async def test_a_page_is_told_when_to_come_again(app: RunningApp) -> None:
     assert int(refused.headers["Retry-After"]) >= 1
 
 
-async def test_a_page_is_told_that_its_token_has_expired(app: RunningApp) -> None:
+async def test_a_page_reads_that_its_token_has_expired(app: RunningApp) -> None:
     soon = datetime.fromtimestamp(datetime.now(UTC).timestamp() + 0.5, UTC)
     expired = await new_token(app.settings.database_url, "search", origins=[SHOP], expires_at=soon)
     await asyncio.sleep(0.6)

@@ -151,7 +151,7 @@ def test_a_cursor_reads_what_its_token_reads_and_no_other_token_continues_it(res
                 assert "was started with another body" in error_of(answer, "validation_failed")["message"]
 
 
-def test_cached_answers_are_told_apart_by_the_filters(restricted: Restricted) -> None:
+def test_cached_responses_differ_by_the_filters(restricted: Restricted) -> None:
     for body in ({"limit": 3}, {"query": "asiimov", "facets": ["weapon"]}):
         for _ in range(3):
             for part in (restricted.every, *restricted.parts.values()):
