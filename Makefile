@@ -100,7 +100,7 @@ docs: environment ## writes docs/api.md and docs/cli.md anew
 .PHONY: lock
 lock: ## pins the newest tested set of dependencies anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade \
-		--extra node --extra redis --extra test pyproject.toml -o requirements-dev.txt
+		--extra node --extra redis --extra mcp --extra test pyproject.toml -o requirements-dev.txt
 	grep -E '^[a-zA-Z].*==' requirements-dev.txt | sed 's/ \\$$//' > var/constraints.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		-c var/constraints.txt --extra redis pyproject.toml -o requirements.txt

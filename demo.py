@@ -21,6 +21,7 @@ VAR = Path("var")
 API_PID = VAR / "api.pid"
 API_LOG = VAR / "api.log"
 TOKEN = VAR / "demo-token.json"
+PAGE_TOKEN = VAR / "demo-explore-token.json"
 ORDER = VAR / "demo-order.json"
 BIN = Path(sys.executable).parent
 PLATFORM = "730"
@@ -28,6 +29,7 @@ CATALOGUE = Path(__file__).parent / "data" / "catalogue.ndjson.gz"
 LISTINGS = 60_000
 SAMPLE = ("--count", str(LISTINGS), "--seed", "1", "--catalogue", str(CATALOGUE))
 READY_SECONDS = 60
+PAGE_RATE_LIMIT = "500"  # cost in a second of all who have the page open
 SEARCH = {
     "platform": int(PLATFORM),
     "query": "ak-47 redline",
@@ -190,19 +192,30 @@ def start_api(base: str) -> None:
     fail(f"the API is not ready after {READY_SECONDS} s; see {API_LOG}")
 
 
-def token() -> str:
-    """The demo's token: the one kept from an earlier run while the store knows it, else a new one."""
+def token(file: Path, name: str, *options: str) -> str:
+    """The token that an earlier run kept in this file, while the store knows it with these options, else a new one."""
     known = {entry["id"] for entry in json.loads(must("gear-api", "token", "list", "--json")) if not entry["revokedAt"]}
-    if TOKEN.exists():
-        held: dict[str, str] = json.loads(TOKEN.read_text())
-        if held["id"] in known:
-            return held["token"]
-    scopes = ("--scope", "search", "--scope", "order")
-    created = must("gear-api", "token", "create", "--name", "demo", *scopes, "--json")
-    TOKEN.touch(mode=0o600)
-    TOKEN.write_text(created)
-    made: dict[str, str] = json.loads(created)
-    return made["token"]
+    if file.exists():
+        stored: dict[str, Any] = json.loads(file.read_text())
+        if stored["id"] in known and stored.get("options", [*options]) == [*options]:
+            return str(stored["token"])
+    created = json.loads(must("gear-api", "token", "create", "--name", name, *options, "--json"))
+    file.touch(mode=0o600)
+    file.write_text(json.dumps({**created, "options": options}))
+    return str(created["token"])
+
+
+def demo_token() -> str:
+    """The token of the commands that the demo prints."""
+    return token(TOKEN, "demo", "--scope", "search", "--scope", "order")
+
+
+def open_page(base: str) -> None:
+    """Gives /explore a key that is worth nothing elsewhere: sandbox orders, its own origin and rate limit."""
+    origins = [f"--origin={base}", f"--origin={base.replace('127.0.0.1', 'localhost')}"]
+    scopes = ["--scope", "search", "--scope", "order", "--sandbox", "--rate-limit", PAGE_RATE_LIMIT]
+    os.environ.setdefault("GEAR_EXPLORE", "true")
+    os.environ.setdefault("GEAR_EXPLORE_TOKEN", token(PAGE_TOKEN, "explore", *scopes, *origins))
 
 
 def post(url: str, secret: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -277,9 +290,10 @@ def start() -> None:
     start_engine(settings)
     must("gear-api", "migrate")
     released = load_catalogue()
+    open_page(base)
     start_api(base)
     until_offered(released)
-    secret = token()
+    secret = demo_token()
     say("\nIn your shell, so that the commands below can be repeated:\n")
     say(f'export TOKEN=$(.venv/bin/python -c \'import json; print(json.load(open("{TOKEN}"))["token"])\')')
     hits = first_search(base, secret)
@@ -289,7 +303,7 @@ def start() -> None:
             ".venv/bin/gear-indexer rollback --platform 730 may bring it back, make clean begins anew"
         )
     first_order(base, secret, hits[0])
-    say(f"\nThe service runs at {base} (documentation at {base}/docs); `make stop` ends it.")
+    say(f"\nSearch it yourself: {base}/explore (documentation at {base}/docs). `make stop` ends the service.")
 
 
 def stop() -> None:

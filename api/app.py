@@ -9,6 +9,8 @@ from typing import Any
 from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+import api.cheapest.routes
+import api.explore.routes
 import api.health
 import api.http.error_handlers
 import api.http.openapi
@@ -17,8 +19,10 @@ import api.metrics
 import api.orders.routes
 import api.orders.webhooks.routes
 import api.platforms.routes
+import api.search.prices.routes
 import api.search.routes
 from api import logs
+from api.cheapest.schemas import CheapestBody
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
 from api.http.cors import TokenCors
@@ -36,7 +40,7 @@ from api.rate_limits.limits import QuotaHeaders, RateLimits
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
-from mappings.platforms import read_platforms
+from mappings.platforms import Platforms, read_platforms
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
 
@@ -46,9 +50,27 @@ refused with 422; nothing is clamped or ignored. All limits, sorts and error cod
 """
 
 
-def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> FastAPI:
+# In this order: the first route that has the path answers.
+ROUTERS = (
+    api.search.routes.search_router,
+    api.search.prices.routes.router,
+    api.search.routes.router,
+    api.platforms.routes.router,
+    api.cheapest.routes.router,
+    api.orders.routes.router,
+    api.orders.webhooks.routes.router,
+    api.metrics.router,
+    api.health.router,
+    api.http.pages.router,
+    api.explore.routes.router,
+)
+
+
+def create_app(
+    settings: Settings, platforms: Platforms | None = None, *, body_seconds: float = BODY_SECONDS
+) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
-    platforms = read_platforms(settings.platform_files)
+    platforms = platforms or read_platforms(settings.platform_files)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
@@ -92,17 +114,9 @@ def create_app(settings: Settings, *, body_seconds: float = BODY_SECONDS) -> Fas
     app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
-    for part in (
-        api.search.routes,
-        api.platforms.routes,
-        api.orders.routes,
-        api.orders.webhooks.routes,
-        api.metrics,
-        api.health,
-        api.http.pages,
-    ):
-        app.include_router(part.router)
-    api.http.openapi.install(app, [SearchBody, OrderBody, TransitionBody])
+    for router in ROUTERS:
+        app.include_router(router)
+    api.http.openapi.install(app, [SearchBody, OrderBody, CheapestBody, TransitionBody])
     return app
 
 
@@ -131,7 +145,10 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
 def serve() -> FastAPI:
     """The app with the settings of the environment, for the worker processes of `gear-api serve`."""
     logs.configure()
-    app = create_app(Settings())
+    settings = Settings()
+    platforms = read_platforms(settings.platform_files)
+    platforms.read_languages()
+    app = create_app(settings, platforms)
     # These objects live as long as the process. Collecting them again and again pauses searches by up to a tenth of a
     # second (docs/decisions/0034).
     gc.collect()

@@ -98,7 +98,8 @@ async def charge_address(request: Request) -> None:
     await limits.charge_address(request.scope)
 
 
-SearchToken = Annotated[Token, Security(Needs("search"))]
+search_token = Needs("search")
+SearchToken = Annotated[Token, Security(search_token)]
 OrderToken = Annotated[Token, Security(Needs("order"))]
 FulfilToken = Annotated[Token, Security(Needs("fulfil"))]
 MetricsToken = Annotated[Token, Security(Needs("metrics"))]

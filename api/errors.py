@@ -21,6 +21,7 @@ ERRORS: dict[str, tuple[int, str]] = {
         409,
         "the price is not the expected one, or higher than the most; `error.price` is the present one",
     ),
+    "not_enough": (409, "fewer items than wanted can be ordered at this price; `error.available` says how many"),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
     "cursor_expired": (410, "the cursor was not used for 5 minutes, or its view of the index is gone; start a new one"),
     "personal_data_erased": (410, "the buyer's data of this order were erased"),

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,17 +37,15 @@ class RequestMetrics:
         self._registry = CollectorRegistry()
         if self._multiprocess_dir is None:
             ProcessCollector(registry=self._registry)
-        self._requests = Counter(
-            "gear_requests", "Requests answered", ("method", "route", "status"), registry=self._registry
-        )
-        self._seconds = Histogram(
+        requests = Counter("gear_requests", "Requests answered", ("method", "route", "status"), registry=self._registry)
+        seconds = Histogram(
             "gear_request_seconds",
             "Seconds from a request's head to the end of its response",
             ("method", "route"),
             registry=self._registry,
             buckets=BUCKETS,
         )
-        self._cache_lookups = Counter(
+        lookups = Counter(
             "gear_response_cache_requests",
             "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss",
             ("result",),
@@ -70,9 +69,9 @@ class RequestMetrics:
             registry=self._registry,
         )
         live: dict[str, Any] = {"registry": self._registry, "multiprocess_mode": "livesum"}
-        self._in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
-        self._limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
-        self._waits = Histogram(
+        in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
+        limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
+        waits = Histogram(
             "gear_queue_seconds",
             "Seconds that requests waited for their budget",
             ("budget",),
@@ -82,6 +81,13 @@ class RequestMetrics:
         self._shed = Counter(
             "gear_requests_shed", "Requests refused with 503 `overloaded`", ("budget",), registry=self._registry
         )
+        # looking up a child by its labels takes longer than counting
+        self._in_flight_of = cache(in_flight.labels)
+        self._limit_of = cache(limit.labels)
+        self._waits_of = cache(waits.labels)
+        self._lookups_of = cache(lookups.labels)
+        self._requests_of = cache(requests.labels)
+        self._seconds_of = cache(seconds.labels)
 
     def set_ejected_nodes(self, count: int) -> None:
         """Notes how many nodes of the engine are left out now."""
@@ -97,15 +103,15 @@ class RequestMetrics:
 
     def set_in_flight(self, budget: str, requests: int) -> None:
         """Reports how many requests of a budget are at work."""
-        self._in_flight.labels(budget).set(requests)
+        self._in_flight_of(budget).set(requests)
 
     def set_limit(self, budget: str, limit: int) -> None:
         """Reports how many requests of a budget may be at work."""
-        self._limit.labels(budget).set(limit)
+        self._limit_of(budget).set(limit)
 
     def count_wait(self, budget: str, seconds: float) -> None:
         """Counts a request that waited for its budget."""
-        self._waits.labels(budget).observe(seconds)
+        self._waits_of(budget).observe(seconds)
 
     def count_shed(self, budget: str) -> None:
         """Counts a request that was refused."""
@@ -113,14 +119,14 @@ class RequestMetrics:
 
     def count_cache_lookup(self, result: str) -> None:
         """Counts a lookup in the response cache."""
-        self._cache_lookups.labels(result).inc()
+        self._lookups_of(result).inc()
 
     def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """Counts a request. Those without a route share one label, so that no client can invent labels."""
         if route is None:
             method, route = NO_ROUTE, NO_ROUTE
-        self._requests.labels(method, route, status).inc()
-        self._seconds.labels(method, route).observe(seconds)
+        self._requests_of(method, route, status).inc()
+        self._seconds_of(method, route).observe(seconds)
 
     def registry(self) -> CollectorRegistry:
         """The metrics of this process, or of all workers."""

@@ -13,6 +13,7 @@ from api.http.admission import Budget
 from api.readiness import Readiness
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
+from api.search.prices.price_lists import PriceLists
 from api.search.response_cache import IndexRevision, ResponseCache, Result
 from api.settings import Settings
 from api.token_cache import TokenCache
@@ -35,6 +36,7 @@ class Services:
     points_in_time: PointsInTime
     response_cache: ResponseCache
     price_histograms: PriceHistograms
+    price_lists: PriceLists
     token_cache: TokenCache
     backlogs: BacklogReader
     readiness: Readiness
@@ -77,6 +79,7 @@ async def open_services(
         points_in_time,
         response_cache,
         histograms,
+        PriceLists(revision, tasks),
         token_cache,
         BacklogReader(store, tasks),
         Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout),

@@ -88,6 +88,12 @@ class Settings(SearchSettings, StoreSettings):
         default=False, description="accept http and private addresses in an order's URLs, for development"
     )
 
+    explore: bool = Field(default=False, description="serve `/explore`, a page on which people search and try orders")
+    explore_token: str = Field(
+        default="",
+        repr=False,
+        description="the token that everybody who opens `/explore` gets; without one the page asks for a token",
+    )
     prometheus_multiproc_dir: Path | None = Field(
         default=None,
         validation_alias="PROMETHEUS_MULTIPROC_DIR",

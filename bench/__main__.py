@@ -204,14 +204,14 @@ def orders(
 
 @main.command()
 @click.option("--items", default=60_000, show_default=True, help="Listings; each row of the catalogue comes first.")
-@click.option("--texts", type=click.Choice(list(judged.SETS)), default="judged", show_default=True, help="Which.")
+@click.option("--texts", type=click.Choice(list(judged.ALL_SETS)), default="judged", show_default=True, help="Which.")
 @click.option("--prefix", default="bench-relevance", show_default=True, help="The prefix of the indices.")
 @engine_options
 def relevance(items: int, texts: str, prefix: str, opensearch_url: str, folder: Path) -> None:
     """Relevance: judged texts, answered by this service and the plain engine."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    judgments = judged.read(judged.SETS[texts])
+    judgments = judged.read(judged.ALL_SETS[texts])
     listings = listings_for(items, judgments)
     with start_relevance_peers(listings, opensearch_url, prefix, folder) as peers:
         verdicts = {

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-import aiohttp
 import orjson
 import urllib3
 from opensearchpy import AsyncOpenSearch, OpenSearch
@@ -15,8 +14,8 @@ from pydantic import Field, FilePath, SecretStr, field_validator, model_validato
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mappings.names import alias_of
-from mappings.nodes import FailoverTransport, Node, NodePool, OnChange
 from mappings.platforms import PLATFORM_FILES
+from mappings.transport.nodes import FailoverTransport, Node, NodePool, OnChange
 
 BLOCKING_CONNECT_SECONDS = 5.0
 
@@ -104,19 +103,6 @@ class _RawResponses(_FastJson):
         return s
 
 
-class _BytesResponse(aiohttp.ClientResponse):
-    """A response whose text stays bytes unless it is an error: decoding and encoding it again costs two copies."""
-
-    async def text(self, encoding: str | None = None, errors: str = "strict") -> Any:
-        return await self.read() if self.ok else await super().text("utf-8", "replace")
-
-
-class _BytesNode(Node):
-    """A node with such responses."""
-
-    response_class = _BytesResponse
-
-
 def _options(settings: SearchSettings, timeout: float, retries: int) -> dict[str, Any]:
     hosts = []
     login: tuple[str, str] | None = None
@@ -176,5 +162,5 @@ def connect_async(
     options = _options(settings, timeout, retries)
     options |= {"connection_class": Node, "connection_pool_class": NodePool, "transport_class": FailoverTransport}
     if not decoded:
-        options |= {"serializer": _RawResponses(), "connection_class": _BytesNode}
+        options["serializer"] = _RawResponses()
     return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change)

@@ -1,11 +1,8 @@
 """Describes errors of the engine's client in one sentence that names the setting to look at."""
 
-import os
 import re
-import ssl
 from urllib.parse import urlsplit
 
-import aiohttp
 from opensearchpy import exceptions
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
@@ -58,7 +55,7 @@ def describe_error(error: OpenSearchException, address: str) -> str:
 def cause(error: OpenSearchException) -> str:
     """What the engine or the network said, in a few words."""
     if isinstance(error, exceptions.ConnectionError):
-        return _unreached(error.info)
+        return _POOL.sub("", str(error.error))
     if isinstance(error, TransportError):
         return f"{error.status_code} {error.error}: {_reason(error)}"
     return str(error)
@@ -69,15 +66,3 @@ def _reason(error: TransportError) -> str:
     detail = info.get("error") if isinstance(info, dict) else info
     reason = detail.get("reason") if isinstance(detail, dict) else detail
     return str(reason)[:500]
-
-
-def _unreached(error: object) -> str:
-    """Why there is no connection, in the same words for the blocking and the async client."""
-    if not isinstance(error, aiohttp.ClientConnectorError):
-        return _POOL.sub("", str(error))
-    os_error = error.os_error
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"Failed to resolve '{error.host}' ({os_error})"
-    if isinstance(os_error, ssl.SSLError) or not os_error.errno:
-        return str(os_error)
-    return f"Failed to establish a new connection: [Errno {os_error.errno}] {os.strerror(os_error.errno)}"

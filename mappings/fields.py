@@ -11,6 +11,7 @@ class Kind(StrEnum):
     """How a filter's values are compared."""
 
     FOLDED = "folded"  # any of these strings, after folding
+    EXACT = "exact"  # any of these strings, byte for byte
     INTEGER = "integer"  # any of these integers
     MONEY = "money"  # a range in the currency's main unit, minor units in the index, in its sub-field `ascending`
     RANGE = "range"  # a range of numbers
@@ -48,6 +49,7 @@ class Suggested:
 
 FILTERS: tuple[Filter, ...] = (
     Filter("price", "price", Kind.MONEY, facet=True),
+    Filter("name", "name", Kind.EXACT),
     Filter("weapon", "weapon", Kind.FOLDED, facet=True),
     Filter("type", "type", Kind.FOLDED, facet=True),
     Filter("rarity", "rarity", Kind.FOLDED, facet=True),

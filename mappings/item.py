@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 MIN_INTEGER = -(2**63)
 MAX_INTEGER = 2**63 - 1
 MAX_ATTACHMENTS = 100
+MAX_NAME_CHARACTERS = 512
 
 Integer = Annotated[int, Field(strict=True, ge=MIN_INTEGER, le=MAX_INTEGER)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -75,7 +76,7 @@ class GearItem(_Shape):
     """One single item on offer, as answers show it."""
 
     id: Integer = Field(description="unique within a platform")
-    name: Annotated[Text, Field(min_length=1, max_length=512)]
+    name: Annotated[Text, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]
     price: Annotated[Number, Field(ge=0, le=10**12)] | None = Field(
         default=None, description="in the platform's currency, main unit, at most two decimals"
     )

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mappings.money import to_minor
-from mappings.vocabulary import Vocabulary
+from mappings.vocabulary.vocabulary import Vocabulary, merged
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
 
@@ -125,6 +125,7 @@ class Platform(_Part):
     exterior: tuple[Exterior, ...] = ()
     vocabulary: Vocabulary = Vocabulary()
     relevance: Relevance = Relevance()
+    _language_files: tuple[Path, ...] = ()
 
     @model_validator(mode="after")
     def _one_name_a_band(self) -> "Platform":
@@ -145,19 +146,22 @@ class Platform(_Part):
         return to_minor(self.min_price, self.minor_digits)
 
     @cached_property
+    def languages(self) -> dict[str, Vocabulary]:
+        """More vocabulary, a file a language; read at first use, because only searches need it.
+
+        Raises PlatformFileError.
+        """
+        return {file.stem: _read(file, Vocabulary) for file in self._language_files}
+
+    @cached_property
     def language(self) -> Vocabulary:
-        """The vocabulary with the exteriors and their codes."""
+        """The vocabulary with the exteriors and their codes, and those of all languages; raises PlatformFileError."""
         fields = self.vocabulary.fields
         exteriors = dict(fields.get("exterior", {}))
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
-        return Vocabulary(
-            fields={**fields, "exterior": exteriors},
-            words=self.vocabulary.words,
-            term=self.vocabulary.term,
-            narrowing=self.vocabulary.narrowing,
-            fillers=self.vocabulary.fillers,
-        )
+        own = Vocabulary(**{**dict(self.vocabulary), "fields": {**fields, "exterior": exteriors}})
+        return merged([own, *self.languages.values()])
 
 
 class Platforms:
@@ -191,24 +195,26 @@ class Platforms:
         decimal = reference.isascii() and reference.isdigit() and len(reference) <= len(str(2**31))
         return self._by_id.get(int(reference)) if decimal and str(int(reference)) == reference else None
 
+    def read_languages(self) -> None:
+        """Reads the vocabularies of all languages before the first search; raises PlatformFileError."""
+        for platform in self:
+            _ = platform.language
+
     def describe(self) -> str:
         """The known platforms for a message: `730 (cs2)`, separated by commas."""
         return ", ".join(f"{platform.id} ({platform.slug})" for platform in self)
 
 
 def read_platforms(folder: Path = PLATFORM_FILES) -> Platforms:
-    """Reads every `<id>.toml` in a folder.
+    """Reads every `<id>.toml` in a folder; the vocabularies of its languages are in `<id>/<language>.toml`.
 
     Raises PlatformFileError where a file is not valid TOML, breaks a rule, or is not named after its id, and where
     the folder has none.
     """
     platforms = []
     for file in sorted(folder.glob("*.toml")):
-        try:
-            platform = Platform.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-            message = f"{file}: {error}"
-            raise PlatformFileError(message) from error
+        platform = _read(file, Platform)
+        platform._language_files = tuple(sorted((folder / file.stem).glob("*.toml")))  # built here
         if file.stem != str(platform.id):
             message = f"{file}: its id is {platform.id}, so its name must be {platform.id}.toml"
             raise PlatformFileError(message)
@@ -217,3 +223,14 @@ def read_platforms(folder: Path = PLATFORM_FILES) -> Platforms:
         message = f"{folder}: no platform file; at least one <id>.toml is needed"
         raise PlatformFileError(message)
     return Platforms(platforms)
+
+
+Part = TypeVar("Part", bound=BaseModel)
+
+
+def _read(file: Path, part: type[Part]) -> Part:
+    try:
+        return part.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
+        message = f"{file}: {error}"
+        raise PlatformFileError(message) from error

@@ -78,6 +78,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
             {"engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of both, and neither knows that page",
         ),
+        "explore": ({"http"}, "a page is one more client: it searches and orders by HTTP as others do"),
         "cli": ({"engine", "http", "search", "orders", "platforms"}, "commands call the service, not the reverse"),
     },
     "api.search": {

@@ -14,6 +14,7 @@ from api.cli.context import AS_JSON, checked, command_actor, run_now
 from api.cli.doctor import PRODUCTION, check_settings, doctor
 from api.cli.encryption import encryption
 from api.cli.explain import explain
+from api.cli.mcp import serve_mcp
 from api.cli.orders import orders
 from api.cli.privacy import forget
 from api.cli.reconcile import reconcile
@@ -54,7 +55,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     # every worker builds its settings from the environment, and must know where it listens
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
-    checked(lambda: read_platforms(settings.platform_files))
+    checked(lambda: read_platforms(settings.platform_files).read_languages())
     logs.configure()
     check_settings(settings, production=production, workers=workers)
     raise_open_files()
@@ -127,5 +128,6 @@ main.add_command(explain)
 main.add_command(forget)
 main.add_command(orders)
 main.add_command(reconcile)
+main.add_command(serve_mcp)
 main.add_command(token)
 main.add_command(webhook)

@@ -224,6 +224,8 @@ def budget_of(path: str) -> str:
     """The name of the budget of a request with this path."""
     if path.startswith("/health/") or path == "/metrics":
         return "health"
-    if path == "/v1/gear" or path.startswith(("/v1/orders", "/orders/")):
+    if path == "/v1/gear/prices":
+        return "export"
+    if path in ("/v1/gear", "/v1/gear/cheapest") or path.startswith(("/v1/orders", "/orders/")):
         return "order"
     return "search"

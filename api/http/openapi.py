@@ -35,6 +35,9 @@ class ErrorBody(BaseModel):
     details: list[ErrorDetail]
     request_id: str = Field(description=f"equals the header {REQUEST_ID_HEADER}")
     price: float | None = Field(default=None, description="only with `price_changed`: the present price")
+    available: int | None = Field(
+        default=None, description="only with `not_enough`: how many items can be ordered at the price"
+    )
 
 
 class ErrorAnswer(BaseModel):
@@ -111,6 +114,8 @@ def error_example(code: str) -> dict[str, Any]:
         error |= {"message": f"limit: {message}", "details": [{"field": "limit", "message": message}]}
     if code == "price_changed":
         error["price"] = 21.4
+    if code == "not_enough":
+        error["available"] = 1
     return {"status": "error", "error": error}
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse
 
 from api.auth import charge_address
 from api.errors import ApiError
@@ -40,14 +40,32 @@ def policy(directives: Mapping[str, str]) -> str:
 def digest(element: str, page: str) -> str:
     """The policy source that allows the content of the page's first such element."""
     match = re.search(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
-    content = hashlib.sha256((match[1] if match else "").encode()).digest()
-    return f"'sha256-{base64.b64encode(content).decode()}'"
+    return source_of(match[1] if match else "")
+
+
+def source_of(content: str) -> str:
+    """The policy source that allows an element with this content."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 @router.get(DESCRIPTION_PATH)
 async def description(request: Request, _: Annotated[None, Depends(only_query())]) -> JSONResponse:
     """The OpenAPI description."""
     return JSONResponse(request.app.openapi())
+
+
+@router.get("/llms.txt")
+async def for_language_models(request: Request, _: Annotated[None, Depends(only_query())]) -> PlainTextResponse:
+    """The operations in the form of llmstxt.org, so that a language model finds the description."""
+    app = request.app
+    operations = [
+        f"- `{method.upper()} {path}`: {operation['summary']}"
+        for path, methods in app.openapi()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    head = [f"# {app.title}", "", f"> {app.summary}", "", app.description.strip(), "", "## API", ""]
+    links = [f"- [OpenAPI description]({DESCRIPTION_PATH}): every field, limit and error", "- [Forms](/docs)"]
+    return PlainTextResponse("\n".join([*head, *links, "", "## Operations", "", *operations, ""]))
 
 
 @router.get("/docs")

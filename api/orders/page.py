@@ -8,13 +8,14 @@ from typing import Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from api.http.pages import POLICY_HEADER, digest, policy
+from api.http.pages import POLICY_HEADER, digest, policy, source_of
 from mappings.money import from_minor
 from mappings.platforms import Platform
 from store.records import Order
 from store.states import ENDED, State
 
 REFRESH_SECONDS: Final = 5
+STYLES: Final = ("theme.css", "order.css")
 
 # state: (headline, what it means for the buyer)
 TEXTS: Final[dict[State, tuple[str, str]]] = {
@@ -27,10 +28,28 @@ TEXTS: Final[dict[State, tuple[str, str]]] = {
     "reverted": ("Reverted", "The trade has been taken back."),
 }
 
+# What an order goes through where nothing goes wrong, and what each step is called.
+STEPS: Final[dict[State, str]] = {
+    "created": "Received",
+    "processing": "In progress",
+    "delivered": "Delivered",
+    "completed": "Completed",
+}
+_AFTER: Final[dict[State, State]] = {"failed": "created", "cancelled": "created", "reverted": "delivered"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the progress: its name, `done`, `bad` or empty where it is ahead, and whether it is the last one."""
+
+    text: str
+    kind: str
+    current: bool
+
 
 @dataclass(frozen=True)
 class _Page:
-    """The template, and the digests of its one script and one style."""
+    """The template, the digest of its one script, and its style."""
 
     template: Template
     script: str
@@ -42,8 +61,8 @@ def _page() -> _Page:
     environment = Environment(
         loader=PackageLoader("api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    source = (PackageLoader("api").get_source(environment, "order.html"))[0]
-    return _Page(environment.get_template("order.html"), digest("script", source), digest("style", source))
+    page, *styles = (PackageLoader("api").get_source(environment, name)[0] for name in ("order.html", *STYLES))
+    return _Page(environment.get_template("order.html"), digest("script", page), "".join(styles))
 
 
 def headers(order: Order) -> dict[str, str]:
@@ -55,7 +74,7 @@ def headers(order: Order) -> dict[str, str]:
         "connect-src": "'self'",
         "img-src": _image_host(order.item_image) or "'none'",
         "script-src": _page().script,
-        "style-src": _page().style,
+        "style-src": source_of(_page().style),
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
@@ -75,6 +94,17 @@ def _image_host(image: str | None) -> str | None:
     return match[0] if match else None
 
 
+def steps_of(state: State) -> list[Step]:
+    """The steps that are behind and ahead of this state; one that ended badly comes after the last that was surely
+    reached, and nothing follows it.
+    """
+    reached = list(STEPS).index(_AFTER.get(state, state))
+    steps = [
+        Step(text, "done" if at <= reached else "", name == state) for at, (name, text) in enumerate(STEPS.items())
+    ]
+    return steps if state in STEPS else [*steps[: reached + 1], Step(TEXTS[state][0], "bad", True)]
+
+
 def version_of(content: str) -> str:
     """The page's entity tag, which changes with anything that the buyer sees."""
     return f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
@@ -92,9 +122,11 @@ def render(order: Order, platform: Platform) -> str:
     digits = platform.minor_digits
     headline, meaning = TEXTS[cast(State, order.state)]
     return _page().template.render(
+        style=_page().style,
         headline=headline,
         meaning=meaning,
         state=order.state,
+        steps=steps_of(cast(State, order.state)),
         name=order.item_name,
         image=order.item_image if _image_host(order.item_image) else None,
         platform=platform.name,

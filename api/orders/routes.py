@@ -24,7 +24,7 @@ from api.orders.schemas import (
     OrderWithHistoryAnswer,
     TransitionBody,
 )
-from api.orders.service import find_order, place_order, platform_of
+from api.orders.service import Placed, find_order, place_order, platform_of
 from api.orders.transitions import move_order
 from api.services import Services, services_of
 from store.orders import orders
@@ -86,8 +86,7 @@ async def order_item(
     still on its way orders nothing any more.
     """
     placed = await place_order(services, token, body, Call(key, body_digest(request.state.json)), wake_workers)
-    headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
-    return Response(placed.response, 201, headers, "application/json")
+    return placed_response(placed)
 
 
 @router.get(
@@ -231,6 +230,12 @@ async def order_page(
     if request.headers.get("If-None-Match") == version:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="text/html")
+
+
+def placed_response(placed: Placed) -> Response:
+    """The 201, marked where an earlier call placed what it says."""
+    headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
+    return Response(placed.response, 201, headers, "application/json")
 
 
 def _json(content: dict[str, Any]) -> Response:

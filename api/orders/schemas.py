@@ -64,8 +64,8 @@ class Attribution(_Strict):
     utm_medium: CampaignName | None = None
 
 
-class OrderBody(_Shape):
-    """`POST /v1/gear`: null for a field means absent."""
+class OrderFields(_Shape):
+    """What a client says of an order, apart from its item."""
 
     account: Annotated[Text, Field(min_length=1, max_length=MAX_ACCOUNT_CHARACTERS)] = Field(
         description="the client's own reference"
@@ -76,7 +76,6 @@ class OrderBody(_Shape):
         AfterValidator(_deliverable),
     ] = Field(repr=False, description="the buyer's address")
     platform: Text = Field(description="slug of a platform, or its id in decimal")
-    item: Text = Field(description="the id of the item as a string")
     additional_fields: AdditionalFields | None = Field(default=None, repr=False)
     code: Annotated[Text, Field(max_length=MAX_CODE_CHARACTERS)] | None = Field(
         default=None, description="returned unchanged"
@@ -96,6 +95,12 @@ class OrderBody(_Shape):
     callback_url: Link | None = Field(
         default=None, repr=False, description=f"receives a callback at every change; {_URL}"
     )
+
+
+class OrderBody(OrderFields):
+    """`POST /v1/gear`: null for a field means absent."""
+
+    item: Text = Field(description="the id of the item as a string")
     expected_price: Price | None = Field(
         default=None, description="409 `price_changed` where the item's price is another one"
     )

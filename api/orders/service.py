@@ -8,20 +8,17 @@ from typing import Final
 import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.errors import ApiError, Detail, invalid
+from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.orders.answers import order_entry
-from api.orders.offers import Offer, check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
-from api.orders.placing.additional_fields import broken_rules
+from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
+from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
 from api.orders.placing.idempotency import KEY_HEADER, Call
-from api.orders.placing.money import amounts_of
 from api.orders.sandbox.scenario import Scenario, moves
-from api.orders.schemas import AdditionalFields, Attribution, OrderBody
+from api.orders.schemas import OrderBody
 from api.orders.transitions import visible
-from api.orders.webhooks.addresses import url_problem
 from api.services import Services
 from mappings.platforms import Platform
-from store import endpoints
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
@@ -30,10 +27,6 @@ from store.records import NewOrder, Order, OrderEvent
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
 """Refusals that tell a client that its order was not placed, though another moment might have allowed it."""
-
-
-QUOTA_RETRY_SECONDS: Final = 60
-"""There is room again when an order is delivered or ends, which nobody can foretell."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +87,7 @@ async def _earlier(services: Services, request: OrderRequest) -> Placed | int:
     async with services.store.reading() as connection:
         if call.key is not None:
             key_state = await idempotency.find(connection, token.id, call.key)
-            return key_state.refusals if key_state.stored is None else _replay(key_state.stored, call)
+            return key_state.refusals if key_state.stored is None else replay(key_state.stored, call)
         if request.platform is None or request.item is None:
             return 0
         sandbox_of = token.id if token.sandbox else None
@@ -112,7 +105,7 @@ async def _placed_meanwhile(services: Services, request: OrderRequest, *, final:
         return earlier if isinstance(earlier, Placed) else None
     async with services.store.transaction() as connection:
         stored = await idempotency.refuse(connection, request.token.id, call.key, datetime.now(UTC))
-    return None if stored is None else _replay(stored, call)
+    return None if stored is None else replay(stored, call)
 
 
 async def _place(
@@ -127,8 +120,8 @@ async def _place(
             if call.key is not None:
                 stored = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
                 if stored is not None:
-                    return _replay(stored, call)
-            placed = await _insert_or_replay(services, connection, request, new, now)
+                    return replay(stored, call)
+            placed = await _insert_orreplay(services, connection, request, new, now)
             if placed is not None and not placed.replayed:
                 if scenario is not None:
                     await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
@@ -140,22 +133,20 @@ async def _place(
         message = "a later call with this Idempotency-Key was refused, so this one orders nothing: call again"
         raise ApiError("item_unavailable", message) from None
     except QuotaExceeded as error:
-        headers = {"Retry-After": str(QUOTA_RETRY_SECONDS)}
-        message = f"this {error.scope} has {error.limit} orders that are created or processing: deliver or cancel some"
-        raise ApiError("too_many_orders", message, headers=headers) from None
+        raise too_many_orders(error) from None
     if placed is None:
         raise ApiError("item_unavailable", f"item {new.item} is bound by another order")
     return placed
 
 
-async def _insert_or_replay(
+async def _insert_orreplay(
     services: Services, connection: AsyncConnection, request: OrderRequest, new: NewOrder, now: datetime
 ) -> Placed | None:
     """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one.
 
     Raises QuotaExceeded where the order is one too many.
     """
-    await _check_endpoint(connection, new)
+    await check_endpoint(connection, new)
     try:
         order = await orders.place(connection, new, now, request.token.name)
     except ItemTaken:
@@ -168,16 +159,8 @@ async def _insert_or_replay(
     return Placed(order.id, _response(services, order), replayed=False)
 
 
-async def _check_endpoint(connection: AsyncConnection, new: NewOrder) -> None:
-    """Raises ApiError where the token has endpoints and none covers the callback address."""
-    if new.callback_url is None:
-        return
-    registered = await endpoints.of_token(connection, new.token_id)
-    if registered and endpoints.covering(registered, new.callback_url) is None:
-        raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
-
-
-def _replay(stored: StoredResponse, call: Call) -> Placed:
+def replay(stored: StoredResponse, call: Call) -> Placed:
+    """The stored response; raises ApiError `idempotency_key_reused` where it is that of another body."""
     if stored.body_digest != call.body_digest:
         raise invalid(KEY_HEADER, "was used for another body before: use a new one", "idempotency_key_reused")
     return Placed(stored.order_id, stored.response, replayed=True)
@@ -211,27 +194,15 @@ def platform_of(services: Services, order: Order) -> Platform:
     return platform
 
 
-def _check_fields(services: Services, body: OrderBody, platform: Platform) -> None:
-    additional = body.additional_fields or AdditionalFields()
-    details = broken_rules(platform.order, additional.platform_id, additional.trade_link)
-    urls = {"successUrl": body.success_url, "failureUrl": body.failure_url, "callbackUrl": body.callback_url}
-    for field, url in urls.items():
-        problem = url is not None and url_problem(url, allow_insecure=services.settings.allow_insecure_callbacks)
-        if problem:
-            details.append(Detail(field, problem))
-    if body.max_price is not None and body.expected_price is not None:
-        details.append(Detail("maxPrice", "not together with expectedPrice"))
-    if details:
-        raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
-
-
 async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
     """Checks every rule; returns the order to place and the scenario of a sandbox order."""
     token, body, platform, item = request.token, request.body, request.platform, request.item
     if platform is None:
         message = f"unknown platform; known are {services.platforms.describe()}"
         raise invalid("platform", message, "unknown_platform")
-    _check_fields(services, body, platform)
+    check_fields(services.settings, body, platform)
+    if body.max_price is not None and body.expected_price is not None:
+        raise invalid("maxPrice", "not together with expectedPrice")
     scenario = None
     if item is None:
         raise item_not_in_sandbox(body.item) if token.sandbox else item_not_found(platform, body.item)
@@ -240,36 +211,6 @@ async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder
         offer, scenario = sandbox_offer(platform, item, trade_link)
     else:
         offer = await real_offer(services, platform, item)
-    new = _new_order(services, token, body, offer, request.call)
+    new = new_order(services.settings, token, body, offer, request.call)
     check_price(body, offer, new.total_minor)
     return new, scenario
-
-
-def _new_order(services: Services, token: Token, body: OrderBody, offer: Offer, call: Call) -> NewOrder:
-    amounts = amounts_of(offer.price, services.settings.fee_rate, body.fee)
-    additional = body.additional_fields or AdditionalFields()
-    attribution = body.attribution or Attribution()
-    return NewOrder(
-        token_id=token.id,
-        platform=offer.platform.id,
-        item=offer.item,
-        item_name=offer.name,
-        item_image=offer.image,
-        account=body.account,
-        email=body.email,
-        platform_user_id=additional.platform_id,
-        trade_link=additional.trade_link,
-        code=body.code,
-        fee_mode=body.fee,
-        currency=offer.platform.currency,
-        price_minor=amounts.price,
-        fee_minor=amounts.fee,
-        total_minor=amounts.total,
-        utm_source=attribution.utm_source,
-        utm_medium=attribution.utm_medium,
-        success_url=body.success_url,
-        failure_url=body.failure_url,
-        callback_url=body.callback_url,
-        sandbox=token.sandbox,
-        body_digest=call.body_digest,
-    )

@@ -23,11 +23,13 @@ from api.search.schemas.search import (
 from api.search.schemas.values import MAX_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, SORTS, Filter, Kind
+from mappings.item import MAX_NAME_CHARACTERS
 from mappings.money import MAX_PRICE
 from store.auth.tokens import Token
 
 _KINDS = {
     Kind.FOLDED: "values",
+    Kind.EXACT: "names",
     Kind.INTEGER: "integers",
     Kind.MONEY: "range",
     Kind.RANGE: "range",
@@ -73,6 +75,7 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
             "sortedGroupsCost": costs.SORTED_GROUPS,
             "relaxedWordCost": costs.RELAXED_WORD,
             "suggestionsCost": costs.SUGGESTIONS,
+            "pricesCost": costs.PRICES,
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
     }
@@ -85,6 +88,8 @@ def _bounds(row: Filter) -> dict[str, int]:
         return {"minimum": 0, "maximum": 1}
     if row.kind is Kind.ATTACHMENTS:
         return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS, "minimum": 0, "maximum": 1}
+    if row.kind is Kind.EXACT:
+        return {"maxValues": row.max_values, "maxCharacters": MAX_NAME_CHARACTERS}
     if row.kind is Kind.INTEGER:
         return {"maxValues": row.max_values}
     return {"maxValues": row.max_values, "maxCharacters": MAX_VALUE_CHARACTERS}

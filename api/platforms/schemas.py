@@ -14,7 +14,7 @@ class FilterEntry(_CamelCase):
     """One filter with its limits, those that its kind has; `facet` where it can be counted by."""
 
     name: str
-    kind: Literal["values", "integers", "range", "attachments"]
+    kind: Literal["values", "names", "integers", "range", "attachments"]
     facet: bool
     max_values: int | None = None
     max_characters: int | None = None

@@ -55,7 +55,10 @@ class PointInTime:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items."""
+    """A page of items or groups, the exact total, and the parse that found them; `hits` are those of items.
+
+    `groups` of the total are on the page; those that have no offers any more are not in `gear`.
+    """
 
     gear: list[Gear]
     total: int
@@ -63,6 +66,12 @@ class Page:
     hits: list[Hit] = field(default_factory=list)
     facets: Json | None = None
     next_cursor: str | None = None
+    groups: int = 0
+
+    @property
+    def size(self) -> int:
+        """How much of the total is on the page."""
+        return len(self.hits) or self.groups
 
 
 def page_of(query: SearchQuery, answers: Sequence[Answer]) -> Page:
@@ -95,6 +104,10 @@ class SearchContext:
         """The same search of a point in time, from a position on."""
         return replace(self, pit=pit, query=replace(self.query, position=position))
 
+    def with_body(self, body: SearchBody) -> "SearchContext":
+        """The same search with another body, of the same text."""
+        return replace(self, query=replace(self.query, body=body))
+
     def parsed_as(self, parsed: ParsedQuery) -> "SearchContext":
         """The same search with another parse of its text."""
         return replace(self, query=replace(self.query, parsed=parsed))
@@ -108,7 +121,9 @@ def search_context(
     """
     searched = _searched_platforms(body, platforms)
     _check_paging(body)
-    query = SearchQuery(body, parse_query(body.query, searched), searched[0].minor_digits, forced=forced)
+    has_order = body.sort is not None and body.sort.value != "relevance"
+    parsed = parse_query(body.query, searched, has_order=has_order)
+    query = SearchQuery(body, parsed, searched[0].minor_digits, forced=forced)
     if len({platform.currency for platform in searched}) > 1 and query.compares_prices:
         raise invalid("platform", "the platforms have different currencies: name one to compare prices")
     return SearchContext(Index(engine, searched), searched, query)
@@ -139,5 +154,3 @@ def _check_paging(body: SearchBody) -> None:
         raise ApiError("page_window_exceeded", message, [Detail("page", message)])
     if body.cursor is not None and body.names_page:
         raise invalid("page", "a cursor has no pages: leave out `page`, the next cursor is in the answer")
-    if body.cursor is not None and body.group_by is not None:
-        raise invalid("groupBy", "a cursor walks over single items: leave out `groupBy` or page through the names")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from api.search.query.request import SearchQuery
-from mappings.vocabulary import words_of
+from mappings.vocabulary.words import words_of
 
 Charge = Callable[[int], Awaitable[None]]
 """Charges the token of a search beyond the 1 of its request; raises ApiError `rate_limited`."""
@@ -12,9 +12,10 @@ Charge = Callable[[int], Awaitable[None]]
 PAGE = 1
 FACETS = 2
 GROUPS = 4
-SORTED_GROUPS = 29  # in another order than `price_asc`
+SORTED_GROUPS = 29  # in another order than `price_asc`, and by cursor
 RELAXED_WORD = 2
 SUGGESTIONS = 1
+PRICES = 49  # where the list has to be made
 
 
 def extra_cost(query: SearchQuery) -> int:
@@ -22,7 +23,8 @@ def extra_cost(query: SearchQuery) -> int:
     cost = FACETS if query.body.facets else 0
     if query.body.group_by is None:
         return cost
-    return cost + (GROUPS if query.sort.name == "price_asc" else SORTED_GROUPS)
+    is_cheap = query.sort.name == "price_asc" and query.body.cursor is None
+    return cost + (GROUPS if is_cheap else SORTED_GROUPS)
 
 
 def relaxation_cost(query: SearchQuery) -> int:

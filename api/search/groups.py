@@ -7,7 +7,7 @@ values that they are sorted by, and sorted here.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ MIN_GROUP, MAX_GROUP = -(2**63), 2**63 - 1
 MAX_ATTEMPTS = 3
 
 _GROUP = "group"
+SPANS: Clause = {name: {"stats": {"field": name}} for name in ("price", "float")}
+"""The aggregations that tell what the offers of a name span."""
 _CHEAPEST_FIRST = sort_clauses(next(sort for sort in SORTS if sort.name == "price_asc"))
 # Only the sort values of a hit are read, and the engine has them without loading the item.
 _SORT_VALUES_ONLY: Clause = {"_source": False, "stored_fields": "_none_"}
@@ -53,29 +55,32 @@ class _Order:
 
 
 async def grouped_page(context: SearchContext) -> Page:
-    """The body's page of groups; raises ApiError `search_unavailable`."""
+    """The body's page of groups; raises ApiError `search_unavailable`.
+
+    A cursor reads the groups of its point in time, each with its offers as they are now.
+    """
     query = context.query
     for _ in range(MAX_ATTEMPTS):
         order = await _order(context)
         if not order.groups:
             return Page([], order.total, query.parsed)
-        (answer,) = await context.source.search_all([group_hits_request(query, order.groups)])
+        (answer,) = await context.index.search_all([group_hits_request(query, order.groups)])
         gear = group_hits(answer, order.groups, query.minor_digits)
-        if gear is not None:
-            return Page(gear, order.total, query.parsed)
+        if len(gear) == len(order.groups) or context.pit is not None:
+            return Page(gear, order.total, query.parsed, groups=len(order.groups))
     raise ApiError("search_unavailable", "the offers change faster than they can be read")
 
 
 async def rank_of_group(context: SearchContext, group: int) -> tuple[int | None, int]:
     """The rank of a group from 1, None if it is behind what pages reach, and the number of groups."""
     body = context.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []})
-    order = await _order(replace(context, query=replace(context.query, body=body)))
+    order = await _order(context.with_body(body))
     return order.groups.index(group) + 1 if group in order.groups else None, order.total
 
 
 async def _order(context: SearchContext) -> _Order:
     query = context.query
-    if query.sort.name != "price_asc":
+    if query.sort.name != "price_asc" or context.pit is not None:
         return await _sorted_here(context)
     requests = [group_page_request(query), group_count_request(query)]
     page, count = await context.source.search_all(requests, _SORT_VALUES_PATH, _UNSENT_PATH)
@@ -154,33 +159,29 @@ def heads_of(answer: Answer) -> list[Head] | None:
 
 def page_of_heads(query: SearchQuery, heads: Sequence[Head]) -> list[int]:
     """The groups of the body's page, the heads in the order of its sort: those without the value last, ties by id."""
-    body = query.body
     ordered = sorted(heads, key=attrgetter("id", "platform"))
     # sorting keeps the order of equal values, also in reverse: the first value is sorted by last
     for place, clause in reversed(list(enumerate(query.sort_values))):
         ((_, options),) = clause.items()
         ordered = _sorted(ordered, place, descending=options["order"] == "desc")
-    return [head.group for head in ordered[(body.page - 1) * body.limit : body.page * body.limit]]
+    return [head.group for head in ordered[query.start : query.start + query.body.limit]]
 
 
 def group_hits_request(query: SearchQuery, groups: Sequence[int]) -> Clause:
     """The search body for these groups: their heads, and what all their items span."""
     clause = {"bool": {"filter": [query.offered, {"terms": {_GROUP: list(groups)}}]}}
-    spans = {name: {"stats": {"field": name}} for name in ("price", "float")}
     return {
         **_collapsed(clause),
         "size": len(groups),
-        "aggregations": {"offers": {"terms": {"field": _GROUP, "size": len(groups)}, "aggregations": spans}},
+        "aggregations": {"offers": {"terms": {"field": _GROUP, "size": len(groups)}, "aggregations": SPANS}},
     }
 
 
-def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear] | None:
-    """The collapsed hits in the order of the groups; None if one of the groups has no items any more."""
+def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear]:
+    """The collapsed hits in the order of the groups, without groups that have no items any more."""
     items = {hit["sort"][-1]: bytes(hit["_source"]["item"]) for hit in hits_of(answer)}
     offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in answer["aggregations"]["offers"]["buckets"]}
-    if any(group not in items or group not in offers for group in groups):
-        return None
-    return [_with_offers(items[group], offers[group]) for group in groups]
+    return [_with_offers(items[group], offers[group]) for group in groups if group in items and group in offers]
 
 
 def _with_offers(item: bytes, offers: Json) -> Gear:

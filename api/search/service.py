@@ -48,6 +48,11 @@ async def search(services: Services, context: SearchContext, charge: Charge, for
     return _response(context, page)
 
 
+async def strict_page(services: Services, context: SearchContext) -> Page:
+    """The page of the text as it was typed: nothing is relaxed. Raises ApiError `search_unavailable`."""
+    return await _hits(services, context)
+
+
 async def _page(services: Services, context: SearchContext, charge: Charge) -> Page:
     """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
     page = await _page_with_facets(services, context)

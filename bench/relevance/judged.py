@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,14 +11,23 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 Item = dict[str, Any]
 Group = Literal["exact", "slang", "typo", "prefix", "order", "mixed", "stickers", "numbers", "nonsense"]
+# exclusions, order words, texts with more than an item, what else an item can be said to be; then languages
+OwnWordsGroup = Literal[
+    "exclusion", "sorting", "extras", "details", "keyboard",
+    "ru", "uk", "zh", "zh-tw", "de", "fr", "es", "pt", "it", "pl", "tr", "ja", "ko",
+]  # fmt: skip
 KeptField = Literal[
-    "weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "price", "float", "seed", "finish"
+    "weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set", "price", "float", "seed", "finish"
 ]
+Order = Literal["price_asc", "price_desc", "float_asc", "float_desc"]
 GROUPS: tuple[Group, ...] = get_args(Group)
+OWN_WORDS_GROUPS: tuple[OwnWordsGroup, ...] = get_args(OwnWordsGroup)
 FOLDER = Path(__file__).parent
 SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged", "held_out")}
-_DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament")
-_FIELDS = ("name", "words", "finish", *_DETAILS, "seed", "price", "float")
+OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_words_held_out")}
+ALL_SETS = {**SETS, **OWN_WORDS}
+_DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")
+_FIELDS = ("name", "words", "stickers", "attached", "finish", *_DETAILS, "seed", "price", "float")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -79,6 +88,9 @@ class Meaning(BaseModel):
     type: tuple[str, ...] = ()
     rarity: tuple[str, ...] = ()
     tournament: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    stickers: tuple[str, ...] = ()  # all in the name of one that is on it
+    attached: bool = False  # a sticker is on it
     seed: tuple[int, ...] = ()
     price: Span | None = None
     wear: Span | None = Field(default=None, alias="float")
@@ -87,15 +99,21 @@ class Meaning(BaseModel):
         """Whether an item has what is meant in one field; a field without a meaning always holds."""
         if field == "words":
             return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
+        if field == "stickers":
+            return not self.stickers or any(_has(words_of(one["name"]), self.stickers) for one in item["attachments"])
+        if field == "attached":
+            return not self.attached or any(
+                (one["type"] or "sticker").lower() == "sticker" for one in item["attachments"]
+            )
         if field in ("price", "float"):
             span = self.price if field == "price" else self.wear
             return span is None or span.holds(item["price"] if field == "price" else item["paint"]["float"])
         expected = getattr(self, field)
         return not expected or value_of(field, item) in expected
 
-    def fields(self) -> set[str]:
+    def fields(self) -> frozenset[str]:
         """The fields that have a meaning."""
-        return set(self.model_dump(exclude_defaults=True, by_alias=True))
+        return frozenset(self.model_dump(exclude_defaults=True, by_alias=True))
 
     def whole_words(self) -> list[str]:
         """The words that the name must have as they are."""
@@ -107,22 +125,43 @@ class Meaning(BaseModel):
 
 
 class Judgment(BaseModel):
-    """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep."""
+    """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep.
+
+    `never` is what no hit may be, `order` the order in which hits must come.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     query: str = Field(min_length=1, max_length=200)
-    group: Group
+    group: Group | OwnWordsGroup
     means: tuple[Meaning, ...]
     keeps: tuple[KeptField, ...] = ()
+    never: tuple[Meaning, ...] = ()
+    order: Order | None = None
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it says what every hit must be, or must not."""
+        return bool(self.keeps or self.never or self.order)
 
     def fits(self, item: Item) -> bool:
         """Whether an item is a right answer."""
-        return any(meaning.fits(item) for meaning in self.means)
+        return any(meaning.fits(item) for meaning in self.means) and not any(bad.fits(item) for bad in self.never)
 
     def is_broken_by(self, item: Item) -> bool:
         """Whether an item of the first page has not what every hit must have."""
-        return not all(any(meaning.holds(field, item) for meaning in self.means) for field in self.keeps)
+        broken = not all(any(meaning.holds(field, item) for meaning in self.means) for field in self.keeps)
+        return broken or any(meaning.fits(item) for meaning in self.never)
+
+    def is_in_order(self, items: Sequence[Item]) -> bool:
+        """Whether the items come in the order that is meant, those without the number last."""
+        if self.order is None:
+            return True
+        by_price = self.order.startswith("price")
+        numbers = [item["price"] if by_price else item["paint"]["float"] for item in items]
+        present = [number for number in numbers if number is not None]
+        expected = sorted(present, reverse=self.order.endswith("desc"))
+        return numbers == expected + [None] * (len(numbers) - len(present))
 
 
 @dataclass(frozen=True)
@@ -142,7 +181,9 @@ def judge(judgment: Judgment, page: Iterable[Item]) -> Verdict:
     if not judgment.means:
         return Verdict(judgment, 0 if items else 1, False, first)
     place = next((at for at, item in enumerate(items, 1) if judgment.fits(item)), 0)
-    is_broken = bool(judgment.keeps) and (not items or any(judgment.is_broken_by(item) for item in items))
+    is_broken = judgment.is_strict and (
+        not items or any(judgment.is_broken_by(item) for item in items) or not judgment.is_in_order(items)
+    )
     return Verdict(judgment, place, is_broken, first)
 
 

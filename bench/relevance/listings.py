@@ -16,7 +16,7 @@ CATALOGUE = Path(__file__).parents[2] / "data" / "catalogue.ndjson.gz"
 PLATFORM = 730
 SEED = 1
 # in which listings of one name differ
-_LISTING_FIELDS = ("price", "float", "seed")
+_LISTING_FIELDS = ("price", "float", "seed", "stickers")
 # by which listings are looked up, the most selective first
 _LOOKUP_FIELDS = ("name", "finish", "weapon", "tournament", "phase", "type", "exterior")
 
@@ -35,7 +35,7 @@ def listings_for(count: int, judgments: Sequence[Judgment]) -> list[Item]:
     added: list[Item] = []
     for judgment in judgments:
         if judgment.means and not any(
-            meaning.fits(item) for meaning in judgment.means for item in lookup.candidates(meaning)
+            judgment.fits(item) for meaning in judgment.means for item in lookup.candidates(meaning)
         ):
             last = (added or lookup.items)[-1]["id"]
             added.append(_added(judgment, lookup, limits, platform) | {"id": last + 1})
@@ -90,6 +90,10 @@ def _adjusted(meaning: Meaning, item: Item, limits: Span, platform: Platform) ->
             return
     if not meaning.holds("seed", item):
         paint["seed"] = meaning.seed[0]
+    attachments = item["attachments"]
+    if not meaning.holds("stickers", item):
+        name = " ".join(word.title() for word in meaning.stickers)
+        attachments = [{"id": None, "name": f"Sticker | {name}", "wear": None, "type": "Sticker", "image": None}] * 4
     if not meaning.holds("price", item) and meaning.price is not None:
         price = round(meaning.price.middle(), 2)
-    yield item | {"paint": paint, "price": price}
+    yield item | {"paint": paint, "price": price, "attachments": attachments}

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from bench.relevance.judged import GROUPS, Verdict
+from bench.relevance.judged import GROUPS, OWN_WORDS_GROUPS, Verdict
 
 OVERALL = "overall"
 
@@ -33,7 +33,7 @@ class Score:
 def score(verdicts: Sequence[Verdict]) -> Score:
     """The score of some texts, at least one."""
     count = len(verdicts)
-    filtered = [verdict for verdict in verdicts if verdict.judgment.keeps]
+    filtered = [verdict for verdict in verdicts if verdict.judgment.is_strict]
     return Score(
         count,
         sum(verdict.place == 1 for verdict in verdicts) / count,
@@ -45,7 +45,10 @@ def score(verdicts: Sequence[Verdict]) -> Score:
 
 def by_group(verdicts: Sequence[Verdict]) -> dict[str, Score]:
     """The score of each group that has texts, then of all."""
-    groups = {group: [verdict for verdict in verdicts if verdict.judgment.group == group] for group in GROUPS}
+    groups = {
+        group: [verdict for verdict in verdicts if verdict.judgment.group == group]
+        for group in (*GROUPS, *OWN_WORDS_GROUPS)
+    }
     return {**{group: score(members) for group, members in groups.items() if members}, OVERALL: score(verdicts)}
 
 

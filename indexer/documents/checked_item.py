@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import nanoseconds
-from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MIN_INTEGER, GearItem
+from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MAX_NAME_CHARACTERS, MIN_INTEGER, GearItem
 
 Integer = Annotated[int, Meta(ge=MIN_INTEGER, le=MAX_INTEGER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -73,7 +73,7 @@ class _WrittenItem(_Shape, kw_only=True):
     """An item as a source writes it; with every part and without `listedAt` it is what answers show."""
 
     id: Integer
-    name: Annotated[str, Meta(min_length=1, max_length=512)]
+    name: Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS)]
     price: Annotated[float, Meta(ge=0, le=10**12)] | None = None
     image: Address | None = None
     inspect_link: Address | None = None

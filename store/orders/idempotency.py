@@ -23,6 +23,7 @@ _OWN: Final = (
     idempotency_keys.c.key == bindparam("of_key"),
 )
 _FIND: Final = select(idempotency_keys).where(*_OWN)
+_FORGET: Final = delete(idempotency_keys).where(*_OWN)
 _SAVE: Final = update(idempotency_keys).where(*_OWN)
 
 
@@ -79,6 +80,11 @@ async def save(connection: AsyncConnection, token_id: str, key: str, order_id: s
     """Stores the response under the key that this transaction claimed."""
     row = {"of_token": token_id, "of_key": key, "order_id": order_id, "response": response}
     await connection.execute(_SAVE, row)
+
+
+async def forget(connection: AsyncConnection, token_id: str, key: str) -> None:
+    """Erases the key with its response, so that this transaction can claim it."""
+    await connection.execute(_FORGET, {"of_token": token_id, "of_key": key})
 
 
 async def refuse(connection: AsyncConnection, token_id: str, key: str, now: datetime) -> StoredResponse | None:

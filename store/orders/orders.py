@@ -29,7 +29,7 @@ from store.connection.upsert import insert_for
 from store.orders import holds
 from store.outbox import callbacks, index_outbox
 from store.records import SYSTEM, Actor, NewOrder, Order, OrderEvent
-from store.schema import ACTIVE, ACTIVE_SANDBOX, order_events, orders
+from store.schema import ACTIVE, ACTIVE_SANDBOX, UNDELIVERED, order_events, orders
 from store.states import RELEASED, STATES
 
 _EVENT: Final = insert(order_events)
@@ -148,6 +148,12 @@ async def events(connection: AsyncConnection, order_id: str) -> list[OrderEvent]
     """The order's changes, oldest first; empty for an unknown order."""
     statement = select(order_events).where(order_events.c.order_id == order_id).order_by(order_events.c.n)
     return [OrderEvent(**row._mapping) for row in await connection.execute(statement)]
+
+
+async def any_undelivered(connection: AsyncConnection, order_ids: Collection[str]) -> bool:
+    """Whether one of these orders is `created` or `processing`."""
+    statement = select(orders.c.id).where(orders.c.id.in_(order_ids), UNDELIVERED).limit(1)
+    return (await connection.execute(statement)).one_or_none() is not None
 
 
 async def active_order(connection: AsyncConnection, platform: int, item: int, sandbox_of: str | None) -> Order | None:

@@ -19,6 +19,7 @@ LISTS: Final = {
     "": (["api", "indexer", "mappings", "store"], []),
     "node": (["node"], [""]),
     "parquet": ([], []),
+    "mcp": ([], []),
     "test": (["bench", "demo.py", "tests"], ["", "node"]),
 }
 # distribution: what uses it without importing it
@@ -65,7 +66,7 @@ def imported(folders: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("extra", ["", "node", "test"])
 def test_what_is_imported_is_declared(extra: str) -> None:
     folders, others = LISTS[extra]
-    known = declared(extra).union(*(declared(other) for other in others), declared("parquet"))
+    known = declared(extra).union(*(declared(other) for other in others), declared("parquet"), declared("mcp"))
     missing = imported(folders) - known
     assert not missing, f"declare it in pyproject.toml and run `make lock`, or do without it: {sorted(missing)}"
 

@@ -55,7 +55,7 @@ def value_of(item: Json, field: str) -> Any:
         return item["paint"][_PAINT[name]]
     if name == "attachments":
         return [{"name": attached["name"], "wear": attached["wear"]} for attached in item["attachments"]]
-    return {TEXT: item["name"], "price": item["price"], "ids": item["id"]}.get(name)
+    return {TEXT: item["name"], "name": item["name"], "price": item["price"], "ids": item["id"]}.get(name)
 
 
 def _clauses(query: SearchQuery) -> list[Clause]:

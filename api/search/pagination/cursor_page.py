@@ -67,13 +67,13 @@ class CursorReader:
     async def read(self, page: Page) -> Page:
         """The page without items that are bound by now, with the cursor behind it."""
         points_in_time, pit = self.services.points_in_time, self.context.pit
-        count = self.cursor.count + len(page.hits)
-        if not page.hits and count < page.total:
+        count = self.cursor.count + page.size
+        if not page.size and count < page.total:
             raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-        gear = await _without_bound(self.services, page.hits)
+        gear = await _without_bound(self.services, page.hits) if page.hits else page.gear
         if count < page.total:
             relaxed = page.parsed is not self.strict.query.parsed
-            after = page.hits[-1]["sort"]
+            after = page.hits[-1]["sort"] if page.hits else []
             cursor = replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
             return replace(page, gear=gear, next_cursor=await points_in_time.issue(cursor))
         if pit is not None and self.cursor.count == 0:

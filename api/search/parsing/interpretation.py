@@ -3,12 +3,21 @@
 from decimal import Decimal
 from typing import Any
 
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, Term
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.quantities import Quantity
+from api.search.parsing.terms import Term
 
 Json = dict[str, Any]
 
-_WITHOUT_FILLERS = (Relaxation.FILLERS, Relaxation.TYPOS, Relaxation.ALL_TYPOS)
+_WITHOUT_FILLERS = (
+    Relaxation.FILLERS,
+    Relaxation.STICKERS,
+    Relaxation.PREFIXES,
+    Relaxation.TYPOS,
+    Relaxation.ALL_TYPOS,
+    Relaxation.FIRST_LETTERS,
+    Relaxation.PARTIAL,
+)
 
 
 def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
@@ -27,13 +36,23 @@ def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxatio
         "reading": relaxation,
         "words": [word.typed for term in used.options if not term.meanings for word in term.words],
         "filters": _filters(used),
-        "terms": [*(_term(term) for term in used.terms), *(_quantity(quantity) for quantity in used.quantities)],
+        "terms": [*(_term(term) for term in used.terms), *(_quantity(quantity) for quantity in _wanted(used))],
+        "excluded": [
+            *(_term(term) for term in used.excluded),
+            *(_quantity(quantity) for quantity in used.quantities if quantity.is_excluded),
+        ],
+        "sort": used.sort or None,
+        **({"ignored": list(used.ignored)} if relaxation is Relaxation.PARTIAL else {}),
         "relaxed": [
             *_relaxed_quantities(strict, used),
             *_relaxed_terms(strict, used, relaxation),
             *_other_currencies(used),
         ],
     }
+
+
+def _wanted(parse: PlatformParse) -> list[Quantity]:
+    return [quantity for quantity in parse.quantities if not quantity.is_excluded]
 
 
 def _filters(parse: PlatformParse) -> Json:
@@ -44,7 +63,7 @@ def _filters(parse: PlatformParse) -> Json:
             for field, values in meaning.filters:
                 listed = filters.setdefault(field, [])
                 listed += [value for value in values if value not in listed]
-    for quantity in parse.quantities:
+    for quantity in _wanted(parse):
         if quantity.field == "pattern":  # or a seed
             continue
         if quantity.values:

@@ -1,25 +1,25 @@
-"""Query parsing: splits a buyer's text into words, vocabulary terms and quantities that an item must match. Pure.
+"""Query parsing: a buyer's text becomes terms and quantities that an item must match, and the order asked for. Pure.
 
-Words match as they were typed and joined with their neighbours, because the index holds every name's words and the
-joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`, `m4 a1s` matches `M4A1-S`. A term of the
-platform's vocabulary matches by its meaning or by the typed words, so no item is lost by its name; but a term that
-narrows (a weapon, a type) matches by its meaning alone if the text says more than that.
+A term of the platform's vocabulary matches by its meaning or by the typed words, so no item is lost by its name; but a
+term that narrows (a weapon, a type) matches by its meaning alone if the text says more than that, or asks for an order.
 """
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 
+from api.search.parsing.links import trade_part, unpacked
+from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
+from api.search.parsing.terms import Term, merged_alternatives, read_words
 from mappings.platforms import Platform
-from mappings.vocabulary import Meaning, Vocabulary, letters_of, words_of
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_of
 
-MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
-MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
-# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
-ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
-MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
+_POINT = re.compile(r"[.,]\d")
 
 
 class Relaxation(StrEnum):
@@ -28,67 +28,26 @@ class Relaxation(StrEnum):
     STRICT = "strict"
     NUMBERS = "numbers"
     WORDS = "words"
+    SETS = "sets"
     NAMES = "names"
     FILLERS = "fillers"
+    LETTERS = "letters"
+    STICKERS = "stickers"
     SEEDS = "seeds"
+    PREFIXES = "prefixes"
     TYPOS = "typos"
     ALL_TYPOS = "all_typos"
-
-
-@dataclass(frozen=True)
-class Word:
-    """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
-
-    `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
-    words.
-    """
-
-    typed: str
-    spellings: tuple[str, ...]
-    endings: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    fuzzy: bool = False
-
-    @property
-    def is_correctable(self) -> bool:
-        """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
-        return not any(character.isnumeric() for character in self.typed)
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the text ends with this very word, so that it may be unfinished."""
-        return self.typed in self.endings
-
-
-@dataclass(frozen=True)
-class Term:
-    """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
-
-    `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
-    says nothing about an item.
-    """
-
-    words: tuple[Word, ...]
-    meanings: tuple[Meaning, ...] = ()
-    narrows: bool = False
-    by_name: bool = False
-    is_filler: bool = False
-    alternatives: tuple["Term", ...] = ()
-
-    @property
-    def typed(self) -> str:
-        """The words as they were typed."""
-        return " ".join(word.typed for word in self.words)
-
-    @property
-    def options(self) -> tuple["Term", ...]:
-        """The term and its alternatives."""
-        return (self, *self.alternatives)
+    FIRST_LETTERS = "first_letters"
+    PARTIAL = "partial"
 
 
 @dataclass(frozen=True)
 class PlatformParse:
-    """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`."""
+    """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`.
+
+    `excluded` are the terms that it must not match, `sort` the order that the text asks for, `ignored` words that were
+    left out because nothing has them, `finishes` the names of finishes that items must have exactly.
+    """
 
     platform: int
     minor_digits: int
@@ -96,6 +55,10 @@ class PlatformParse:
     terms: tuple[Term, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     marks: str = ""
+    excluded: tuple[Term, ...] = ()
+    sort: str = ""
+    ignored: tuple[str, ...] = ()
+    finishes: tuple[str, ...] = ()
 
     @property
     def options(self) -> list[Term]:
@@ -105,11 +68,17 @@ class PlatformParse:
 
 @dataclass(frozen=True)
 class ParsedQuery:
-    """A text parsed for each platform that is searched."""
+    """A text parsed for each platform that is searched; `has_order`: hits go in an order of the body's."""
 
     text: str
     parses: tuple[PlatformParse, ...]
     relaxation: Relaxation = Relaxation.STRICT
+    has_order: bool = False
+
+    @property
+    def sort(self) -> str:
+        """The order that the text asks for; none: empty."""
+        return next((parse.sort for parse in self.parses if parse.sort), "")
 
     @property
     def matches_all(self) -> bool:
@@ -117,87 +86,86 @@ class ParsedQuery:
         return not self.text.strip()
 
 
-def parse_query(text: str, platforms: Sequence[Platform]) -> ParsedQuery:
-    """Parses any text strictly; control characters count as blanks."""
+def parse_query(text: str, platforms: Sequence[Platform], *, has_order: bool = False) -> ParsedQuery:
+    """Parses any text strictly; control characters count as blanks; `has_order`: hits go in an order of the body's."""
     visible = text
     if not text.isprintable():
         visible = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
-    return ParsedQuery(visible, tuple(parse_text(visible, platform) for platform in platforms))
+    visible = unpacked(visible) or visible
+    parses = tuple(parse_text(visible, platform, has_order=has_order) for platform in platforms)
+    return ParsedQuery(visible, parses, has_order=has_order)
 
 
-def parse_text(text: str, platform: Platform, *, certain_only: bool = False, with_seeds: bool = False) -> PlatformParse:
+def parse_text(
+    text: str, platform: Platform, *, has_order: bool = False, certain_only: bool = False, with_seeds: bool = False
+) -> PlatformParse:
     """Parses for one platform; `certain_only`: numbers that may be words are words; `with_seeds`: or seeds."""
     vocabulary = platform.language
-    quantities = quantities_of(text, lambda number: vocabulary.parts(words_of(number)))
+    text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
+    has_floats = not _POINT.search(text) or vocabulary.may_have_float(words_of(text))
+    quantities = quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats=has_floats)
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
         quantities = with_bare_seeds(text, quantities)
     terms: list[Term] = []
+    excluded: list[Term] = []
+    sorts: list[tuple[str, ...]] = []
     pieces = list(text_between(text, quantities))
-    for piece in pieces:
-        ended = piece is not pieces[-1] or text[-1:].isspace()
-        terms += _terms(words_of(piece), vocabulary, open_ended=not ended)
-    terms = _with_alternatives(terms)
-    if len(terms) + len(quantities) > 1:
-        terms = [replace(term, narrows=vocabulary.narrows(term.meanings)) for term in terms]
-    marks = "" if terms else _marks(" ".join(pieces), with_punctuation=not quantities)
-    return PlatformParse(platform.id, platform.minor_digits, platform.currency, tuple(terms), tuple(quantities), marks)
+    for place, piece in enumerate(pieces):
+        is_last = place == len(quantities)
+        reading = read_words(
+            piece, vocabulary, open_ended=is_last and not text[-1:].isspace(), before_quantity=not is_last
+        )
+        terms += reading.terms
+        excluded += reading.excluded
+        sorts += reading.sorts
+        if reading.excludes_next:
+            quantities[place] = replace(quantities[place], is_excluded=True)
+    terms = merged_alternatives(terms)
+    sort = _sort(sorts, quantities)
+    finishes = _finishes(terms, vocabulary) if has_order or sort else ()
+    if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
+        terms = [narrowed(term, vocabulary) for term in terms]
+    has_words = any(words_of(piece) for piece in pieces)
+    marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
+    return PlatformParse(
+        platform.id,
+        platform.minor_digits,
+        platform.currency,
+        tuple(terms),
+        tuple(quantities),
+        marks,
+        tuple(excluded),
+        sort,
+        finishes=finishes,
+    )
 
 
-def _terms(words: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> list[Term]:
-    """The terms of neighbouring words: the vocabulary's longest spellings, other words one by one."""
-    typed = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
-    letters = [letters_of([word]) for word in words]
-    terms: list[Term] = []
-    for start, length, entry in vocabulary.cut(letters):
-        part = tuple(typed[start : start + length])
-        if entry is None:
-            terms.append(Term(part, is_filler=letters[start] in vocabulary.ignored))
-        else:
-            terms.append(Term(_finished(part), entry.meanings))
-    if terms and terms[-1].meanings:  # a known word is finished, and with it what is joined with it
-        return [replace(term, words=_finished(term.words)) for term in terms]
-    return terms
+def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The words that together are a finish: under an order the one of just that name is meant (`cheapest doppler`)."""
+    runs = [" ".join(word.typed for term in group for word in term.words) for is_mere, group in _runs(terms) if is_mere]
+    runs += [
+        meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
+    ]
+    return tuple(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes)
 
 
-def _with_alternatives(terms: list[Term]) -> list[Term]:
-    """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
-    merged: list[Term] = []
-    for term in terms:
-        field, values = _only_value_of(term)
-        for place, other in enumerate(merged):
-            other_field, other_values = _only_value_of(other)
-            if field in ALTERNATIVE_FIELDS and other_field == field and not values & other_values:
-                merged[place] = replace(other, alternatives=(*other.alternatives, term))
-                break
-        else:
-            merged.append(term)
-    return merged
+def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:
+    return groupby(terms, key=lambda term: not term.meanings and not term.alternatives)
 
 
-def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
-    """The field and its values, if a term means nothing else."""
-    if len(term.meanings) == 1 and len(term.meanings[0].filters) == 1 and not term.meanings[0].words:
-        ((field, values),) = term.meanings[0].filters
-        return field, frozenset(values)
-    return "", frozenset()
+def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
+    """The term as it matches beside others: a weapon or a type by its meanings alone."""
+    alternatives = tuple(narrowed(option, vocabulary) for option in term.alternatives)
+    return replace(term, narrows=vocabulary.narrows(term.meanings), alternatives=alternatives)
 
 
-def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return tuple(replace(word, prefixes=()) for word in words)
-
-
-def _word(words: list[str], place: int, *, open_ended: bool) -> Word:
-    """The word at this place, alone and in every join of neighbours that contains it, without repeats."""
-    last = len(words) - 1
-    spellings, endings = [words[place]], []
-    for length in range(1, (MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1) + 1):
-        starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
-        spellings += ["".join(words[start : start + length]) for start in starts]
-        if open_ended and starts and starts[-1] + length - 1 == last:
-            endings.append("".join(words[starts[-1] :]))
-    prefixes = [ending for ending in endings if len(ending) >= MIN_PREFIX_CHARACTERS and not ending.isnumeric()]
-    return Word(words[place], tuple(dict.fromkeys(spellings)), tuple(endings), tuple(prefixes))
+def _sort(sorts: Sequence[tuple[str, ...]], quantities: Sequence[Quantity]) -> str:
+    """The first order that is asked for; `lowest` is by what the text gives an amount of."""
+    if not sorts:
+        return ""
+    fields = tuple(quantity.field for quantity in quantities)
+    return next((sort for sort in sorts[0] if sort.startswith(fields)), sorts[0][0])
 
 
 def _marks(text: str, *, with_punctuation: bool) -> str:

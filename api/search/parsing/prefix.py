@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from api.search.parsing.parse import MAX_JOIN
+from api.search.parsing.terms import MAX_JOIN
 from mappings.folding import fold
-from mappings.vocabulary import Vocabulary, letters_of, words_of
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_of
 
 # One edit from 4 letters, two from 8; swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT_FROM, TWO_EDITS_FROM = 4, 8
@@ -48,6 +49,8 @@ class PrefixQuery:
     def words(self) -> tuple[PrefixWord, ...]:
         """Its words in their order."""
         words = words_of(self.text)
+        if not self.text.isascii():
+            words = [part for word in words for part in _parted(word, self.vocabularies)]
         names = _names(words, self.vocabularies)
         return tuple(_prefix_word(words, place, tuple(names[place])) for place in range(len(words)))
 
@@ -76,6 +79,12 @@ def _letters(value: str) -> str:
     return "".join(words_of(fold(value)))
 
 
+def _parted(word: str, vocabularies: tuple[Vocabulary, ...]) -> list[str]:
+    """A word of a script without blanks, in the spellings of the first vocabulary that has some in it."""
+    parts = (vocabulary.segments(word) for vocabulary in vocabularies)
+    return next((each for each in parts if len(each) > 1), [word])
+
+
 def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[str, None]]:
     """For each word the names that a vocabulary has for it, or for the spelling that it is a part of."""
     names: list[dict[str, None]] = [{} for _ in words]
@@ -83,6 +92,8 @@ def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[
     for vocabulary in vocabularies:
         for start, length, entry in vocabulary.cut(letters):
             meant = [name for meaning in (entry.meanings if entry else ()) for name in meaning.names]
+            if entry is None and start == len(words) - 1:
+                meant = [name for meaning in vocabulary.unfinished(letters[start]) for name in meaning.names]
             for names_of_word in names[start : start + length]:
                 names_of_word.update(dict.fromkeys(" ".join(words_of(name)) for name in meant))
     return names

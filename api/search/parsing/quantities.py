@@ -2,10 +2,10 @@
 
 How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
-  `20$-50$`. A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
+  `20$-50$`, `30 cents`. A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
   are strict. A bare one is the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
-- seed: `seed 661`, `pattern 661`, `#661`, `661 seed`, `seed 661, 670`.
+- seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
 
 A number from 0 to 1 with a point is a float unless it has a currency. Two numbers with a dash are a price unless both
 are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). Any other number is a word.
@@ -22,15 +22,18 @@ _CURRENCIES = {
     **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
+_CENTS = ("cents", "cent", "c", "¢", "ct")
 
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\w)"
-    r"(?:under|below|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than|not?\s+more\s+than|not\s+over)"
+    r"(?:under|below|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
+    r"|(?:no|not|nothing|never)\s+(?:over|above|more\s+than|higher\s+than|greater\s+than|exceeding|worse\s+than))"
     r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _AT_LEAST = (
     r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
-    r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|not?\s+less\s+than|starting\s+(?:at|from))"
+    r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|starting\s+(?:at|from)"
+    r"|(?:no|not|nothing|never)\s+(?:under|below|less\s+than|lower\s+than|cheaper\s+than))"
     r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
@@ -44,15 +47,18 @@ _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _START = r"(?<![\w$€£.,-])"
 _END = r"(?![\w$€£]|[.,]\d|-\w)"
 _MARK = r"(?:[$€£]|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?)k?"
-_LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_MARK})?" for end in ("low", "high"))
+_UNIT = rf"(?:{_MARK}|{_CENT_MARK})"
+_LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_UNIT})?" for end in ("low", "high"))
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!\s*{_MARK})"
-_FLOAT = r"(?<!\w)(?:float|fv)s?(?!\w)"
+_FLOAT = r"(?<!\w)(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?!\w)"
 _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
-_SEED = r"(?:paint\s+)?(?:seed|pattern)s?"
+_SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
+_PATTERN = re.compile(r"(?i)pattern|template")
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
 
@@ -77,7 +83,7 @@ _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_MARK})){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_UNIT})){_LOW}{_END}",
 )
 
 
@@ -88,7 +94,7 @@ class Quantity:
     Buyers call both the seed and the template a pattern, so `pattern` is either.
 
     `certain`: it has a word, a comparison or a currency, so it is not part of a name. `currency` is the typed one.
-    `start` and `end` are its place in the text.
+    `start` and `end` are its place in the text. `is_excluded`: what it says is not wanted.
     """
 
     typed: str
@@ -100,16 +106,22 @@ class Quantity:
     high: Decimal | None = None
     values: tuple[int, ...] = ()
     currency: str | None = None
+    is_excluded: bool = False
 
 
-def quantities_of(text: str, is_name: Callable[[str], bool]) -> list[Quantity]:
-    """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name."""
+def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool = True) -> list[Quantity]:
+    """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name.
+
+    Without `has_floats` a number from 0 to 1 is a price.
+    """
     quantities: list[Quantity] = []
     if not _DIGIT.search(text):
         return quantities
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             if any(match.start() < other.end and other.start < match.end() for other in quantities):
+                continue
+            if read is _float and not has_floats:
                 continue
             quantity = read(match)
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
@@ -146,7 +158,7 @@ def _float(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
     low = Decimal(groups["low"].replace(",", "."))
     strict = not any(mark in match.group() for mark in ("<=", "=<", ">=", "=>", "≤", "≥"))
-    certain = bool(re.search(r"(?i)float|fv", match.group()) or groups.get("between") or groups.get("open"))
+    certain = bool(re.search(r"(?i)float|fv|wear", match.group()) or groups.get("between") or groups.get("open"))
     if groups.get("high") is not None:
         ends = sorted((low, Decimal(groups["high"].replace(",", "."))))
         return _quantity(match, "float", certain=certain, low=ends[0], high=ends[1])
@@ -173,22 +185,25 @@ def _next_double(number: Decimal, towards: int) -> Decimal:
 
 def _seeds(match: re.Match[str]) -> Quantity:
     values = tuple(int(digits) for digits in re.findall(r"\d+", match["seeds"]))
-    field = "pattern" if "pattern" in match.group().lower() else "seed"
+    field = "pattern" if _PATTERN.search(match.group()) else "seed"
     return _quantity(match, field, certain=not match.group().startswith("#"), values=values)
 
 
 def _price(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
-    marks = [groups.get(f"{end}{side}") for end in ("low", "high") for side in ("mark", "after")]
-    currencies = [_CURRENCIES[mark.strip().lower()] for mark in marks if mark]
+    marks = [
+        (groups.get(f"{end}{side}") or "").strip().lower() for end in ("low", "high") for side in ("mark", "after")
+    ]
+    currencies = [_CURRENCIES.get(mark) for mark in marks if mark]
     currency = currencies[0] if currencies else None
-    low = _money(groups["low"])
+    unit = Decimal("0.01") if marks[-1] in _CENTS or (marks[1] in _CENTS and not groups.get("high")) else Decimal(1)
+    low = _money(groups["low"]) * unit
     if groups.get("high") is not None:
         if not (
             currencies or groups.get("between") or match.group().lower().startswith("price")
         ) and not _may_be_prices(groups):
             return None
-        ends = sorted((low, _money(groups["high"])))
+        ends = sorted((low, _money(groups["high"]) * unit))
         certain = bool(currencies or groups.get("between"))
         return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not

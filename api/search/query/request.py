@@ -71,8 +71,8 @@ class SearchQuery:
 
     @property
     def sort(self) -> Sort:
-        """The sort in force: the requested one, else `relevance`, which without a text is by price."""
-        name = "relevance" if self.body.sort is None else self.body.sort.value
+        """The sort in force: the body's, else the text's, else `relevance`, which without a text is by price."""
+        name = self.parsed.sort or "relevance" if self.body.sort is None else self.body.sort.value
         return SORTS_BY_NAME["price_asc" if name == "relevance" and self.parsed.matches_all else name]
 
     @property
@@ -202,7 +202,7 @@ def _filter_clause(row: Filter, filters: BaseModel, minor_digits: int) -> Clause
         return None
     if row.kind is Kind.FOLDED:
         return values_clause(row.field, condition)
-    if row.kind is Kind.INTEGER:
+    if row.kind in (Kind.EXACT, Kind.INTEGER):
         return {"terms": {row.field: _unique([str(value) for value in condition])}}
     if row.kind is Kind.ATTACHMENTS:
         return attachment_clause(condition)

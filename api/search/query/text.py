@@ -10,14 +10,19 @@ Doppler first). Ties go by the index field `rank`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Term, Word
+from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity
+from api.search.parsing.terms import Term, Word
 from api.search.query.clauses import Clause, any_of, constant_score, price_range
-from mappings.vocabulary import Meaning, words_of
+from mappings.folding import fold
+from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.words import words_of
 
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
+HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 
 
@@ -50,12 +55,12 @@ def conditions(parsed: ParsedQuery) -> list[Condition]:
     return [Condition(parsed.text, any_of(platforms), scores=True)]
 
 
-def similar(word: str, fuzziness: str | int) -> Clause:
-    """What a `match` asks for words like this one: the edits as the engine's fuzziness, the first letter kept."""
+def similar(word: str, fuzziness: str | int, prefix_length: int = 1) -> Clause:
+    """What a `match` asks for words like this one: the edits as the engine's fuzziness, so many first letters kept."""
     return {
         "query": word,
         "fuzziness": fuzziness,
-        "prefix_length": 1,
+        "prefix_length": prefix_length,
         "fuzzy_transpositions": True,
         "fuzzy_rewrite": "constant_score",  # all similar words; by default the engine takes 50, and hits were missing
     }
@@ -75,12 +80,15 @@ def _on_platform(parse: PlatformParse, text: str) -> Clause:
 def _conditions(parse: PlatformParse, text: str) -> list[Condition]:
     by_finish = _has_meanings(parse)
     parts = [condition for term in parse.terms for condition in _term(term, by_finish)]
+    parts += [Condition(name, {"term": {"finish.folded": name}}) for name in parse.finishes]
     # a number in a name may have been parsed as a quantity
     names = [_whole_name(text)] if words_of(text) else []
     parts += [
         Condition(quantity.typed, any_of([_quantity(quantity, parse.minor_digits), *names]))
         for quantity in parse.quantities
     ]
+    # and `no` or `not` may be a word of a name
+    parts += [Condition(term.typed, any_of([_none_of(_excluded(term)), *names])) for term in parse.excluded]
     if parse.marks:
         clause = {"match": {"name.marks": {"query": parse.marks, "operator": "and"}}}
         parts.append(Condition(parse.marks, clause))
@@ -114,12 +122,20 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
     if term.alternatives:
         typed = " ".join(option.typed for option in term.options)
         options = (_term(replace(option, alternatives=()), by_finish) for option in term.options)
-        return [Condition(typed, any_of([_all_of(option) for option in options]), scores=True)]
+        return [Condition(typed, any_of([_all_of(_scored(option)) for option in options]), scores=True)]
+    if term.is_attached:
+        return [Condition(term.typed, HAS_STICKER)]
+    if term.on_item:
+        return [Condition(term.typed, _on_item(term))]
     if term.narrows:
         return [Condition(term.typed, any_of([_meaning(meaning) for meaning in term.meanings]))]
     words = [_word(word, by_finish) for word in term.words]
     if not term.meanings:
-        return words
+        return (
+            [_or_in_set(condition, word) for condition, word in zip(words, term.words, strict=True)]
+            if term.in_set
+            else words
+        )
     typed_words = words[0].clause if len(words) == 1 else {"bool": {"filter": [word.clause for word in words]}}
     clauses = [constant_score(typed_words, 1)]
     clauses += [constant_score(_meaning(meaning), 2 if meaning.filters else 1) for meaning in term.meanings]
@@ -127,6 +143,48 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
         values = [value for meaning in term.meanings for _, values in meaning.filters for value in values]
         clauses += [constant_score(_all_words(value), 1) for value in values]
     return [Condition(term.typed, any_of(clauses), scores=True)]
+
+
+def _on_item(term: Term) -> Clause:
+    """One of the stickers on the item has all words, in this order if there are several."""
+    typed = [{"query": name, "operator": "and"} for name in _joined_pairs([word.typed for word in term.words])]
+    meant = [{"query": meaning.words, "operator": "and"} for meaning in term.meanings if meaning.words]
+    named = any_of([{"match": {"stickers.typed": query}} for query in (*typed, *meant)])
+    if term.count < 2:
+        return named
+    return {"bool": {"filter": [named, {"range": {"attachmentCount": {"gte": term.count}}}]}}
+
+
+def _joined_pairs(words: list[str]) -> list[str]:
+    """Words as the joins of neighbours, which one and the same sticker has."""
+    return [" ".join(f"{first}{second}" for first, second in pairwise(words)) or words[0]]
+
+
+def _or_in_set(condition: Condition, word: Word) -> Condition:
+    """The word, or that in the name of the item's set."""
+    in_set = {"match": {"set.typed": " ".join(word.spellings)}}
+    clause = condition.clause if condition.scores else constant_score(condition.clause, 1)
+    return replace(condition, clause=any_of([clause, constant_score(in_set, 1)]), scores=True)
+
+
+def _excluded(term: Term) -> list[Clause]:
+    """What an item that is not wanted matches: the words, or a meaning by field or by name."""
+    if not term.meanings:
+        words = [_word(word, False).clause for word in term.words]
+        return words if len(words) == 1 else [{"bool": {"filter": words}}]
+    by_value = [meaning for meaning in term.meanings if not meaning.words]
+    names = dict.fromkeys(fold(value) for meaning in by_value for _, values in meaning.filters for value in values)
+    attached = [HAS_STICKER] if term.is_attached else []
+    return [*(_meaning(meaning) for meaning in term.meanings), *(_all_words(name) for name in names), *attached]
+
+
+def _none_of(clauses: list[Clause]) -> Clause:
+    return {"bool": {"must_not": clauses}}
+
+
+def _scored(parts: list[Condition]) -> list[Condition]:
+    """The conditions, each with a constant score."""
+    return [part if part.scores else replace(part, clause=constant_score(part.clause, 1)) for part in parts]
 
 
 def _all_of(parts: list[Condition]) -> Clause:
@@ -154,7 +212,8 @@ def _word(word: Word, by_finish: bool) -> Condition:
         exact = any_of([exact, *prefixes])
     if word.fuzzy:
         edits = (ONE_EDIT, TWO_EDITS)
-        others += [constant_score({"match": {"text": similar(word.typed, fuzziness)}}, 1) for fuzziness in edits]
+        prefix_length = 0 if word.fuzzy_first else 1
+        others += [constant_score({"match": {"text": similar(word.typed, each, prefix_length)}}, 1) for each in edits]
     if not others:
         return Condition(word.typed, exact)
     whole = constant_score(exact, 2 if word.is_last and prefixes else 1)
@@ -166,6 +225,8 @@ def _all_words(text: str) -> Clause:
 
 
 def _quantity(quantity: Quantity, minor_digits: int) -> Clause:
+    if quantity.is_excluded:
+        return _none_of([_quantity(replace(quantity, is_excluded=False), minor_digits)])
     if quantity.field in ("seed", "pattern"):
         values = [str(value) for value in quantity.values]
         fields = ("seed", "pattern") if quantity.field == "pattern" else ("seed",)

@@ -138,6 +138,8 @@ SEARCH_ANSWERS: dict[str, tuple[str, Any]] = {
                     {"typed": "st", "means": [{"quality": ["StatTrak™", "★ StatTrak™"]}]},
                     {"typed": "under 50", "means": [{"price": {"max": 50}}]},
                 ],
+                "excluded": [],
+                "sort": None,
                 "relaxed": [],
             },
         },

@@ -11,7 +11,7 @@ from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
 from api.search.schemas.values import ANY_OF, AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
 from mappings.fields import FACETS, FILTERS, SORTS, SUGGESTED, Filter, Kind
-from mappings.item import GearItem
+from mappings.item import MAX_NAME_CHARACTERS, GearItem
 
 MAX_QUERY_CHARACTERS = 200
 DEFAULT_LIMIT = 20
@@ -24,6 +24,7 @@ MAX_SUGGESTIONS = 20
 KindName = StrEnum("KindName", {row.kind: row.kind for row in SUGGESTED})  # type: ignore[misc]  # names from the table
 
 _DESCRIPTIONS = {
+    "name": f"{ANY_OF}, whole and byte for byte, as `name` of an item or a suggestion says it",
     "quality": f"{ANY_OF}; {FOLDING}: `StatTrak` and `StatTrak™` find `★ StatTrak™` too, and the other way round; "
     "`★` alone is compared as it is",
     "seed": "any of these `paint.seed`",
@@ -49,6 +50,15 @@ class FloatRange(Range):
     max: Share | None = Field(default=None, description=AT_MOST)
 
 
+ItemName = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_NAME_CHARACTERS)]
+
+# The kinds whose filters are lists: the values, and what they mean.
+_LISTS: dict[Kind, tuple[Any, str]] = {
+    Kind.FOLDED: (list[Value], f"{ANY_OF}; {FOLDING}"),
+    Kind.EXACT: (list[ItemName], ANY_OF),
+    Kind.INTEGER: (list[Int64], ANY_OF),
+}
+
 Limit = Annotated[
     Int64, Field(ge=1, le=MAX_LIMIT), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT})
 ]
@@ -62,7 +72,7 @@ def _field_of(row: Filter) -> tuple[Any, Any]:
         return (FloatRange | None, None)
     if row.kind is Kind.ATTACHMENTS:
         return (AttachmentFilter | None, None)
-    values, means = (list[Value], f"{ANY_OF}; {FOLDING}") if row.kind is Kind.FOLDED else (list[Int64], ANY_OF)
+    values, means = _LISTS[row.kind]
     return (
         Annotated[values, Field(max_length=row.max_values), NullDefault([])],
         Field(default_factory=list, description=_DESCRIPTIONS.get(row.name, means)),
@@ -99,7 +109,8 @@ class SearchBody(Strict):
     cursor: Annotated[str, Field(strict=True, min_length=1)] | None = Field(
         default=None,
         description="`*` starts reading all hits; the same body with the answer's `nextCursor` here continues it, "
-        "until that is null: only `limit` may differ on the way; not together with `page` or `groupBy`",
+        "until that is null: only `limit` may differ on the way; not together with `page`; with `groupBy` it leads to "
+        "the last name, each with its offers at the time of the page",
     )
     facets: Annotated[list[FacetName], Field(max_length=len(FACETS)), NullDefault([])] = Field(
         default_factory=list,
@@ -180,6 +191,13 @@ class Interpretation(BaseModel):
     words: list[str] = Field(description="the mere words, which an item must have")
     filters: dict[str, Any] = Field(description="all that the text means, as `filters` of a request would say it")
     terms: list[ReadTerm] = Field(description="prices, floats and seeds are the last")
+    excluded: list[ReadTerm] = Field(description="what is not wanted: no hit has one of these by words or by meaning")
+    sort: SortName | None = Field(
+        description="the order that the text asks for; it applies where the body has no `sort`"
+    )
+    ignored: list[str] | None = Field(
+        default=None, description="only with the reading `partial`: words that were left out, because nothing has them"
+    )
     relaxed: list[Relaxed] = Field(description="what is read more loosely than it was typed; empty where nothing is")
     others: list["Interpretation"] | None = Field(
         default=None, description="the same for the other platforms, where several are searched"

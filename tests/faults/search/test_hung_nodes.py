@@ -11,8 +11,9 @@ import pytest
 from opensearchpy import AsyncOpenSearch, exceptions
 
 from mappings.connection import SearchSettings, connect, connect_async
-from mappings.nodes import CONNECT_SECONDS, FIRST_TRY_SHARE, MAX_SILENCES
 from mappings.platforms import read_platforms
+from mappings.transport.http import CONNECT_SECONDS
+from mappings.transport.nodes import FIRST_TRY_SHARE, MAX_SILENCES
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.exposition import samples
 from tests.support.api.waiting import until

@@ -16,9 +16,11 @@ from tests.support.app import ALL_SCOPES, RunningApp, new_token
 ROUTES = [
     ("POST", "/v1/gear/search", "search"),
     ("GET", "/v1/gear/suggest", "search"),
+    ("GET", "/v1/gear/prices", "search"),
     ("GET", f"/v1/gear/{PRICED}", "search"),
     ("GET", "/v1/platforms", "search"),
     ("POST", "/v1/gear", "order"),
+    ("POST", "/v1/gear/cheapest", "order"),
     ("GET", "/v1/orders/x", "order"),
     ("GET", "/metrics", "metrics"),
     ("GET", "/v1/orders", "order"),
@@ -120,7 +122,7 @@ async def test_the_word_bearer_may_be_written_in_any_case(app: RunningApp, word:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/v1", "/v2/gear/search", "/v1/gear/search/", "/v1/platforms/", "/v1/gear/", "/v1/gear/1/", "/v1/gear/1/2",
+    ["/v1", "/v2/gear/search", "/v1/gear/search/", "/v1/platforms/", "/v1/gear/", "/v1/gear/1/", "/v1/gear/1/2",
      "/v1//platforms", "/health", "/health/live/", "/%ff", "/v1/platforms%00", "/redoc", "/v1/Platforms"],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["GET", "POST"])

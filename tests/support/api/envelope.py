@@ -16,7 +16,7 @@ def error_of(answer: httpx.Response, code: str | None = None) -> dict[str, Any]:
     error: dict[str, Any] = body["error"]
     assert code in (None, error["code"]), answer.text
     assert answer.status_code == ERRORS[error["code"]][0], answer.text
-    assert set(error) - {"price"} == {"code", "message", "details", "requestId"}
+    assert set(error) - {"price", "available"} == {"code", "message", "details", "requestId"}
     assert error["message"]
     assert error["requestId"] == answer.headers["X-Request-Id"]
     for detail in error["details"]:

@@ -146,6 +146,8 @@ def _filters(known: dict[str, list[Any]]) -> st.SearchStrategy[dict[str, Any]]:
             chosen[row.name] = _values(known[row.name])
         elif row.kind is Kind.ATTACHMENTS:
             chosen[row.name] = _attachments()
+        elif row.kind is Kind.EXACT:
+            chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], "None such"]), max_size=3)
         elif row.kind is Kind.INTEGER:
             chosen[row.name] = st.none() | st.lists(st.sampled_from([*known[row.name], 99]), max_size=3)
         else:

@@ -43,6 +43,7 @@ def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
     held: dict[str, list[Any]] = {name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS}
     for name, key in (("seed", "seed"), ("paintIndex", "index"), ("pattern", "pattern")):
         held[name] = sorted({item["paint"][key] for item in items} - {None})
+    held["name"] = sorted({item["name"] for item in items})
     return held | {"ids": [item["id"] for item in items]}
 
 

@@ -70,9 +70,10 @@ def matches(item: Item, body: dict[str, Any]) -> bool:
     )
     painted = all(not filters.get(name) or item["paint"][key] in filters[name] for name, key in _PAINT.items())
     chosen = not filters.get("ids") or item["id"] in filters["ids"]
+    named = not filters.get("name") or item["name"] in filters["name"]
     ranged = in_range(item["price"], filters.get("price")) and in_range(item["paint"]["float"], filters.get("float"))
     attached = fits_attachments(item, filters.get("attachments") or {})
-    return listed and painted and chosen and ranged and attached
+    return listed and painted and chosen and named and ranged and attached
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ CASES: dict[str, str] = {
     "finished": '{"query": "asiimov redline "}',
     "codes": '{"query": "m4 redline ft st"}',
     "slang": '{"query": "titan holo kato 2014"}',
+    "finish_under_an_order": '{"query": "cheapest doppler"}',
+    "stickered": '{"query": "stickered ak"}',
+    "exclusion": '{"query": "asiimov -awp"}',
+    "order_words": '{"query": "cheapest karambit"}',
     "either": '{"query": "redline ft/mw"}',
     "case": '{"query": "case"}',
     "amounts": '{"query": "blaze 20-50 <0.01 #661"}',
@@ -49,6 +53,7 @@ CASES: dict[str, str] = {
     "seed": '{"filters": {"seed": [661, 670, 661]}}',
     "paintIndex": '{"filters": {"paintIndex": [282]}}',
     "pattern": '{"filters": {"pattern": [0]}}',
+    "name": '{"filters": {"name": ["★ Flip Knife | Doppler (Factory New)", "x", "x"]}}',
     "ids": '{"filters": {"ids": [40000000001, -1]}}',
     "attachments": '{"filters": {"attachments": {"all": [{"name": "Sticker | NiKo"}, {"name": "Crown", "count": 4}], '
     '"any": [{"name": "★", "maxWear": 0.1}, {"name": " Ōni™", "count": 2, "maxWear": 0.5}], "count": {"min": 1}}}}',

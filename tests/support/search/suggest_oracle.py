@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from mappings.platforms import read_platforms
-from mappings.vocabulary import letters_of
+from mappings.vocabulary.words import letters_of
 from tests.support.search.oracle import Item, fold
 from tests.support.search.text_oracle import spellings, words
 

@@ -45,7 +45,6 @@ _MEANT: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {
     ("gloves",): ("type", ("Gloves",)),
     ("knife",): ("type", ("Knife",)),
     ("sticker",): ("type", ("Sticker",)),
-    ("tool",): ("type", ("Tool",)),
     ("covert",): ("rarity", ("Covert",)),
 }
 
@@ -133,18 +132,42 @@ class Text:
         loose = [self._test(frozenset(unknown), "names", kept) for kept in fewer] if unknown else []
         return [
             *(self._test(frozenset(), "strict", kept) for kept in fewer),
+            self._test(frozenset(), "sets", fewer[0]),
             self._test(frozenset(), "names"),
+            *(self._test(frozenset(), "prefixes", kept) for kept in fewer),
             *loose,
             *(self._test(frozenset(doubtful), "names", kept) for kept in fewer),
+            self._test(frozenset(word for word in unknown if len(word) > 4), "first", fewer[0]),
+            *self._partial(unknown, items, fewer),
         ]
 
-    def _test(self, mistyped: frozenset[str], how: str = "strict", narrow: frozenset[int] = frozenset()) -> Test:
+    def _partial(self, unknown: set[str], items: list[Item], fewer: list[frozenset[int]]) -> list[Test]:
+        """Without words that nothing has: first those that are not even similar to one, then all."""
+        if not unknown or not any(self._known(term) and not "".join(self._at(term)).isdigit() for term in self._terms):
+            return []
+        similar = {word for word in unknown if any(_similar(word, one) for held in self._held.values() for one in held)}
+        tests = [self._test(frozenset(similar), "names", kept, frozenset(unknown - similar)) for kept in fewer]
+        return tests + [self._test(frozenset(), "strict", kept, frozenset(unknown)) for kept in fewer]
+
+    def _test(
+        self,
+        mistyped: frozenset[str],
+        how: str = "strict",
+        narrow: frozenset[int] = frozenset(),
+        ignored: frozenset[str] = frozenset(),
+    ) -> Test:
         return lambda item: all(
-            self._term(term, item, how, mistyped, at in narrow) for at, term in enumerate(self._terms)
+            self._term(term, item, how, mistyped, at in narrow)
+            for at, term in enumerate(self._terms)
+            if self._known(term) or not set(self._at(term)) & ignored
         )
 
     def _term(self, term: tuple[int, int], item: Item, how: str, mistyped: frozenset[str], narrow: bool) -> bool:
         has = self._held[id(item)]
+        if how == "sets" and not self._known(term):
+            has |= spellings(item["details"]["set"] or "")
+        if how == "prefixes" and not self._known(term) and self._is_beginning(term, has):
+            return True
         if not narrow and all(self._word(place, has, how, mistyped) for place in range(*term)):
             return True
         if not self._known(term):
@@ -153,6 +176,11 @@ class Text:
         if item["details"][field] is not None and words(item["details"][field]) in [words(value) for value in values]:
             return True
         return how == "names" and not narrow and any(set(words(value)) <= has for value in values)
+
+    def _is_beginning(self, term: tuple[int, int], has: frozenset[str]) -> bool:
+        (word,) = self._at(term)
+        mere = len(word) > 2 and not any(one.isdigit() for one in word)
+        return mere and any(one.startswith(word) for one in has)
 
     def _word(self, place: int, has: frozenset[str], how: str, mistyped: frozenset[str]) -> bool:
         asked, last = self._words, len(self._words)
@@ -165,17 +193,21 @@ class Text:
         if any("".join(asked[start:end]) in has for start, end in joins):
             return True
         endings = [] if self._finished else ["".join(asked[start:end]) for start, end in joins if end == last]
-        if how == "strict":
+        if how not in ("names", "first"):
             open_ended = not self._known(self._terms[-1])
             endings = [one for one in endings if open_ended and len(one) > 1 and not one.isdigit()]
         if any(one.startswith(ending) for ending in endings for one in has):
             return True
-        return asked[place] in mistyped and any(_similar(asked[place], one) for one in has)
+        return asked[place] in mistyped and any(_similar(asked[place], one, how != "first") for one in has)
 
 
-def _similar(asked: str, one: str) -> bool:
+def _similar(asked: str, one: str, same_first: bool = True) -> bool:
     allowed = 0 if len(asked) < 4 else 1 if len(asked) < 8 else 2
-    return asked[0] == one[0] and abs(len(asked) - len(one)) <= allowed and edits(asked, one) <= allowed
+    return (
+        (asked[0] == one[0] or not same_first)
+        and abs(len(asked) - len(one)) <= allowed
+        and edits(asked, one) <= allowed
+    )
 
 
 def test_of(text: str, items: list[Item]) -> Test:

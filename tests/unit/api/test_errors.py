@@ -22,7 +22,7 @@ CONTRACT = {
     403: {"forbidden"},
     404: {"not_found", "item_not_found", "order_not_found", "delivery_not_found"},
     405: {"method_not_allowed"},
-    409: {"item_unavailable", "price_changed", "invalid_transition"},
+    409: {"item_unavailable", "price_changed", "not_enough", "invalid_transition"},
     410: {"cursor_expired", "personal_data_erased"},
     413: {"body_too_large"},
     414: {"uri_too_long"},

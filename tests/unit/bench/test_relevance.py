@@ -5,12 +5,23 @@ from typing import Any
 
 import pytest
 
-from bench.relevance.judged import GROUPS, SETS, Judgment, Meaning, Span, judge, read
+from bench.relevance.judged import (
+    ALL_SETS,
+    GROUPS,
+    OWN_WORDS,
+    OWN_WORDS_GROUPS,
+    SETS,
+    Judgment,
+    Meaning,
+    Span,
+    judge,
+    read,
+)
 from bench.relevance.score import OVERALL, by_group, misses
 
 
 def item(name: str, **more: Any) -> dict[str, Any]:
-    fields = ("type", "weapon", "quality", "rarity", "exterior", "phase", "tournament")
+    fields = ("type", "weapon", "quality", "rarity", "exterior", "phase", "tournament", "set")
     details = {field: more.get(field) for field in fields}
     paint = {"float": more.get("wear"), "seed": more.get("seed")}
     return {"name": name, "price": more.get("price"), "details": details, "paint": paint}
@@ -27,10 +38,10 @@ ASKED = Judgment(
 )
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", ALL_SETS)
 def test_each_file_of_judged_texts_is_whole_and_has_every_group(name: str) -> None:
-    judgments = read(SETS[name])
-    assert {one.group for one in judgments} == set(GROUPS)
+    judgments = read(ALL_SETS[name])
+    assert {one.group for one in judgments} == set(GROUPS if name in SETS else OWN_WORDS_GROUPS)
     assert [one.query for one in judgments if {*one.keeps} - {field for m in one.means for field in m.fields()}] == []
 
 
@@ -43,6 +54,36 @@ def test_a_filter_is_broken_by_any_item_of_the_page_and_by_an_empty_page() -> No
     assert not judge(ASKED, [REDLINE]).is_broken
     assert judge(ASKED, [REDLINE, VULCAN]).is_broken
     assert judge(ASKED, []).is_broken
+
+
+def test_no_text_is_in_both_parts() -> None:
+    work, held_out = ({one.query for one in read(file)} for file in OWN_WORDS.values())
+    assert work & held_out == set()
+
+
+def test_what_no_hit_may_be_and_a_wrong_order_break_a_page() -> None:
+    never = ASKED.model_copy(update={"never": (Meaning(exterior=("Field-Tested",)),)})
+    assert judge(never, [REDLINE]).place == 0
+    assert judge(never, [REDLINE]).is_broken
+    dearer = {**REDLINE, "price": 40.0}
+    without_price = {**REDLINE, "price": None}
+    for order, pages in {
+        "price_asc": ([REDLINE, dearer], [dearer, REDLINE]),
+        "price_desc": ([dearer, REDLINE], [REDLINE, dearer]),
+        "float_asc": ([REDLINE], [{**VULCAN, "paint": {"float": 0.3}}, {**VULCAN, "paint": {"float": 0.1}}]),
+    }.items():
+        ordered = Judgment(query="x", group="sorting", means=(Meaning(),), order=order)
+        assert [judge(ordered, page).is_broken for page in pages] == [False, True]
+    assert not judge(
+        Judgment(query="x", group="sorting", means=(Meaning(),), order="price_asc"), [REDLINE, without_price]
+    ).is_broken
+
+
+def test_what_is_on_an_item_may_be_meant() -> None:
+    crown = {**REDLINE, "attachments": [{"name": "Sticker | Crown (Foil)", "type": None}]}
+    bare = {**REDLINE, "attachments": []}
+    assert [Meaning(stickers=("crown", "foil")).fits(item) for item in (crown, bare)] == [True, False]
+    assert [Meaning(attached=True).fits(item) for item in (crown, bare)] == [True, False]
 
 
 def test_where_nothing_is_meant_an_empty_page_is_right() -> None:

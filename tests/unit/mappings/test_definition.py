@@ -70,6 +70,8 @@ def test_every_filter_has_its_index_field_of_the_right_type(row: object) -> None
     if row.kind is Kind.FOLDED:
         assert held["type"] == "keyword"
         assert held["fields"]["folded"]["normalizer"] == "folded"
+    elif row.kind is Kind.EXACT:
+        assert held["type"] == "keyword"
     elif row.kind is Kind.INTEGER:
         assert held["type"] in ("keyword", "long")
     elif row.kind is Kind.ATTACHMENTS:

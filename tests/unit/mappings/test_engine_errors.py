@@ -3,32 +3,39 @@
 import errno
 import os
 import socket
-import ssl
 
 import pytest
-from aiohttp import ClientConnectorDNSError, ClientConnectorError, ClientConnectorSSLError
-from aiohttp.client_reqrep import ConnectionKey
 from opensearchpy.exceptions import ConnectionError as EngineUnreachable
 
+from mappings.connection import SearchSettings, connect, connect_async
 from mappings.engine_errors import describe_error
 
-KEY = ConnectionKey("h", 9200, is_ssl=False, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None)
-UNKNOWN = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-REFUSED = OSError(errno.ECONNREFUSED, "Connect call failed ('127.0.0.1', 9200)")
+REFUSED = f"Failed to establish a new connection: [Errno {errno.ECONNREFUSED}] {os.strerror(errno.ECONNREFUSED)}"
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (
-            ClientConnectorError(KEY, REFUSED),
-            f"Failed to establish a new connection: [Errno {errno.ECONNREFUSED}] {os.strerror(errno.ECONNREFUSED)}",
-        ),
-        (ClientConnectorDNSError(KEY, UNKNOWN), f"Failed to resolve 'h' ({UNKNOWN})"),
-        (ClientConnectorSSLError(KEY, ssl.SSLError(1, "[SSL] wrong version number")), "[SSL] wrong version number"),
-        (ClientConnectorError(KEY, OSError("Multiple exceptions")), "Multiple exceptions"),
-    ],
-)
-def test_the_clients_without_waiting_say_it_as_the_waiting_ones_do(error: ClientConnectorError, reason: str) -> None:
-    told = describe_error(EngineUnreachable("N/A", str(error), error), "http://h:9200")
-    assert told == f"OpenSearch cannot be reached at http://h:9200 (GEAR_OPENSEARCH_URL): {reason}"
+async def reasons(url: str) -> list[str]:
+    """What the client that waits and the one that does not say of an engine that they do not reach."""
+    settings = SearchSettings(_env_file=None, opensearch_url=url)
+    blocking, client = connect(settings, retries=0), connect_async(settings, retries=0)
+    prefix = f"OpenSearch cannot be reached at {url} (GEAR_OPENSEARCH_URL): "
+    try:
+        with pytest.raises(EngineUnreachable) as first:
+            blocking.info()
+        with pytest.raises(EngineUnreachable) as second:
+            await client.info()
+    finally:
+        blocking.close()
+        await client.close()
+    return [describe_error(error.value, url).removeprefix(prefix) for error in (first, second)]
+
+
+async def test_a_port_on_which_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    assert await reasons(f"http://127.0.0.1:{port}") == [REFUSED, REFUSED]
+
+
+async def test_a_name_that_nobody_has() -> None:
+    told = await reasons("http://engine.invalid:9200")
+    assert told[0] == told[1]
+    assert told[0].startswith("Failed to resolve 'engine.invalid' (")

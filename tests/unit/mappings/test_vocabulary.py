@@ -8,7 +8,9 @@ from pydantic import ValidationError
 
 from mappings.fields import DETAILS
 from mappings.platforms import PlatformFileError, read_platforms
-from mappings.vocabulary import Meaning, Term, Vocabulary, letters_of, words_of
+from mappings.vocabulary.entries import Meaning, Term
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_of
 
 CS2 = next(iter(read_platforms()))
 
@@ -46,6 +48,8 @@ def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_b
         {"term": [{"spellings": [], "words": "x"}]},
         {"term": [{"spellings": ["x"], "filters": {"wear": ["y"]}}]},
         {"slang": {}},
+        {"sorts": {"wear": ["cleanest"]}},
+        {"term": [{"spellings": ["x"], "excludes": {"wear": ["y"]}}]},
     ],
 )
 def test_what_cannot_be_parsed_is_refused(wrong: dict[str, Any]) -> None:
@@ -66,3 +70,14 @@ def test_a_game_has_its_own_words_by_a_file_alone(tmp_path: Path) -> None:
     (tmp_path / "570.toml").write_text(text + "[vocabulary.fields.wear]\nx = []\n", encoding="utf-8")
     with pytest.raises(PlatformFileError, match=f"(?s)570.toml.*is no string field.*{DETAILS[0]}"):
         read_platforms(tmp_path)
+
+
+def test_a_payment_is_nothing_else() -> None:
+    vocabulary = Vocabulary(payments=("tf2 keys", "paypal"), fillers=("for",))
+    assert [vocabulary.is_payment(text) for text in ("20 paypal", "for PayPal", "tf2keys", "awp", "paypal awp")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,39 @@ async def test_a_cursor_gives_each_hit_once_in_the_order_of_the_sort(
     else:
         ordered = oracle.in_order(hits, "price_asc" if sort in ANY_ORDER else sort)
         assert found == [item["id"] for item in ordered]
+
+
+@pytest.mark.parametrize("sort", [sort.name for sort in SORTS])
+@pytest.mark.parametrize("body", [{}, {"query": "asimov fiel"}, {"filters": {"price": {"min": 1}}}], ids=json.dumps)
+async def test_a_cursor_gives_each_name_once_to_the_last(app: RunningApp, sort: str, body: dict[str, Any]) -> None:
+    asked = {**body, "sort": sort, "groupBy": "name"}
+    heads = oracle.heads(oracle.hits_of(ITEMS, asked))
+    cards = [card async for page in pages(app.search, {**asked, "limit": 7}) for card in page["gear"]]
+    assert Counter(card["name"] for card in cards) == Counter(head["name"] for head in heads)
+    for card in cards:
+        assert card["offers"] == oracle.offers(ITEMS, asked, card["name"])
+    paged: list[str] = []
+    for number in range(1, len(cards) // 7 + 2):
+        paged += [card["name"] for card in (await app.search({**asked, "limit": 7, "page": number})).json()["gear"]]
+    assert [card["name"] for card in cards] == paged, "in the order of the pages"
+
+
+async def test_a_cursor_over_names_shows_offers_as_they_are_now(
+    opensearch_url: str, index_prefix: str, tmp_path: Path
+) -> None:
+    offered = [simple_item(number, number, name) for number, name in enumerate("aabbccdd", start=1)]
+    async with running(settings_for(opensearch_url, index_prefix, tmp_path)) as app:
+        put_index(app.settings, CS2, offered)
+        body = {"groupBy": "name", "limit": 1}
+        first = (await app.search({**body, "cursor": "*"})).json()
+        # of b the cheapest goes, of c both; e comes
+        put_index(app.settings, CS2, [*offered[:2], offered[3], *offered[6:], simple_item(9, 9, "e")])
+        rest = [page async for page in pages(app.search, body, first["nextCursor"])]
+    assert [(card["name"], card["id"], card["offers"]["count"]) for page in rest for card in page["gear"]] == [
+        ("b", 4, 1),
+        ("d", 7, 2),
+    ]
+    assert [(len(page["gear"]), page["total"]) for page in rest] == [(1, 4), (0, 4), (1, 4)]
 
 
 async def test_each_page_of_a_cursor_has_the_facets_of_all_hits(app: RunningApp) -> None:

@@ -43,6 +43,7 @@ def restricted(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     items, folder = make_items(400, seed=7), tmp_path_factory.mktemp("forced")
     with serving_items(opensearch_url, items, folder) as (client, _):
         known = {name: sorted({item["details"][name] for item in items} - {None}) for name in oracle.DETAILS}
+        known["name"] = sorted({item["name"] for item in items})
         known |= {"seed": [1, 661], "paintIndex": [44, 282], "pattern": [0, 3], "ids": [item["id"] for item in items]}
         every = SearchedItems(items, known, client)
         parts = {

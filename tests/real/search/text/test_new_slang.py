@@ -27,12 +27,12 @@ async def test_a_word_in_the_platforms_file_is_used_after_a_restart(opensearch_u
     try:
         async with running(settings) as app:
             put_index(settings, next(iter(read_platforms(files))), [ITEM])
-            assert await total(app, "flutterby fade fn") == 0
+            assert await total(app, "flutterby") == 0
         file = files / "730.toml"
         told = file.read_text(encoding="utf-8")
         assert LINE in told
         file.write_text(told.replace(LINE, LONGER), encoding="utf-8")
         async with running(settings) as app:
-            assert await total(app, "flutterby fade") == 1
+            assert await total(app, "flutterby") == 1
     finally:
         drop_indices(opensearch_url, prefix)

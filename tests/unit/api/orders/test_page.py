@@ -13,7 +13,7 @@ from api.orders.answers import history_entries, order_entry, rfc3339
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from mappings.platforms import read_platforms
 from store.records import OrderEvent
-from store.states import STATES
+from store.states import STATES, State
 from tests.support.golden import Golden
 from tests.support.orders.samples import AT, ORDER
 
@@ -36,6 +36,27 @@ def test_the_page_renews_itself_until_the_end(state: str) -> None:
     ended = state in {"completed", "failed", "cancelled", "reverted"}
     assert ('http-equiv="refresh"' in html) is not ended
     assert f'data-state="{state}"' in html
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        ("created", ["Received", "", "", ""]),
+        ("delivered", ["Received", "In progress", "Delivered", ""]),
+        ("completed", ["Received", "In progress", "Delivered", "Completed"]),
+        ("failed", ["Received", "Failed"]),
+        ("cancelled", ["Received", "Cancelled"]),
+        ("reverted", ["Received", "In progress", "Delivered", "Reverted"]),
+    ],
+)
+def test_the_page_shows_how_far_the_order_is(state: State, shown: list[str]) -> None:
+    steps = page.steps_of(state)
+    assert [step.text if step.kind else "" for step in steps] == shown
+    assert [step.text for step in steps if step.current] == [[text for text in shown if text][-1]]
+    assert [step.kind == "bad" for step in steps] == [text in ("Failed", "Cancelled", "Reverted") for text in shown]
+    html = page.render(replace(ORDER, state=state), CS2)
+    assert html.count('<li class="done"') + html.count('<li class="bad"') == len([text for text in shown if text])
+    assert html.count('aria-current="step"') == 1
 
 
 @pytest.mark.parametrize("state", STATES)

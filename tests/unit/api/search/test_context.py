@@ -1,6 +1,7 @@
 """Which bodies can be searched, beyond what their schema says."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,15 +68,12 @@ def test_a_cursor_has_no_page(page: int) -> None:
     context_of({**body, "page": None})
 
 
-def test_a_cursor_has_no_groups() -> None:
-    assert refused({"platform": 730, "cursor": "*", "groupBy": "name"}) == ("validation_failed", ["groupBy"])
-
-
 async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> None:
     engine = ScriptedEngine(lambda body: {"hits": {"total": {"value": len(body)}, "hits": [HIT]}})
     context = search_context(engine, PLATFORMS, SearchBody(platform=730, query="ak"))
     found = page_of(context.query, [await context.source.search({"query": {}, "size": 1})])
-    assert (found.total, found.hits) == (2, [HIT])
+    assert (found.total, found.hits, found.size) == (2, [HIT], 1)
+    assert replace(found, hits=[], groups=3).size == 3, "groups have no hits"
     frozen = context.at(PointInTime(engine, "pit", False, 1.5), Position(20, 35)).parsed_as(context.query.parsed)
     answers = await frozen.source.search_all([{}, {"size": 1}])
     assert [answer["hits"]["total"]["value"] for answer in answers] == [1, 2]

@@ -13,6 +13,7 @@ from tests.support.search.query_cases import query_of
         ('{"facets": ["type", "price"]}', FACETS),
         ('{"groupBy": "name", "sort": "price_asc"}', GROUPS),
         ('{"groupBy": "name", "sort": "newest"}', SORTED_GROUPS),
+        ('{"groupBy": "name", "sort": "price_asc", "cursor": "*"}', SORTED_GROUPS),
         ('{"groupBy": "name", "sort": "newest", "facets": ["type"]}', FACETS + SORTED_GROUPS),
     ],
 )

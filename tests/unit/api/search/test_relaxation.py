@@ -8,21 +8,21 @@ from api.engine.answers import Answer
 from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
-from api.search.query.request import SearchQuery
-from api.search.relaxation import (
-    MAX_CORRECTED_WORDS,
+from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
     meanings_as_names,
     numbers_as_words,
-    relax,
+    partials,
     relaxations,
     single_word,
     with_similar_words,
 )
+from api.search.query.request import SearchQuery
+from api.search.relaxation import MAX_CORRECTED_WORDS, relax
 from api.search.schemas.search import SearchBody
 from mappings.platforms import Platform, read_platforms
-from mappings.vocabulary import Vocabulary
+from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.search.engines import ScriptedEngine
 
 CS2 = next(iter(read_platforms()))
@@ -108,14 +108,19 @@ def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> Non
 
 
 def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
-    first = strict("cheap ak skin under 50")
+    first = strict("nice ak skin under 50")
     readings = [one for one in relaxations(first, [CS2]) if one.relaxation == Relaxation.FILLERS]
     assert {tuple(term.typed for term in one.parses[0].terms) for one in readings} == {("ak",)}
-    left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("cheap", "skin")]
+    left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("nice", "skin")]
     assert relaxed(first, Relaxation.FILLERS)[:2] == left_out
-    assert relaxed(strict("cheap skin redlime"), Relaxation.TYPOS)[:2] == left_out
-    only_fillers = strict("cheap skin")
-    assert [one.relaxation for one in relaxations(only_fillers, [CS2])] == ["strict", "names"]
+    assert relaxed(strict("nice skin redlime"), Relaxation.TYPOS)[:2] == left_out
+    only_fillers = strict("nice skin")
+    assert [one.relaxation for one in relaxations(only_fillers, [CS2])] == [
+        "strict",
+        "sets",
+        "names",
+        "prefixes",
+    ]
 
 
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
@@ -168,6 +173,8 @@ def test_the_flagship_is_explained() -> None:
             {"typed": "st", "means": [{"quality": ["StatTrak™", "★ StatTrak™"]}]},
             {"typed": "under 50", "means": [{"price": {"max": 50}}]},
         ],
+        "excluded": [],
+        "sort": None,
         "relaxed": [],
     }
 
@@ -237,6 +244,19 @@ async def test_typos_are_corrected_after_everything_else() -> None:
     assert len(engine.round_trips) == 2
 
 
+async def test_what_nothing_has_is_left_out_at_last() -> None:
+    def answer(request: Any) -> Answer:
+        demanded = {name: parts for name, parts in request["query"]["bool"].items() if name != "should"}
+        return {"hits": {"total": {"value": int("'qqqqq" not in str(demanded))}}}
+
+    context, _ = searched("ak redline qqqqq")
+    engine = ScriptedEngine(answer)
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), (CS2,), context.query))
+    assert relaxed.query.parsed.relaxation == Relaxation.PARTIAL
+    assert relaxed.query.parsed.parses[0].ignored == ("qqqqq",)
+    assert len(engine.round_trips) == 3
+
+
 @pytest.mark.parametrize(("text", "round_trips"), [("dragn lore", 2), ("p90 2014", 1), ("under 50", 0)])
 async def test_a_text_that_nothing_matches_keeps_its_strict_parse(text: str, round_trips: int) -> None:
     context, engine = searched(text)
@@ -251,3 +271,70 @@ async def test_a_text_of_many_unknown_words_is_not_corrected(words: int, searche
     context, engine = searched(" ".join(f"{chr(97 + number)}qzxwvk" for number in range(words)))
     assert await relax(context) is context
     assert sum(len(requests) for requests in engine.round_trips) in searches
+
+
+def read_as(text: str, *platforms: Platform) -> list[ParsedQuery]:
+    return relaxations(parse_query(text, platforms or [CS2]), platforms or [CS2])
+
+
+def of_kind(text: str, relaxation: Relaxation) -> list[list[str]]:
+    """The mere words and terms of each relaxation of this kind, what may be on the item in brackets."""
+    return [
+        [f"[{term.typed}]" if term.on_item else term.typed for term in each.parses[0].terms]
+        for each in read_as(text)
+        if each.relaxation is relaxation
+    ]
+
+
+def test_words_may_be_of_a_sticker_on_the_item() -> None:
+    assert of_kind("ak redline with crown foil", Relaxation.STICKERS) == [
+        ["ak", "redline", "[crown foil]"],
+        ["ak", "redline", "[crown]", "[foil]"],
+    ]
+    assert of_kind("ak 4x navi ft", Relaxation.STICKERS) == [["ak", "ft", "[navi]"]]
+    assert of_kind("ak with navi sticker", Relaxation.STICKERS) == [["ak", "[navi]"]]
+    assert of_kind("ak ft", Relaxation.STICKERS) == []
+    assert of_kind("ak with", Relaxation.STICKERS) == []
+    assert ["ak", "redline", "[crown foil]"] in of_kind("ak redline crown foil", Relaxation.STICKERS)
+    assert of_kind("ak dragon lore", Relaxation.STICKERS) == []  # the name of a finish
+    assert of_kind("crown foil", Relaxation.STICKERS) == []
+    assert not any(each.relaxation is Relaxation.STICKERS for each in read_as("arcana with crown", CS2, DOTA))
+
+
+def test_words_may_be_of_the_set_or_unfinished_or_in_other_letters() -> None:
+    assert of_kind("cache fn", Relaxation.SETS) == [["cache", "fn"]]
+    assert of_kind("ak fn", Relaxation.SETS) == []
+    (shortened,) = [each for each in read_as("usp orio mw") if each.relaxation is Relaxation.PREFIXES][:1]
+    assert shortened.parses[0].terms[1].words[0].prefixes == ("orio",)
+    assert of_kind("usp mw", Relaxation.PREFIXES) == []
+    assert of_kind("rfkfi", Relaxation.LETTERS) == [["калаш"]]
+    assert ["ak", "redline"] in of_kind("фл кувдшту", Relaxation.LETTERS)
+    assert of_kind("qqq rfkfi", Relaxation.LETTERS) == []
+    assert not any(each.relaxation is Relaxation.LETTERS for each in read_as("rfkfi", CS2, DOTA))
+
+
+def test_what_nothing_has_is_left_out_and_named() -> None:
+    first = strict("ak redlime instadeliv 77")
+    with_typo, without = partials(first, {"ak"}, {"redlime"}, [CS2])[::2]
+    assert with_typo.parses[0].ignored == ("instadeliv",)
+    assert [(term.typed, term.words[0].fuzzy) for term in with_typo.parses[0].terms] == [
+        ("ak", False),
+        ("redlime", True),
+        ("77", False),
+    ]
+    assert without.parses[0].ignored == ("redlime", "instadeliv")
+    assert explained(first, without)["ignored"] == ["redlime", "instadeliv"]
+    assert partials(strict("toyota corolla 2019"), (), (), [CS2]) == []
+    assert partials(strict("ak 4x crown foil"), (), (), [CS2]) == []
+    assert partials(strict("ak redline"), {"redline"}, (), [CS2]) == []
+    assert partials(strict("redline toyota"), {"redline"}, (), [CS2])[-1].parses[0].ignored == ("toyota",)
+
+
+def test_a_first_letter_may_be_wrong_at_last() -> None:
+    last = corrections(strict("ak wulcan abc"), ())[-1]
+    assert [(term.typed, term.words[0].fuzzy_first) for term in last.parses[0].terms] == [
+        ("ak", False),
+        ("wulcan", True),
+        ("abc", False),
+    ]
+    assert corrections(strict("ak abc"), ())[-1].relaxation is not Relaxation.FIRST_LETTERS

@@ -88,7 +88,7 @@ def test_missing_values_are_distinguished_from_values() -> None:
 
 def test_a_group_whose_offers_have_all_gone_is_not_made_up() -> None:
     empty: Answer = {"hits": {}, "aggregations": {"offers": {"buckets": []}}}
-    assert groups.group_hits(empty, [5], 2) is None
+    assert groups.group_hits(empty, [5], 2) == []
     assert groups.group_hits(empty, [], 2) == []
 
 

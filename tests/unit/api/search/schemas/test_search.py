@@ -29,14 +29,14 @@ def refused(text: str) -> list[str]:
 
 
 NAMES = [row.name for row in FILTERS]
-LISTS = [row for row in FILTERS if row.kind in (Kind.FOLDED, Kind.INTEGER)]
+LISTS = [row for row in FILTERS if row.kind in (Kind.FOLDED, Kind.EXACT, Kind.INTEGER)]
 RANGES = [row for row in FILTERS if row.kind in (Kind.MONEY, Kind.RANGE)]
 BIG = {"price": 10**12, "float": 1}
 
 
 def test_the_given_and_our_filters_are_there() -> None:
     assert NAMES == [
-        "price", "weapon", "type", "rarity", "exterior", "quality", "phase",
+        "price", "name", "weapon", "type", "rarity", "exterior", "quality", "phase",
         "set", "tournament", "color", "float", "seed", "paintIndex", "pattern", "ids", "attachments",
     ]  # fmt: skip
     assert [sort.name for sort in SORTS] == [
@@ -155,7 +155,9 @@ def test_lists_are_taken_up_to_their_limit(row: Any) -> None:
     value: Any
     for value in (good, {}, True):
         assert refused(json.dumps({"filters": {row.name: value}})) == [f"filters.{row.name}"]
-    for value in (None, True, [], {}, *(["1", 1.5, 2**63] if row.kind is Kind.INTEGER else [1, "", "x" * 101])):
+    too_long = "x" * (513 if row.kind is Kind.EXACT else 101)
+    others: list[Any] = ["1", 1.5, 2**63] if row.kind is Kind.INTEGER else [1, "", too_long]
+    for value in (None, True, [], {}, *others):
         assert refused(json.dumps({"filters": {row.name: [good, value]}})) == [f"filters.{row.name}.1"]
 
 

@@ -154,3 +154,17 @@ async def test_all_values_are_requested_where_the_most_frequent_are_not_enough()
     engine = ScriptedEngine(engine_answer)
     assert set(await suggested("crown", engine)) == {"Crown"}
     assert len(engine.round_trips) == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "matches"),
+    [
+        ("бабоч", "Butterfly Knife", True),
+        ("керамбит гради", "★ Karambit | Fade (Factory New)", True),
+        ("蝴蝶刀渐变", "★ Butterfly Knife | Fade (Factory New)", True),
+        ("蝴蝶刀渐变", "★ Karambit | Fade (Factory New)", False),
+        ("карамб fade", "★ Karambit | Fade (Factory New)", False),  # only the last word may be unfinished
+    ],
+)
+def test_other_languages_suggest_the_items_own_name(typed: str, value: str, matches: bool) -> None:
+    assert PrefixQuery(typed, VOCABULARIES).matches(value, fuzzy=False) is matches

@@ -5,17 +5,21 @@ one that is slow is silence: it answers no request at all while one waits.
 """
 
 import asyncio
+import os
+import socket
+import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
-import aiohttp
 from opensearchpy import AIOHttpConnection, AsyncTransport, ConnectionPool, exceptions
-from opensearchpy._async.http_aiohttp import OpenSearchClientResponse
+from yarl import URL
 
-CONNECT_SECONDS: Final = 0.75  # an engine is near
+from mappings.transport.http import CONNECT_SECONDS, HttpClient, HttpResponse
+
 FIRST_TRY_SHARE: Final = 0.4  # of a call's time: then a read is sent to another node too
 MAX_SILENCES: Final = 3  # in a row, before a node is left out
 PROBE_SECONDS: Final = 1.0  # until a node is tried again, doubled each time it does not answer
@@ -26,57 +30,88 @@ OnChange = Callable[[str, int], None]
 """Is called with a node's address when it is left out or taken back, and with how many are left out now."""
 
 
-class _Connector(aiohttp.TCPConnector):
-    """Connects soon or not at all."""
-
-    async def connect(self, req: Any, traces: Any, timeout: aiohttp.ClientTimeout) -> Any:  # noqa: ASYNC109  # its name
-        """As the library's; raises TimeoutError."""
-        limited = aiohttp.ClientTimeout(total=timeout.total, sock_connect=CONNECT_SECONDS)
-        return await super().connect(req, traces, limited)
-
-
 class Node(AIOHttpConnection):
-    """A node's connections, and when it last answered."""
+    """A node's connections, and when it last answered. Of the library's class it has settings, headers and TLS."""
 
-    response_class: type[aiohttp.ClientResponse] = OpenSearchClientResponse
     answered_at = 0.0
     silences = 0
     ejections = 0
 
-    async def perform_request(self, *args: Any, **options: Any) -> Any:
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._client = HttpClient(self.hostname, self.port, self._ssl_context, self._limit or 1)
+        self._head = _lines(self.headers | {"host": URL(self.host).host_port_subcomponent or self.hostname})
+
+    async def perform_request(
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  # its name
+        ignore: Collection[int] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
         """As the library's; a connection that was not made in time raises ConnectionError: nothing was sent."""
+        target = f"{self.url_prefix}{url}?{urlencode(params)}" if params else self.url_prefix + url
+        head = self._head + _lines(headers) if headers else self._head
+        started = time.monotonic()
         try:
-            response = await super().perform_request(*args, **options)
-        except exceptions.TransportError as error:
-            if isinstance(error.info, aiohttp.ConnectionTimeoutError):
-                raise exceptions.ConnectionError("N/A", str(error.info), error.info) from error
-            if error.status_code not in NO_ANSWER:
-                self._heard()
+            response = await self._exchange(method, target, head, body, self.timeout if timeout is None else timeout)
+        except exceptions.ConnectionError as error:
+            seconds = time.monotonic() - started
+            self.log_request_fail(method, self.host + target, target, body, seconds, exception=error)
             raise
-        self._heard()
-        return response
+        seconds = time.monotonic() - started
+        if response.status not in NO_ANSWER:
+            self.answered_at = time.monotonic()
+            self.silences = 0
+        self._raise_warnings([response.headers["warning"]] if "warning" in response.headers else ())
+        facts = (method, self.host + target, target, body)
+        if not (200 <= response.status < 300 or response.status in ignore):
+            text = response.body.decode("utf-8", "replace")
+            self.log_request_fail(*facts, seconds, response.status, text)
+            self._raise_error(response.status, text, response.headers.get("content-type"))
+        self.log_request_success(*facts, response.status, response.body, seconds)  # type: ignore[arg-type]  # logged as it is
+        return response.status, response.headers, response.body
 
     async def answers(self) -> bool:
         """Whether it answers now; what it says does not matter."""
         try:
-            await super().perform_request("HEAD", "/", timeout=CONNECT_SECONDS)
-        except exceptions.TransportError as error:
-            return error.status_code not in NO_ANSWER
-        return True
+            response = await self._exchange("HEAD", f"{self.url_prefix}/", self._head, None, CONNECT_SECONDS)
+        except exceptions.ConnectionError:
+            return False
+        return response.status not in NO_ANSWER
 
-    def _heard(self) -> None:
-        self.answered_at = time.monotonic()
-        self.silences = 0
+    async def close(self) -> None:
+        """Closes its connections."""
+        await self._client.close()
 
-    async def _create_aiohttp_session(self) -> Any:
-        self.loop = self.loop or asyncio.get_running_loop()
-        self.session = aiohttp.ClientSession(
-            headers=self.headers,
-            skip_auto_headers=("accept", "accept-encoding"),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            response_class=self.response_class,
-            connector=_Connector(limit=self._limit or 0, ssl=self._ssl_context),
-        )
+    async def _exchange(self, method: str, target: str, head: str, body: bytes | None, seconds: float) -> HttpResponse:
+        if body is not None and self.http_compress:
+            body, head = self._gzip_compress(body), f"{head}content-encoding: gzip\r\n"
+        length = "" if body is None else f"content-length: {len(body)}\r\n"
+        request = f"{method} {target} HTTP/1.1\r\n{head}{length}\r\n".encode() + (body or b"")
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._client.exchange(request, is_head=method == "HEAD")
+        except TimeoutError as error:
+            raise exceptions.ConnectionTimeout("TIMEOUT", f"no response within {seconds} s", error) from error
+        except OSError as error:
+            raise exceptions.ConnectionError("N/A", _reason(error, self.hostname), error) from error
+
+
+def _lines(headers: Mapping[str, str]) -> str:
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+
+
+def _reason(error: OSError, host: str) -> str:
+    """Why there is no response, in the words of the blocking client."""
+    if isinstance(error, socket.gaierror):
+        return f"Failed to resolve '{host}' ({error})"
+    if isinstance(error, ssl.SSLError) or not error.errno:
+        return str(error)
+    return f"Failed to establish a new connection: [Errno {error.errno}] {os.strerror(error.errno)}"
 
 
 class NodePool(ConnectionPool):

@@ -1,0 +1,1 @@
+"""`POST /v1/gear/cheapest`: the cheapest items that a search finds, ordered in one call. It joins search and orders."""

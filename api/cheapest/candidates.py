@@ -1,0 +1,78 @@
+"""Finds the items that may be ordered: the cheapest that a search finds, each checked as every order's item is."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from api.cheapest.schemas import CheapestBody
+from api.errors import ApiError
+from api.orders.offers import Offer, real_offer
+from api.search.availability import bound_now
+from api.search.context import SearchContext, search_context
+from api.search.price_desc import highest_price
+from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
+from api.search.service import strict_page
+from api.services import Services
+from mappings.platforms import Platform
+
+SPARE_OFFERS = 10
+"""So many more than are wanted: what rivals order meanwhile is not looked for again."""
+
+_GONE = frozenset({"item_not_found", "item_unavailable"})
+
+
+def cheapest_first(services: Services, body: CheapestBody, platform: Platform) -> SearchContext | None:
+    """The search for items of at most the body's price; None if its own filter leaves none. Raises ApiError."""
+    highest = body.max_price
+    given = None if body.search.filters is None else getattr(body.search.filters, "price", None)
+    low = None if given is None else given.min
+    if given is not None and given.max is not None:
+        highest = min(highest, given.max)
+    if low is not None and low > highest:
+        return None
+    filters = _with_price(body.search.filters, PriceRange(min=low, max=highest))
+    search = SearchBody(
+        platform=platform.id, query=body.search.query, filters=filters, sort="price_asc", limit=MAX_LIMIT
+    )
+    return search_context(services.engine, services.platforms, search)
+
+
+def _with_price(filters: BaseModel | None, price: PriceRange) -> BaseModel:
+    return (filters or Filters()).model_copy(update={"price": price})
+
+
+async def find_offers(services: Services, context: SearchContext, platform: Platform, count: int) -> list[Offer]:
+    """The cheapest that can be ordered now, `count` and some more; fewer only where there are no others.
+
+    Prices may have moved since the search: those above its bound are left out.
+    """
+    highest = highest_price(context.query)
+    offers: list[Offer] = []
+    for number in range(1, PAGE_WINDOW // MAX_LIMIT + 1):
+        body = context.body.model_copy(update={"page": number})
+        page = await strict_page(services, context.with_body(body))
+        items = [hit["sort"][-2] for hit in page.hits]  # every sort ends with the item and its platform
+        bound = await bound_now(services, [(item, platform.id) for item in items])
+        free = [item for item in items if (item, platform.id) not in bound]
+        while free and (missing := count + SPARE_OFFERS - len(offers)) > 0:
+            some, free = free[:missing], free[missing:]
+            offers += [offer for offer in await _offers(services, platform, some) if offer.price <= highest]
+        if len(offers) >= count or number * MAX_LIMIT >= page.total:
+            break
+    return sorted(offers, key=lambda offer: (offer.price, offer.item))
+
+
+async def _offers(services: Services, platform: Platform, items: Sequence[int]) -> list[Offer]:
+    """Those of the items that can be ordered, with their present prices."""
+    found = await asyncio.gather(*(_offer(services, platform, item) for item in items))
+    return [offer for offer in found if offer is not None]
+
+
+async def _offer(services: Services, platform: Platform, item: int) -> Offer | None:
+    try:
+        return await real_offer(services, platform, item)
+    except ApiError as refusal:
+        if refusal.code in _GONE:
+            return None
+        raise

@@ -1,0 +1,64 @@
+"""The route of `POST /v1/gear/cheapest`."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from api.auth import OrderToken, searching
+from api.cheapest.schemas import CHEAPEST_ANSWER, CHEAPEST_BODIES, CheapestAnswer, CheapestBody
+from api.cheapest.service import order_cheapest
+from api.http.json_body import body_of, request_body
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
+from api.orders.routes import WakeWorkers, placed_response
+from api.services import Services, services_of
+
+router = APIRouter(tags=["orders"])
+
+
+@router.post(
+    "/v1/gear/cheapest",
+    summary="Order the cheapest items of a search",
+    status_code=201,
+    responses=answers(
+        CheapestAnswer,
+        CHEAPEST_ANSWER,
+        "bad_request",
+        "invalid_json",
+        "unauthorized",
+        "forbidden",
+        "not_enough",
+        "body_too_large",
+        "unsupported_media_type",
+        "validation_failed",
+        "unknown_platform",
+        "idempotency_key_reused",
+        "rate_limited",
+        "too_many_orders",
+        "search_unavailable",
+        "store_unavailable",
+        status=201,
+    ),
+    openapi_extra={**request_body(CheapestBody, CHEAPEST_BODIES), "parameters": [KEY_PARAMETER]},
+)
+async def post_cheapest(
+    request: Request,
+    token: OrderToken,
+    _: Annotated[None, Depends(only_query())],
+    key: Annotated[str | None, Depends(key_of)],
+    body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
+    services: Annotated[Services, Depends(services_of)],
+    wake_workers: WakeWorkers,
+) -> Response:
+    """Binds the `count` cheapest items that the search finds at `maxPrice` or less, each to an order of its own: all of
+    them, or none and a 409 `not_enough` with `error.available`.
+
+    Retries are safe as those of `POST /v1/gear`: with an `Idempotency-Key` the first 201 is answered again. Without
+    one, the same body is answered with its orders while one of them is `created` or `processing`.
+    """
+    call = Call(key, body_digest(request.state.json))
+    with searching(request, token) as charge:
+        await charge(body.count - 1)
+        placed = await order_cheapest(services, token, body, call, wake_workers)
+    return placed_response(placed)

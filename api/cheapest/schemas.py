@@ -1,0 +1,58 @@
+"""The body of `POST /v1/gear/cheapest`, its response, and examples of both."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.http.fields import Int64, NullDefault, Price
+from api.orders.examples import ORDER
+from api.orders.schemas import OrderEntry, OrderFields
+from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
+from api.search.schemas.values import Strict
+
+MAX_ORDERS = 20
+
+
+class CheapestSearch(Strict):
+    """Which items will do, as `POST /v1/gear/search` takes it."""
+
+    query: Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")] = Field(
+        default="",
+        description="words that an item must have or mean; nothing is read more loosely than it was typed",
+    )
+    filters: Filters | None = None
+
+
+class CheapestBody(OrderFields):
+    """`POST /v1/gear/cheapest`: null for a field means absent."""
+
+    search: CheapestSearch = Field(description="what to look for")
+    max_price: Price = Field(description="no item costs more")
+    count: Annotated[Int64, Field(ge=1, le=MAX_ORDERS), NullDefault(1)] = Field(
+        default=1, description="how many items: all of them are ordered, or none"
+    )
+
+
+class CheapestAnswer(BaseModel):
+    """The placed orders, the cheapest item first."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    status: Literal["success"]
+    orders: list[OrderEntry]
+
+
+_BUYER = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2"}
+
+CHEAPEST_BODIES: dict[str, Any] = {
+    "least": {**_BUYER, "search": {"query": "ak redline ft"}, "maxPrice": 25},
+    "several": {
+        **_BUYER,
+        "search": {"filters": {"name": ["AK-47 | Redline (Field-Tested)"], "float": {"max": 0.2}}},
+        "maxPrice": 25.5,
+        "count": 3,
+    },
+}
+
+CHEAPEST_ANSWER: dict[str, Any] = {"status": "success", "orders": [ORDER]}

@@ -1,0 +1,204 @@
+"""Orders the cheapest items of a search: all in one transaction, or none."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.cheapest.candidates import cheapest_first, find_offers
+from api.cheapest.schemas import CheapestBody
+from api.errors import ApiError
+from api.orders.answers import order_entry
+from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
+from api.orders.offers import Offer, sandbox_offer
+from api.orders.placing.idempotency import Call
+from api.orders.sandbox.scenario import Scenario, moves
+from api.orders.service import Placed, replay
+from api.search.context import SearchContext
+from api.search.platform_parameter import platform_of
+from api.services import Services
+from mappings.money import floor_minor
+from mappings.platforms import Platform
+from store.auth.tokens import Token
+from store.bound_items import bound_among
+from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
+from store.orders import idempotency, orders, quotas, sandbox
+from store.records import NewOrder, Order
+
+MAX_ATTEMPTS: Final = 20
+"""Each fails only because somebody else has ordered one of the items in between."""
+UNKEYED: Final = "\x01cheapest:"
+"""Before the digest of a body that came without a key: no client's key begins so."""
+SANDBOX_ITEM: Final = "-10"
+"""The scenario that a sandbox orders: completed, at the sandbox's price."""
+
+
+@dataclass(frozen=True)
+class CheapestRequest:
+    """What a client sent, the platform, and the key that makes a retry safe: its own, or one of its body."""
+
+    token: Token
+    body: CheapestBody
+    call: Call
+    platform: Platform
+
+    @property
+    def key(self) -> str:
+        """Never empty."""
+        return self.call.key if self.call.key is not None else UNKEYED + self.call.body_digest
+
+
+async def order_cheapest(
+    services: Services, token: Token, body: CheapestBody, call: Call, wake_workers: Callable[[], None]
+) -> Placed:
+    """Places the orders; `wake_workers` is called after the commit. A repeated call gets its first response: without
+    a key as long as one of its orders is not delivered.
+
+    Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
+    items than wanted can be ordered at the price.
+    """
+    platform = platform_of(body.platform, services.platforms)
+    check_fields(services.settings, body, platform)
+    context = cheapest_first(services, body, platform)
+    request = CheapestRequest(token, body, call, platform)
+    async with services.store.reading() as connection:
+        state = await idempotency.find(connection, token.id, request.key)
+        earlier = None if state.stored is None else await _repeated(connection, request, state.stored)
+    if earlier is not None:
+        return earlier
+    try:
+        placed = await _order(services, request, context, state.refusals)
+    except Superseded:
+        raise not_enough(0, "a later call with this Idempotency-Key was refused: call again") from None
+    except QuotaExceeded as error:
+        raise too_many_orders(error) from None
+    if not placed.replayed:
+        wake_workers()
+    return placed
+
+
+async def _order(services: Services, request: CheapestRequest, context: SearchContext | None, refusals: int) -> Placed:
+    for _ in range(MAX_ATTEMPTS):
+        candidates, scenario = await _candidates(services, request, context)
+        if len(candidates) < request.body.count:
+            return await _refused(services, request, len(candidates))
+        try:
+            return await _place(services, request, candidates, scenario, refusals)
+        except ItemTaken:
+            continue
+    raise ApiError("overloaded", "others order these items faster than they can be looked up: call again")
+
+
+async def _candidates(
+    services: Services, request: CheapestRequest, context: SearchContext | None
+) -> tuple[list[NewOrder], Scenario | None]:
+    """The orders that may be placed, the cheapest first; without a search there are none."""
+    body, platform, scenario = request.body, request.platform, None
+    offers: Sequence[Offer] = ()
+    if request.token.sandbox:
+        offers, scenario = _sandbox_offers(request)
+    elif context is not None:
+        offers = await find_offers(services, context, platform, body.count)
+    settings, token, call = services.settings, request.token, request.call
+    return [new_order(settings, token, body, offer, call) for offer in offers], scenario
+
+
+def _sandbox_offers(request: CheapestRequest) -> tuple[list[Offer], Scenario | None]:
+    """As many items as are wanted, which nobody has ordered in this sandbox; none where their price is too high."""
+    body, platform = request.body, request.platform
+    link = body.additional_fields.trade_link if body.additional_fields else None
+    offers: list[Offer] = []
+    scenario = None
+    for _ in range(body.count):
+        offer, scenario = sandbox_offer(platform, int(f"{SANDBOX_ITEM}{secrets.randbelow(10**14):014}"), link)
+        if offer.price <= floor_minor(Decimal(body.max_price), platform.minor_digits):
+            offers.append(offer)
+    return offers, scenario
+
+
+async def _place(
+    services: Services,
+    request: CheapestRequest,
+    candidates: Sequence[NewOrder],
+    scenario: Scenario | None,
+    refusals: int,
+) -> Placed:
+    """One transaction: the key, the orders and the response, all or nothing. Raises ItemTaken where rivals have left
+    too few of the candidates.
+    """
+    now, token = datetime.now(UTC), request.token
+    async with services.store.transaction() as connection:
+        earlier = await _claim(connection, request, refusals, now)
+        if earlier is not None:
+            return earlier
+        await check_endpoint(connection, candidates[0])
+        taken = set[int]()
+        if not token.sandbox:
+            taken = await bound_among(connection, request.platform.id, [new.item for new in candidates])
+        chosen = [new for new in candidates if new.item not in taken][: request.body.count]
+        if len(chosen) < request.body.count:
+            raise ItemTaken(request.platform.id, next(iter(taken)))
+        # by ascending item, so that two that want the same ones never wait for each other
+        by_item = {
+            new.item: await orders.place(connection, new, now, token.name)
+            for new in sorted(chosen, key=lambda new: new.item)
+        }
+        placed = [by_item[new.item] for new in chosen]
+        await quotas.check(connection, placed[-1])
+        if scenario is not None:
+            for order in placed:
+                await sandbox.plan(connection, order.id, moves(scenario.steps, now))
+        response = _response(services, request.platform, placed)
+        await idempotency.save(connection, token.id, request.key, placed[0].id, response)
+    return Placed(placed[0].id, response, replayed=False)
+
+
+async def _claim(connection: AsyncConnection, request: CheapestRequest, refusals: int, now: datetime) -> Placed | None:
+    """Claims the key; the response of an earlier call that this one repeats."""
+    token, digest = request.token, request.call.body_digest
+    stored = await idempotency.claim(connection, token.id, request.key, digest, refusals, now)
+    if stored is None:
+        return None
+    earlier = await _repeated(connection, request, stored)
+    if earlier is None:  # without a key, and all that it ordered is delivered or over: a new purchase
+        await idempotency.forget(connection, token.id, request.key)
+        await idempotency.claim(connection, token.id, request.key, digest, refusals, now)
+    return earlier
+
+
+async def _repeated(
+    connection: AsyncConnection, request: CheapestRequest, stored: idempotency.StoredResponse
+) -> Placed | None:
+    """The stored response, unless it is that of a purchase without a key which is over."""
+    if request.call.key is None:
+        ids = [entry["id"] for entry in orjson.loads(stored.response)["orders"]]
+        if not await orders.any_undelivered(connection, ids):
+            return None
+    return replay(stored, request.call)
+
+
+async def _refused(services: Services, request: CheapestRequest, available: int) -> Placed:
+    """Raises ApiError `not_enough`, which is final for what was sent before it with the same key; or the response of a
+    duplicate that was placed meanwhile.
+    """
+    if request.call.key is not None:
+        async with services.store.transaction() as connection:
+            stored = await idempotency.refuse(connection, request.token.id, request.key, datetime.now(UTC))
+        if stored is not None:
+            return replay(stored, request.call)
+    raise not_enough(available, f"{available} can be ordered at this price, not {request.body.count}")
+
+
+def not_enough(available: int, message: str) -> ApiError:
+    """The 409 with the number of items that can be ordered."""
+    return ApiError("not_enough", message, extra={"available": available})
+
+
+def _response(services: Services, platform: Platform, placed: Sequence[Order]) -> str:
+    entries: list[dict[str, Any]] = [order_entry(order, platform, services.settings.public_url) for order in placed]
+    return orjson.dumps({"status": "success", "orders": entries}).decode()

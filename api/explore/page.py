@@ -1,0 +1,71 @@
+"""The page's HTML and the headers that protect it."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from api.explore.assets import assets
+from api.http.pages import POLICY_HEADER, policy, source_of
+
+STATIC_PATH: Final = "/explore/static"
+# Modules that the first view needs: named in the page, so that the browser asks for all of them at once.
+_LATER: Final = ("languages/", "item.js", "order.js", "order-form.js", "request.js", "code.js", "vendor/versions.json")
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string((files("api.explore") / "page.html").read_text(encoding="utf-8"))
+
+
+@cache
+def _import_map() -> str:
+    """Where the library's modules are, by the names under which they import each other."""
+    vendor = f"{STATIC_PATH}/{assets().digest}/vendor"
+    modules = {"preact": "preact", "preact/hooks": "hooks", "htm": "htm"}
+    return json.dumps({"imports": {name: f"{vendor}/{file}.module.js" for name, file in modules.items()}})
+
+
+@cache
+def headers() -> dict[str, str]:
+    """The headers of the page: it runs and shows our files alone but for pictures of items, and is not framed.
+
+    `require-trusted-types-for` makes every way from a text to markup throw: names of items are hostile.
+    """
+    directives = {
+        "default-src": "'none'",
+        "script-src": f"'self' {source_of(_import_map())}",
+        "style-src": "'self'",
+        "connect-src": "'self'",
+        "img-src": "'self' https:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    return {
+        POLICY_HEADER: policy(directives),
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+def render(config: Mapping[str, Any]) -> str:
+    """The page with what its scripts need to know."""
+    modules = [
+        path for path in assets().by_path if path.endswith(".js") and not path.startswith(_LATER) and path != "main.js"
+    ]
+    return _template().render(
+        static=f"{STATIC_PATH}/{assets().digest}",
+        modules=modules,
+        styles=[path for path in assets().by_path if path.endswith(".css")],
+        import_map=_import_map(),
+        # `<` could end the element that it stands in
+        config=json.dumps(config).replace("<", "\\u003c"),
+    )

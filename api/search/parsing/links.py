@@ -1,0 +1,57 @@
+"""Takes the name out of what is pasted: links to market pages, percent-encoded names, trade posts. Pure."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qsl, unquote
+
+_LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*", re.IGNORECASE)
+_ENCODED = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)
+# Parts of links that say nothing of an item, and the parameters that name one.
+_COMMON_PARTS = re.compile(
+    r"app|buy|(?:counter-?strike|cs|cs-?go)(?:-?2)?|csgo|db|de|detail|en|es|fr|goods|inventory|items?|listings?|market"
+    r"|marketplace|pl|products?|ru|search|shop|skins?|store|trade|view|weapons?",
+    re.IGNORECASE,
+)
+_NAME_PARAMETERS = frozenset(["item", "keyword", "market_hash_name", "name", "q", "query", "search", "text", "title"])
+_SEPARATORS = re.compile(r"[-_+]+")
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+# `[H] knife [W] keys`: what somebody has, and what they want for it
+_TRADE_MARK = re.compile(
+    r"(?<!\w)(?:[\[(<{]\s*(?P<mark>have|want|h|w)\s*[\])>}]|(?P<label>have|want|h|w)\s*:)", re.IGNORECASE
+)
+
+
+def unpacked(text: str) -> str:
+    """The text with names in the place of links and of percent-encoding."""
+    if "%" in text or "/" in text:
+        text = _LINK.sub(lambda match: _name_in(match.group()), text)
+        if _ENCODED.search(text):
+            text = unquote(text, errors="ignore")
+    return text
+
+
+def _name_in(link: str) -> str:
+    path, _, parameters = link.partition("?")
+    named = [value for key, value in parse_qsl(parameters) if key.lower() in _NAME_PARAMETERS]
+    if named:
+        return " ".join(named)
+    _, _, path = path.rpartition("://")[2].partition("/")
+    parts = [unquote(part, errors="ignore") for part in path.split("/")]
+    kept = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
+    return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in kept)
+
+
+def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
+    """Of a trade post what is wanted, or what is offered where only a payment is wanted; else the text."""
+    marks = list(_TRADE_MARK.finditer(text))
+    if not marks:
+        return text
+    parts: dict[str, str] = {}
+    for place, mark in enumerate(marks):
+        end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
+        name = (mark["mark"] or mark["label"])[0].lower()
+        parts.setdefault(name, text[mark.end() : end])
+    wanted = parts.get("w", "")
+    if wanted.strip() and not is_payment(wanted):
+        return wanted
+    return parts.get("h") or text

@@ -1,0 +1,345 @@
+"""The relaxations of a text: looser parses of it, from strict to loose, as `api.search.relaxation` tries them. Pure.
+
+1. `numbers`: what may be a quantity or a word (`20-50`, `0.01`, `#661`) is a word.
+2. `strict` after all, if its terms alone find something: then it is the quantities that nothing matches.
+3. `words`: terms that narrow (a weapon, a type), first all but the last, may be words of the name instead.
+4. `sets`: words may be those of the item's set (`cache collection`).
+5. `names`: meanings may stand in the name instead, and every word may be a prefix.
+6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again.
+7. `letters`: the text in letters that look like the typed ones, or that are on the same keys.
+8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item.
+9. `seeds`: a number of three digits between blanks is a seed.
+10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
+11. `typos`: each word that no offered item has matches similar words too, a filler matches anything.
+12. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
+13. `partial`: words that nothing has are left out.
+
+Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from api.search.parsing.letters import other_letters
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text
+from api.search.parsing.terms import Term, Word
+from mappings.platforms import Platform
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of
+
+MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
+MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
+MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
+
+
+Names = Mapping[int, Vocabulary]
+"""The vocabulary of each platform, which knows names."""
+
+
+def relaxations(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations without corrections in their order, the strict parse among them."""
+    as_words = numbers_as_words(strict, platforms)
+    relaxed = [] if as_words is None else [as_words, *narrowing_as_words(as_words)]
+    relaxed += [
+        strict,
+        *narrowing_as_words(strict, Relaxation.WORDS),
+        *words_of_sets(strict),
+        meanings_as_names(strict),
+    ]
+    without = without_fillers(strict)
+    if without is not None:
+        relaxed += [without, *narrowing_as_words(without), *words_of_sets(without, Relaxation.FILLERS)]
+        relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
+    relaxed += in_other_letters(strict, platforms)
+    relaxed += words_of_stickers(strict, {platform.id: platform.language for platform in platforms})
+    with_seeds = numbers_as_seeds(strict, platforms)
+    if with_seeds is not None:
+        relaxed += [with_seeds, *narrowing_as_words(with_seeds)]
+    shortened = words_as_prefixes(without or strict)
+    if shortened is not None:
+        relaxed += [shortened, *narrowing_as_words(shortened)]
+    return relaxed
+
+
+def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
+    """The relaxations that correct typos in their order; `in_offer` are words that an offered item has."""
+    base = without_fillers(strict, in_offer) or strict
+    corrected = (
+        with_similar_words(base, in_offer, Relaxation.TYPOS),
+        with_similar_words(base, (), Relaxation.ALL_TYPOS),
+    )
+    relaxed = [each for parsed in corrected if parsed is not None for each in (parsed, *narrowing_as_words(parsed))]
+    other_first = with_other_first_letters(base, in_offer)
+    return relaxed if other_first is None else [*relaxed, other_first]
+
+
+def partials(
+    strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str], platforms: Sequence[Platform]
+) -> list[ParsedQuery]:
+    """The relaxations that leave out words that nothing has.
+
+    `in_offer` are words that an offered item has, `similar` words that are similar to one.
+    """
+    base = without_fillers(strict) or strict
+    names = {platform.id: platform.language for platform in platforms}
+    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
+    in_offer = {*in_offer, *counted}
+    typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
+    candidates = [
+        None if typos is None else _without(typos, lambda term: not {*in_offer, *similar} & {term.typed}, names),
+        _without(base, lambda term: term.typed not in in_offer, names),
+    ]
+    relaxed = [parsed for parsed in candidates if parsed is not None]
+    return [each for parsed in relaxed for each in (parsed, *narrowing_as_words(parsed))]
+
+
+def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
+    """Without these mere words; None if that changes nothing or leaves nothing known."""
+
+    def stripped(parse: PlatformParse) -> PlatformParse:
+        ignored = [term for term in parse.terms if _is_word(term) and is_left_out(term)]
+        terms = tuple(term for term in parse.terms if term not in ignored)
+        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored))
+
+    parses = tuple(stripped(parse) for parse in parsed.parses)
+    is_usable = any(
+        term.typed in _words_of_names(parse, names) or term.is_known for parse in parses for term in parse.terms
+    )
+    if not is_usable or not any(parse.ignored for parse in parses):
+        return None
+    return replace(parsed, parses=parses, relaxation=Relaxation.PARTIAL)
+
+
+def _counted(parse: PlatformParse) -> Sequence[Term]:
+    """The terms behind a number of things on the item (`4x crown foil`): they are not left out, as no number is."""
+    start = next((at for at, term in enumerate(parse.terms) if term.count > 1), len(parse.terms))
+    return parse.terms[start:] if any(term.narrows for term in parse.terms[:start]) else ()
+
+
+def _is_word(term: Term) -> bool:
+    """Whether it may be left out: numbers and model names never are."""
+    is_plain = not (term.meanings or term.alternatives or term.is_attached)
+    return is_plain and all(word.is_correctable for word in term.words)
+
+
+def _words_of_names(parse: PlatformParse, names: Names) -> set[str]:
+    """The mere words that together are names which the vocabulary knows; a mere number is none."""
+    words: set[str] = set()
+    vocabulary = names[parse.platform]
+    for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
+        typed = [word.typed for term in group for word in term.words] if is_mere else []
+        letters = [letters_of([word]) for word in typed]
+        for at in range(len(typed)):
+            words.update(typed[at : at + vocabulary.phrase_at(letters, at)])
+    return {word for word in words if not word.isnumeric()}
+
+
+def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The text in other letters, where each of its words is then known or in letters that names have."""
+    if len(platforms) != 1:
+        return []
+    relaxed: list[ParsedQuery] = []
+    for text in other_letters(strict.text, platforms[0].language):
+        parse = parse_text(text, platforms[0], has_order=strict.has_order)
+        if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
+            read = replace(strict, parses=(parse,), relaxation=Relaxation.LETTERS)
+            without = without_fillers(read)
+            relaxed += [each for each in (read, without) if each is not None]
+    return [replace(each, relaxation=Relaxation.LETTERS) for each in relaxed]
+
+
+def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
+    """Mere words may be those of the item's set."""
+    relaxed = _with_terms(parsed, lambda term: replace(term, in_set=not term.meanings), relaxation)
+    return [relaxed] if any(term.in_set for term in _all_terms(relaxed)) else []
+
+
+def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
+    """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
+    if len(strict.parses) != 1:
+        return []
+    (parse,) = strict.parses
+    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count), None)
+    if carrier is not None:
+        starts = [carrier]
+    elif any(term.narrows for term in parse.terms):
+        of_names = _words_of_names(parse, names)
+        words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
+        starts = words[-MAX_STICKER_WORDS:]
+    else:
+        starts = []
+    if not starts:
+        return []
+    vocabulary = names[parse.platform]
+    # `with navi sticker` is about what the sticker is on
+    kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
+    parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
+    return [
+        replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS)
+        for start in starts
+        for is_joined in (True, False)
+        if (on_item := _with_stickers(parse, start, is_joined=is_joined)) is not None
+    ]
+
+
+def _with_stickers(parse: PlatformParse, start: int, *, is_joined: bool) -> PlatformParse | None:
+    """What may be on the item from there on is; `is_joined`: words beside each other are of one sticker."""
+    before = [term for term in parse.terms[:start] if not term.is_filler]
+    rest = [term for term in parse.terms[start:] if not term.is_filler]
+    count = max((term.count for term in parse.terms[start:]), default=0)
+    others = [term for term in rest if not _may_be_on_item(term)]
+    stickers = [term for term in rest if _may_be_on_item(term)]
+    if is_joined:
+        groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
+        merged = [group for group in groups if not group[0].meanings]
+        stickers = [term for term in stickers if term.meanings]
+        stickers += [Term(tuple(word for term in group for word in term.words)) for group in merged]
+    elif len(stickers) < 2:
+        return None
+    if not stickers:
+        return None
+    on_item = [replace(term, on_item=True, narrows=False, count=count) for term in stickers]
+    return replace(parse, terms=(*before, *others, *on_item))
+
+
+def _may_be_on_item(term: Term) -> bool:
+    """A mere word, or what stands for words of names."""
+    return not (term.fields or term.alternatives or term.is_filler or term.is_attached)
+
+
+def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
+    """Every mere word may be unfinished; None if none is long enough."""
+
+    def widened(term: Term) -> Term:
+        if not _is_word(term) or len(term.typed) < MIN_SHORTENED:
+            return term
+        words = tuple(replace(word, prefixes=tuple(dict.fromkeys((word.typed, *word.prefixes)))) for word in term.words)
+        return replace(term, words=words)
+
+    relaxed = _with_terms(parsed, widened, Relaxation.PREFIXES)
+    return None if relaxed.parses == parsed.parses else relaxed
+
+
+def with_other_first_letters(parsed: ParsedQuery, in_offer: Collection[str]) -> ParsedQuery | None:
+    """Words that are not known match similar ones that begin with another letter, too; None if there is none."""
+
+    def widened(term: Term) -> Term:
+        words = tuple(
+            replace(word, fuzzy=True, fuzzy_first=True)
+            if _needs_correction(term, word, in_offer) and len(word.typed) >= MIN_FIRST_LETTER
+            else word
+            for word in term.words
+        )
+        return replace(term, words=words)
+
+    relaxed = _with_terms(parsed, widened, Relaxation.FIRST_LETTERS)
+    return relaxed if any(word.fuzzy_first for term in _all_terms(relaxed) for word in term.words) else None
+
+
+def numbers_as_words(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+    """What may be a quantity or a word is a word; None if nothing may be both."""
+    if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
+        return None
+    parses = (
+        parse_text(strict.text, platform, has_order=strict.has_order, certain_only=True) for platform in platforms
+    )
+    return replace(strict, parses=tuple(parses), relaxation=Relaxation.NUMBERS)
+
+
+def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
+    """Narrowing terms may be words of the name: all but the last of them (`glove case` is a case), then that too."""
+
+    def only_last_narrows(parse: PlatformParse) -> PlatformParse:
+        last = max((place for place, term in enumerate(parse.terms) if term.narrows), default=None)
+        terms = (term if place == last else _as_words(term) for place, term in enumerate(parse.terms))
+        return replace(parse, terms=tuple(terms), finishes=())
+
+    some = tuple(only_last_narrows(parse) for parse in parsed.parses)
+    none = _with_terms(parsed, lambda term: replace(term, narrows=False), Relaxation.WORDS).parses
+    different = dict.fromkeys(parses for parses in (some, none) if parses != parsed.parses)
+    return [replace(parsed, parses=parses, relaxation=relaxation or parsed.relaxation) for parses in different]
+
+
+def _as_words(term: Term) -> Term:
+    return replace(term, narrows=False, alternatives=tuple(_as_words(option) for option in term.alternatives))
+
+
+def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.NAMES) -> ParsedQuery:
+    """Meanings may stand in the name, and every word may be a prefix."""
+
+    def widened(term: Term) -> Term:
+        words = tuple(replace(word, prefixes=word.endings) for word in term.words)
+        return replace(term, words=words, narrows=False, by_name=_has_filters(term))
+
+    return _with_terms(strict, widened, relaxation)
+
+
+def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> ParsedQuery | None:
+    """Without the fillers that are not `in_offer`; None if that changes nothing."""
+
+    def stripped(parse: PlatformParse) -> PlatformParse:
+        terms = tuple(term for term in parse.terms if not term.is_filler or term.typed in in_offer)
+        return replace(parse, terms=terms) if terms or parse.quantities else parse
+
+    parses = tuple(stripped(parse) for parse in strict.parses)
+    return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
+
+
+def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+    """Bare numbers of three digits are seeds; None if there is none, or no other term."""
+    parses = tuple(
+        parse_text(strict.text, platform, has_order=strict.has_order, with_seeds=True) for platform in platforms
+    )
+    if parses == strict.parses or not all(parse.terms for parse in parses):
+        return None
+    return replace(strict, parses=parses, relaxation=Relaxation.SEEDS)
+
+
+def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:
+    """Words that are not known match similar ones, and every word may be a prefix; None if no word is correctable."""
+
+    def widened(term: Term) -> Term:
+        words = tuple(
+            replace(word, fuzzy=_needs_correction(term, word, in_offer), prefixes=word.endings) for word in term.words
+        )
+        return replace(term, words=words, by_name=not term.narrows and _has_filters(term))
+
+    parsed = _with_terms(strict, widened, relaxation)
+    return parsed if any(word.fuzzy for term in _all_terms(parsed) for word in term.words) else None
+
+
+def correctable_words(strict: ParsedQuery) -> list[Word]:
+    """The candidates for correction, as `meanings_as_names` parses them, each once."""
+    terms = _all_terms(meanings_as_names(strict))
+    words = {word.typed: word for term in terms for word in term.words if _needs_correction(term, word, ())}
+    return list(words.values())
+
+
+def single_word(strict: ParsedQuery, word: Word, *, fuzzy: bool = False) -> ParsedQuery:
+    """One word of a text by itself, on all its platforms; `fuzzy`: or a similar one."""
+    word = replace(word, fuzzy=fuzzy)
+    parses = (replace(parse, terms=(Term((word,)),), quantities=(), excluded=(), sort="") for parse in strict.parses)
+    return ParsedQuery(word.typed, tuple(parses))
+
+
+def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:
+    return not term.meanings and word.is_correctable and word.typed not in in_offer
+
+
+def _has_filters(term: Term) -> bool:
+    return any(meaning.filters for meaning in term.meanings)
+
+
+def _all_terms(parsed: ParsedQuery) -> list[Term]:
+    return [term for parse in parsed.parses for term in parse.options]
+
+
+def _with_terms(parsed: ParsedQuery, change: Callable[[Term], Term], relaxation: Relaxation) -> ParsedQuery:
+    def changed(term: Term) -> Term:
+        return replace(change(term), alternatives=tuple(change(option) for option in term.alternatives))
+
+    parses = (
+        replace(parse, terms=tuple(changed(term) for term in parse.terms), finishes=()) for parse in parsed.parses
+    )
+    return replace(parsed, parses=tuple(parses), relaxation=relaxation)

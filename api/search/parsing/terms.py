@@ -1,0 +1,359 @@
+"""Reads words of a text as terms: what an item must match, what it must not match, and the order asked for. Pure.
+
+Words match as they were typed and joined with their neighbours, because the index holds every name's words and the
+joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`, `m4 a1s` matches `M4A1-S`.
+
+A word is not wanted behind a word of exclusion (`no`, `without`) or a minus that begins a word (`-awp`). What is not
+wanted goes on behind `or`, `/`, and behind `and` with values of the same field (`no stattrak and souvenir`). Between
+two values of one field, `or` and `/` mean either (`glock/usp`).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mappings.vocabulary.entries import Entry, Meaning, Role
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_and_gaps
+
+MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
+MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
+# Fields of which a text may name several alternatives: names of items contain no other words of these fields.
+ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
+MAX_ALTERNATIVES = 10
+MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
+_MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
+_COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+_NUMBER = re.compile(r"(\d{1,3})(\b)")
+_EITHER = re.compile(r"\s*/\s*")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
+
+    `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
+    words; their first letter may be another where it is `fuzzy_first`.
+    """
+
+    typed: str
+    spellings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    fuzzy: bool = False
+    fuzzy_first: bool = False
+
+    @property
+    def is_correctable(self) -> bool:
+        """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
+        return not any(character.isnumeric() for character in self.typed)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the text ends with this very word, so that it may be unfinished."""
+        return self.typed in self.endings
+
+
+@dataclass(frozen=True)
+class Term:
+    """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
+
+    `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
+    says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
+    `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
+    """
+
+    words: tuple[Word, ...]
+    meanings: tuple[Meaning, ...] = ()
+    narrows: bool = False
+    by_name: bool = False
+    is_filler: bool = False
+    is_attached: bool = False
+    on_item: bool = False
+    in_set: bool = False
+    count: int = 0
+    carries: bool = False
+    alternatives: tuple["Term", ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """The words as they were typed."""
+        return " ".join(word.typed for word in self.words)
+
+    @property
+    def options(self) -> tuple["Term", ...]:
+        """The term and its alternatives."""
+        return (self, *self.alternatives)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the vocabulary knows what it means, and it is no mere number (a year)."""
+        return bool(self.meanings) and not self.typed.isnumeric()
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields whose values it means; empty for mere words."""
+        return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
+
+
+@dataclass
+class Reading:
+    """What is read of a text's words: terms, what is not wanted, and the orders asked for.
+
+    `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted.
+    """
+
+    terms: list[Term] = field(default_factory=list)
+    excluded: list[Term] = field(default_factory=list)
+    sorts: list[tuple[str, ...]] = field(default_factory=list)
+    excludes_next: bool = False
+
+
+def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool) -> Reading:
+    """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
+    words, gaps = words_and_gaps(text)
+    if not text.isascii():
+        words, gaps = _segmented(words, gaps, vocabulary)
+    return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
+
+
+def _segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+    """The words, those without blanks between them parted."""
+    parts: list[str] = []
+    parted_gaps: list[str] = []
+    for word, gap in zip(words, gaps, strict=False):
+        segments = vocabulary.segments(word)
+        parts += segments
+        parted_gaps += [gap, *[""] * (len(segments) - 1)]
+    return parts, [*parted_gaps, gaps[-1]]
+
+
+class _Reader:
+    """Reads words from the first to the last."""
+
+    def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
+        self._words = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
+        self._letters = [letters_of([word]) for word in words]
+        self._gaps = gaps
+        self._vocabulary = vocabulary
+        self._spellings: dict[int, tuple[int, Entry | None]] = {}
+        self._reading = Reading()
+        self._at = 0
+        self._is_known = False  # the last spelling is one of the vocabulary's
+
+    def read(self, *, before_quantity: bool) -> Reading:
+        """Reads all words."""
+        while self._at < len(self._words):
+            length, entry = self._spelling_at(self._at)
+            self._is_known = entry is not None and bool(entry.meanings)
+            if self._is_minus():
+                self._exclude(self._at)
+            elif (joined := self._vocabulary.excluded_by(self._letters[self._at])) is not None:
+                self._exclude_term(Term((self._words[self._at],), joined.meanings))
+                self._at += 1
+            elif not self._has_role(length, entry, before_quantity=before_quantity):
+                self._add(length, entry)
+        if self._is_known:  # a known word is finished, and with it what is joined with it
+            self._reading.terms = [replace(term, words=_finished(term.words)) for term in self._reading.terms]
+        return self._reading
+
+    def _spelling_at(self, at: int) -> tuple[int, Entry | None]:
+        """The vocabulary's longest spelling that begins there, looked up once."""
+        if at not in self._spellings:
+            self._spellings[at] = self._vocabulary.spelling_at(self._letters, at)
+        return self._spellings[at]
+
+    def _is_minus(self) -> bool:
+        """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`."""
+        gap = self._gaps[self._at]
+        if not _MINUS.search(gap) or (self._at and len(gap) == 1):
+            return False
+        return not (self._at and self._vocabulary.is_known("".join(self._letters[self._at - 1 : self._at + 1])))
+
+    def _has_role(self, length: int, entry: Entry | None, *, before_quantity: bool) -> bool:
+        """Whether the spelling there says how others are meant; if so it is read."""
+        end = self._at + length
+        if entry is None or entry.meanings:
+            return False
+        if entry.role is Role.EXCLUSION:
+            return self._read_exclusion(end, before_quantity=before_quantity)
+        if entry.role is Role.ALTERNATIVE:
+            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end)
+        if entry.role is Role.EXCLUSION_AFTER and self._reading.terms:
+            self._exclude_term(self._reading.terms.pop())
+        elif entry.role is Role.ATTACHED:
+            part = _finished(tuple(self._words[self._at : end]))
+            self._reading.terms.append(Term(part, is_attached=True))
+        elif entry.sorts:
+            self._reading.sorts.append(entry.sorts)
+        elif entry.excludes:
+            part = _finished(tuple(self._words[self._at : end]))
+            self._reading.excluded.append(Term(part, entry.excludes))
+        else:
+            return False
+        self._at = end
+        return True
+
+    def _read_exclusion(self, end: int, *, before_quantity: bool) -> bool:
+        """Reads a word of exclusion with what it excludes; false if that is nothing."""
+        end = self._after_exclusions(end)
+        if end == len(self._words):
+            self._reading.excludes_next = before_quantity and not self._gaps[end].strip()
+            if self._reading.excludes_next:
+                self._at = end
+            return self._reading.excludes_next
+        if self._is_order(end):
+            return False
+        self._exclude(end)
+        return True
+
+    def _after_exclusions(self, at: int) -> int:
+        """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""
+        while at < len(self._words):
+            length, entry = self._spelling_at(at)
+            is_exclusion = entry is not None and not entry.meanings and entry.role is Role.EXCLUSION
+            if not is_exclusion and self._letters[at] not in self._vocabulary.ignored:
+                break
+            at += length
+        return at
+
+    def _is_order(self, at: int) -> bool:
+        _, entry = self._spelling_at(at)
+        return entry is not None and bool(entry.sorts) and not entry.meanings
+
+    def _exclude(self, at: int) -> None:
+        """Reads what is not wanted from there on."""
+        term, end = self._term_at(at)
+        self._exclude_term(term)
+        while (connection := self._connection_at(end)) is not None:
+            start, of_same_field = connection
+            other, other_end = self._term_at(start)
+            if of_same_field and (not other.fields or other.fields != term.fields):
+                break
+            self._exclude_term(other)
+            term, end = other, other_end
+        self._at, self._is_known = end, True
+
+    def _exclude_term(self, term: Term) -> None:
+        is_attached = self._vocabulary.is_attached(term.meanings)
+        self._reading.excluded.append(replace(term, words=_finished(term.words), is_attached=is_attached))
+
+    def _connection_at(self, at: int) -> tuple[int, bool] | None:
+        """Where it goes on with what is not wanted, and whether only with values of the same field."""
+        if at >= len(self._words):
+            return None
+        start, of_same_field = at, False
+        if not _EITHER.fullmatch(self._gaps[at]):
+            length, entry = self._spelling_at(at)
+            if entry is None or entry.meanings or entry.role not in (Role.ALTERNATIVE, Role.CONJUNCTION):
+                return None
+            start, of_same_field = at + length, entry.role is Role.CONJUNCTION
+        after = self._after_exclusions(start)
+        of_same_field = of_same_field and after == start
+        return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
+
+    def _term_at(self, at: int) -> tuple[Term, int]:
+        """The term that begins there, a known name as one, and where it ends."""
+        length, entry = self._spelling_at(at)
+        if (phrase := self._vocabulary.phrase_at(self._letters, at)) > length:
+            length, entry = phrase, None
+        words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
+        return Term(_finished(words) if meanings else words, meanings), at + length
+
+    def _is_either(self, start: int) -> bool:
+        """Reads the term from there on as an alternative to the last one, if both are of one kind."""
+        terms = self._reading.terms
+        count = self._words_of_last_name()
+        last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
+        other, end = self._term_at(start)
+        is_word = not last.fields and not other.fields and _is_name(last) and _is_name(other)
+        if (not is_word and not last.fields & other.fields) or len(last.alternatives) == MAX_ALTERNATIVES:
+            return False
+        other_is_known = bool(other.meanings)
+        terms[-max(1, count) :] = [replace(last, alternatives=(*last.alternatives, other))]
+        self._at, self._is_known = end, other_is_known
+        return True
+
+    def _words_of_last_name(self) -> int:
+        """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
+        letters: list[str] = []
+        for term in reversed(self._reading.terms[-self._vocabulary.longest_phrase :]):
+            if term.meanings or term.alternatives:
+                break
+            letters[:0] = [letters_of([word.typed]) for word in term.words]
+        counts = range(len(letters), 1, -1)
+        return next((count for count in counts if self._vocabulary.is_phrase(letters[-count:])), 0)
+
+    def _add(self, length: int, entry: Entry | None) -> None:
+        """Reads the spelling there as a term, or as an alternative to the last one."""
+        end = self._at + length
+        if self._reading.terms and _EITHER.fullmatch(self._gaps[self._at]) and self._is_either(self._at):
+            return
+        part = tuple(self._words[self._at : end])
+        if entry is not None and entry.meanings:
+            self._reading.terms.append(Term(_finished(part), entry.meanings))
+        else:
+            is_name = entry is not None and entry.role is Role.NAME
+            self._reading.terms += [self._word_term(place, is_name=is_name) for place in range(self._at, end)]
+        self._at = end
+
+    def _word_term(self, at: int, *, is_name: bool) -> Term:
+        """A mere word; `10x`, `x10`, `10 x` say how many."""
+        letters = self._letters[at]
+        before, after = self._letters[at - 1 : at] if at else [], self._letters[at + 1 : at + 2]
+        count = _COUNT.fullmatch(letters)
+        if count is None and _NUMBER.fullmatch(letters) and (before == ["x"] or after == ["x"]):
+            count = _NUMBER.fullmatch(letters)
+        is_times = letters == "x" and any(_NUMBER.fullmatch(word) for word in (*before, *after))
+        return Term(
+            (self._words[at],),
+            is_filler=not is_name and (letters in self._vocabulary.ignored or count is not None or is_times),
+            count=int(count[1] or count[2]) if count else 0,
+            carries=letters in self._vocabulary.carrying,
+        )
+
+
+def merged_alternatives(terms: Sequence[Term]) -> list[Term]:
+    """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
+    merged: list[Term] = []
+    mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
+    for term in terms:
+        field_name, values = _only_value_of(term)
+        place = next((at for at, other, known in mergeable if other == field_name and not values & known), None)
+        if place is not None:
+            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, term))
+            continue
+        if field_name in ALTERNATIVE_FIELDS:
+            mergeable.append((len(merged), field_name, values))
+        merged.append(term)
+    return merged
+
+
+def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
+    """The field and its values, if a term means nothing else."""
+    if len(term.meanings) == 1 and len(term.meanings[0].filters) == 1 and not term.meanings[0].words:
+        ((field_name, values),) = term.meanings[0].filters
+        return field_name, frozenset(values)
+    return "", frozenset()
+
+
+def _is_name(term: Term) -> bool:
+    """Whether it may be an alternative to other mere words: a filler or a number is none."""
+    return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)
+
+
+def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    return tuple(replace(word, prefixes=()) for word in words)
+
+
+def _word(words: list[str], place: int, *, open_ended: bool) -> Word:
+    """The word at this place, alone and in every join of neighbours that contains it, without repeats."""
+    last = len(words) - 1
+    spellings, endings = [words[place]], []
+    for length in range(1, (MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1) + 1):
+        starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
+        spellings += ["".join(words[start : start + length]) for start in starts]
+        if open_ended and starts and starts[-1] + length - 1 == last:
+            endings.append("".join(words[starts[-1] :]))
+    prefixes = [ending for ending in endings if len(ending) >= MIN_PREFIX_CHARACTERS and not ending.isnumeric()]
+    return Word(words[place], tuple(dict.fromkeys(spellings)), tuple(endings), tuple(prefixes))

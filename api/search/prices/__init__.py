@@ -1,0 +1,1 @@
+"""The price list: every name on offer with the number, the prices and the floats of its offers."""

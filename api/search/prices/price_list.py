@@ -1,0 +1,61 @@
+"""Makes a price list from the answers of one point in time, row by row, so that memory does not grow with it."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from api.engine.answers import Json, Source, total_of
+from api.search.prices.requests import (
+    Sizes,
+    Spans,
+    cheaper_request,
+    halves_of,
+    median_batches,
+    medians_of,
+    medians_request,
+    parts_of,
+    spans_of,
+    spans_request,
+)
+from api.search.query.clauses import Clause
+
+DEFAULT_SIZES = Sizes()
+
+
+async def price_list_rows(
+    source: Source, query: Clause, minor_digits: int, sizes: Sizes = DEFAULT_SIZES
+) -> AsyncIterator[Json]:
+    """A row for each name that an item of the query has; raises ApiError `search_unavailable`, PitGoneError."""
+    counted = await source.search({"query": query, "size": 0, "track_total_hits": True})
+    parts = parts_of(total_of(counted), sizes)[::-1]
+    while parts:
+        part = parts.pop()
+        names = spans_of(await source.search(spans_request(query, part, sizes)), sizes)
+        if names is None:
+            parts += halves_of(part)[::-1]
+            continue
+        medians = await _medians(source, query, names, sizes)
+        for spans in names:
+            yield spans.row(medians.get(spans.name, spans.median), minor_digits)
+
+
+async def _medians(source: Source, query: Clause, names: Sequence[Spans], sizes: Sizes) -> dict[str, int]:
+    medians: dict[str, int] = {}
+    for batch in median_batches(names, sizes):
+        answer = await source.search(medians_request(query, batch, sizes))
+        for name, median in medians_of(answer, batch).items():
+            if median is None:
+                spans = next(each for each in batch if each.name == name)
+                median = await _median_by_halving(source, query, spans)  # noqa: PLW2901  # the same value, found otherwise
+            medians[name] = median
+    return medians
+
+
+async def _median_by_halving(source: Source, query: Clause, spans: Spans) -> int:
+    """The median of a name with very many prices: the lowest one that enough items do not exceed."""
+    low, high = spans.price_min or 0, spans.price_max or 0
+    while low < high:
+        middle = (low + high) // 2
+        if total_of(await source.search(cheaper_request(query, spans.name, middle))) >= spans.middle:
+            high = middle
+        else:
+            low = middle + 1
+    return low

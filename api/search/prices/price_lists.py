@@ -1,0 +1,126 @@
+"""The price lists of one worker: each is made once for an index revision, by one task, into a temporary file."""
+
+import asyncio
+import hashlib
+import os
+import tempfile
+import time
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Final
+
+import orjson
+from cachetools import LRUCache
+
+from api.background import BackgroundTasks
+from api.engine.answers import Json
+from api.errors import ApiError
+from api.search.prices.representation import SEPARATOR
+from api.search.response_cache import IndexRevision
+from mappings.platforms import Platform
+
+FRESH_SECONDS: Final = 10.0
+"""So long a list is given without asking whether the index has changed: it is work to make one."""
+WAIT_SECONDS: Final = 60.0
+MAX_LISTS: Final = 16
+_READ_BYTES: Final = 256 * 1024
+
+Key = tuple[int, str | None]
+"""A platform, and the filters that the token forces."""
+MakeRows = Callable[[], AsyncIterator[Json]]
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """The rows of a list as JSON in a file that goes with this object, and the hash of them."""
+
+    file: IO[bytes]
+    digest: str
+    revision: bytes | None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The content of the file; several readers do not disturb each other."""
+        position = 0
+        while piece := os.pread(self.file.fileno(), _READ_BYTES, position):
+            position += len(piece)
+            yield piece
+
+
+@dataclass
+class _Entry:
+    prices: PriceList
+    fresh_until: float
+
+
+class PriceLists:
+    """Price lists by platform and forced filters, the most recently used ones."""
+
+    def __init__(
+        self,
+        revision: IndexRevision,
+        tasks: BackgroundTasks,
+        *,
+        fresh_seconds: float = FRESH_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._revision = revision
+        self._tasks = tasks
+        self._fresh_seconds = fresh_seconds
+        self._clock = clock
+        self._entries: LRUCache[Key, _Entry] = LRUCache(MAX_LISTS)
+        self._in_flight: dict[Key, asyncio.Task[PriceList]] = {}
+
+    async def current(self, key: Key, platform: Platform) -> PriceList | None:
+        """The list if it is fresh or nothing has changed since; None if it must be made."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        now = self._clock()
+        if now < entry.fresh_until:
+            return entry.prices
+        revision = await self._revision.current([platform])
+        if revision is None or revision != entry.prices.revision:
+            return None
+        entry.fresh_until = now + self._fresh_seconds
+        return entry.prices
+
+    async def make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
+        """A new list; callers at the same time share one (single flight). Raises ApiError `search_unavailable`,
+        `overloaded` where it takes longer than a minute: it is made all the same, for who asks again.
+        """
+        task = self._in_flight.get(key)
+        if task is None:
+            task = self._in_flight[key] = self._tasks.start(self._make(key, platform, rows))
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                return await asyncio.shield(task)
+        except TimeoutError as error:
+            raise ApiError("overloaded", "the price list is still being made: ask again") from error
+
+    async def _make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
+        try:
+            # the revision before the rows: a change meanwhile makes the list newer than it is taken for
+            revision = await self._revision.current([platform])
+            prices = await _written(rows(), revision)
+            self._entries[key] = _Entry(prices, self._clock() + self._fresh_seconds)
+            return prices
+        finally:
+            del self._in_flight[key]
+
+
+async def _written(rows: AsyncIterator[Json], revision: bytes | None) -> PriceList:
+    digest = hashlib.sha256()
+    separator = b""
+    with ExitStack() as undo:
+        file = undo.enter_context(tempfile.TemporaryFile(prefix="gear-prices-"))
+        async for row in rows:
+            piece = separator + orjson.dumps(row)
+            file.write(piece)
+            digest.update(piece)
+            separator = SEPARATOR
+        file.flush()
+        prices = PriceList(file, digest.hexdigest()[:32], revision)
+        weakref.finalize(prices, undo.pop_all().close)  # whoever is still reading it has a reference
+    return prices

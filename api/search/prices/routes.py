@@ -1,0 +1,127 @@
+"""The route of the price list. It goes before that of a single item, whose id `prices` would be."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from api.auth import SearchToken, searching
+from api.engine.answers import Json
+from api.engine.errors import PitGoneError
+from api.errors import ApiError
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.search.context import search_context
+from api.search.costs import PRICES
+from api.search.forced_filters import forced_filters
+from api.search.platform_parameter import platform_of
+from api.search.prices.price_list import price_list_rows
+from api.search.prices.representation import NDJSON, is_unchanged, representation_of
+from api.search.schemas.search import Offers, SearchBody
+from api.services import Services, services_of
+from mappings.platforms import Platform
+from store.auth.tokens import Token
+
+router = APIRouter(tags=["search"])
+
+
+class PriceRow(Offers):
+    """A name on offer: how many items have it, and what their prices and floats span."""
+
+    name: str
+    price_median: float | None = Field(
+        alias="priceMedian", description="the price in the middle, the lower of two; null where none has a price"
+    )
+
+
+class PricesAnswer(BaseModel):
+    """Every name on offer."""
+
+    status: str = Field(pattern="^success$")
+    prices: list[PriceRow] = Field(description="in an order that stays the same")
+
+
+EXAMPLE: dict[str, Any] = {
+    "status": "success",
+    "prices": [
+        {
+            "name": "AK-47 | Redline (Field-Tested)",
+            "count": 214,
+            "priceMin": 20.9,
+            "priceMedian": 21.4,
+            "priceMax": 48.0,
+            "floatMin": 0.1502,
+            "floatMax": 0.3798,
+        }
+    ],
+}
+
+
+def _responses() -> dict[int | str, dict[str, Any]]:
+    described = answers(
+        PricesAnswer,
+        EXAMPLE,
+        "unauthorized",
+        "forbidden",
+        "validation_failed",
+        "unknown_platform",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    )
+    row = orjson.dumps(EXAMPLE["prices"][0]).decode()
+    described[200]["content"][NDJSON] = {"schema": {"type": "string"}, "example": f"{row}\n"}
+    described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
+    described[304] = {
+        "description": "the list has the tag of `If-None-Match`",
+        "headers": described[200]["headers"],
+    }
+    return described
+
+
+@router.get("/v1/gear/prices", summary="The prices of every name on offer", responses=_responses())
+async def get_prices(
+    token: SearchToken,
+    request: Request,
+    _: Annotated[None, Depends(only_query("platform"))],
+    services: Annotated[Services, Depends(services_of)],
+    platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
+) -> Response:
+    """One document with all names, at most ten seconds old. `If-None-Match` with its `ETag` is answered with a 304
+    while nothing in it has changed. `Accept: application/x-ndjson` gives a line a name, `Accept-Encoding: gzip` fewer
+    bytes.
+    """
+    listed = platform_of(platform, services.platforms)
+    key = (listed.id, token.filters)
+    prices = await services.price_lists.current(key, listed)
+    if prices is None:
+        with searching(request, token) as charge:
+            await charge(PRICES)
+            prices = await services.price_lists.make(key, listed, lambda: _rows(services, token, listed))
+    headers = request.headers
+    representation = representation_of(headers.get("accept", ""), headers.get("accept-encoding", ""))
+    etag = representation.etag(prices.digest)
+    fields = {"ETag": etag, "Vary": "Accept, Accept-Encoding"}
+    if is_unchanged(headers.get("if-none-match", ""), etag):
+        return Response(status_code=304, headers=fields)
+    if representation.gzip:
+        fields["Content-Encoding"] = "gzip"
+    content = representation.content(prices.pieces())
+    return StreamingResponse(content, headers=fields, media_type=representation.media_type)
+
+
+async def _rows(services: Services, token: Token, platform: Platform) -> AsyncIterator[Json]:
+    """The rows as of one point in time."""
+    body = SearchBody(platform=platform.id)
+    context = search_context(services.engine, services.platforms, body, forced_filters(token))
+    pit = await services.points_in_time.open(context.platforms)
+    try:
+        async for row in price_list_rows(pit, context.query.offered, platform.minor_digits):
+            yield row
+    except PitGoneError as error:  # its index was removed, or its node has died
+        raise ApiError("search_unavailable", "the catalogue was replaced meanwhile: ask again") from error
+    finally:
+        await services.points_in_time.discard(pit)

@@ -1,0 +1,134 @@
+"""What a spelling may mean or do in a text, gathered from all of its uses. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from mappings.fields import DETAILS
+from mappings.vocabulary.words import letters_of
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a spelling stands for: items with one of the values in every field, and with all of the words."""
+
+    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    words: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a name has that says so: its words, or one of the values."""
+        return (self.words,) if self.words else tuple(value for _, values in self.filters for value in values)
+
+
+class Role(StrEnum):
+    """What a spelling does in a text: it means something (`value`), or says how the words beside it are meant.
+
+    `exclusion`: the next word is not wanted, `exclusion_after`: the last one. `alternative`: the words on both sides
+    are either-or, `conjunction`: they go together. `name`: its words are part of a name, whatever they say otherwise.
+    `attached`: something is on the item.
+    """
+
+    VALUE = "value"
+    EXCLUSION = "exclusion"
+    EXCLUSION_AFTER = "exclusion_after"
+    ALTERNATIVE = "alternative"
+    CONJUNCTION = "conjunction"
+    NAME = "name"
+    ATTACHED = "attached"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """All that one spelling may mean, the most words it may be typed as, and the splits that the file lists.
+
+    `sorts`: the orders that it asks for, any of which it may mean. `excludes`: what it says is not wanted.
+    """
+
+    meanings: tuple[Meaning, ...]
+    max_words: int
+    listed: frozenset[tuple[str, ...]] = frozenset()
+    role: Role = Role.VALUE
+    sorts: tuple[str, ...] = ()
+    excludes: tuple[Meaning, ...] = ()
+
+
+class Term(BaseModel):
+    """Spellings of something that is more than one value of one field; `excludes` is what they say is not wanted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spellings: tuple[str, ...] = Field(min_length=1)
+    filters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    words: str = ""
+    excludes: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _means_something(self) -> "Term":
+        if not self.filters and not self.words and not self.excludes:
+            message = f"{self.spellings[0]!r} means nothing: give it filters, words or excludes"
+            raise ValueError(message)
+        check_fields((*self.filters, *self.excludes))
+        return self
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a spelling: a field's value, a meaning, an order, what is not wanted, or a role."""
+
+    value: tuple[str, str] | None = None
+    meaning: Meaning | None = None
+    sort: str = ""
+    excludes: Meaning | None = None
+    role: Role = Role.VALUE
+
+
+def use_of(term: Term) -> Use:
+    meaning = Meaning(tuple(term.filters.items()), term.words) if term.filters or term.words else None
+    return Use(meaning=meaning, excludes=Meaning(tuple(term.excludes.items())) if term.excludes else None)
+
+
+@dataclass
+class GatheredUses:
+    """All uses of the same letters."""
+
+    values: dict[str, dict[str, None]] = field(default_factory=dict)
+    meanings: dict[Meaning, None] = field(default_factory=dict)
+    sorts: dict[str, None] = field(default_factory=dict)
+    excludes: dict[Meaning, None] = field(default_factory=dict)
+    role: Role = Role.VALUE
+    splits: set[tuple[str, ...]] = field(default_factory=set)
+
+    def add(self, words: Sequence[str], use: Use) -> None:
+        self.splits.add(tuple(letters_of([word]) for word in words))
+        if use.value is not None:
+            field_name, value = use.value
+            self.values.setdefault(field_name, {})[value] = None
+        if use.meaning is not None:
+            self.meanings[use.meaning] = None
+        if use.excludes is not None:
+            self.excludes[use.excludes] = None
+        if use.sort:
+            self.sorts[use.sort] = None
+        if use.role is not Role.VALUE:
+            self.role = use.role
+
+    def entry(self) -> Entry:
+        by_value = (Meaning(((name, tuple(values)),)) for name, values in self.values.items())
+        return Entry(
+            (*by_value, *self.meanings),
+            max(len(words) for words in self.splits),
+            frozenset(self.splits),
+            self.role,
+            tuple(self.sorts),
+            tuple(self.excludes),
+        )
+
+
+def check_fields(fields: Iterable[str]) -> None:
+    for name in fields:
+        if name not in DETAILS:
+            message = f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}"
+            raise ValueError(message)

@@ -1,0 +1,378 @@
+"""A platform's vocabulary: what each spelling means, looked up by its letters. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from mappings.fields import SORTS
+from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
+from mappings.vocabulary.words import letters_of, words_of
+
+# letters of scripts in which words follow each other without blanks, and runs of one script
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
+MAX_UNFINISHED = 10  # meanings of a word that is being typed
+MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
+MIN_STEM = 4  # letters before an ending, at least
+KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
+
+
+class Vocabulary(BaseModel):
+    """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
+
+    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}.
+    `narrowing` are the fields whose words narrow a text that has other words too, `attached` types whose things are put
+    on other items, `fillers` words that say nothing of an item. `sorts` is {sort: spellings}, what asks for an order.
+    `exclusions`, `alternatives` and `conjunctions` say how the words beside them are meant; in one of `names` no word
+    does. Behind `carriers` (`with`) comes what is on an item, `has_attached` says that something is. `payments` are
+    wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
+    spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
+    order of KEYS, `look_alikes` letters that look alike.
+    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    term: tuple[Term, ...] = ()
+    narrowing: frozenset[str] = frozenset()
+    attached: frozenset[str] = frozenset()
+    fillers: tuple[str, ...] = ()
+    sorts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    exclusions: tuple[str, ...] = ()
+    exclusions_after: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    conjunctions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    carriers: tuple[str, ...] = ()
+    has_attached: tuple[str, ...] = ()
+    payments: tuple[str, ...] = ()
+    without_float: frozenset[str] = frozenset()
+    endings: tuple[str, ...] = ()
+    finish_names: tuple[str, ...] = ()
+    keyboard: tuple[str, ...] = ()
+    look_alikes: Mapping[str, str] = Field(default_factory=dict)
+    amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("fields", "narrowing")
+    @classmethod
+    def _known_fields(cls, value: Iterable[str]) -> Iterable[str]:
+        check_fields(value)
+        return value
+
+    @field_validator("sorts")
+    @classmethod
+    def _known_sorts(cls, value: Iterable[str]) -> Iterable[str]:
+        known = [sort.name for sort in SORTS]
+        for name in value:
+            if name not in known:
+                message = f"{name!r} is no sort; those are {', '.join(known)}"
+                raise ValueError(message)
+        return value
+
+    @model_validator(mode="after")
+    def _spellings_have_letters(self) -> "Vocabulary":
+        for spelling, _ in self._spelt():
+            if not words_of(spelling):
+                message = f"the spelling {spelling!r} has no letter and no digit"
+                raise ValueError(message)
+        return self
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
+        gathered: dict[str, GatheredUses] = {}
+        for spelling, use in self._spelt():
+            words = words_of(spelling)
+            gathered.setdefault(letters_of(words), GatheredUses()).add(words, use)
+        return {letters: uses.entry() for letters, uses in gathered.items()}
+
+    @cached_property
+    def longest(self) -> int:
+        """The most words that a spelling has."""
+        return max((entry.max_words for entry in self.entries.values()), default=0)
+
+    def cut(self, letters: Sequence[str]) -> Iterator[tuple[int, int, Entry | None]]:
+        """Words, each by its letters, as their longest spellings: where each begins, its words, and what it means."""
+        at = 0
+        while at < len(letters):
+            length, entry = self.spelling_at(letters, at)
+            yield at, length, entry
+            at += length
+
+    def spelling_at(self, letters: Sequence[str], at: int) -> tuple[int, Entry | None]:
+        """The longest spelling that begins there: how many words it has, and what it means; else one word."""
+        windows = self._windows(letters, at)
+        for length in range(len(windows), 0, -1):
+            window = tuple(letters[at : at + length])
+            entry = self._entry(windows[length - 1])
+            if entry is not None and length <= entry.max_words and self._is_spelt_so(entry, window):
+                return length, entry
+        return 1, None
+
+    def _windows(self, letters: Sequence[str], at: int) -> list[str]:
+        """The next word, the next two joined, and so on, while a spelling may be as long that begins so."""
+        windows: list[str] = []
+        joined = ""
+        for word in letters[at : at + self.longest]:
+            joined += word
+            if windows and len(joined) > self._reach.get(joined[:2], 0):
+                break
+            windows.append(joined)
+        return windows
+
+    @cached_property
+    def _reach(self) -> dict[str, int]:
+        """The length of the longest spelling, its ending included, by its first two letters."""
+        reach: dict[str, int] = {}
+        for letters in self.entries:
+            reach[letters[:2]] = max(reach.get(letters[:2], 0), len(letters) + self._longest_ending)
+        return reach
+
+    def _entry(self, letters: str) -> Entry | None:
+        """What the letters mean, or what they mean with another ending."""
+        entry = self.entries.get(letters)
+        if entry is not None or not self._endings:
+            return entry
+        entry = self._without_ending(letters, self.entries)
+        if entry is None and not letters.isascii():
+            return self._stems.get(letters) or self._without_ending(letters, self._stems)
+        return entry
+
+    def _without_ending(self, letters: str, stems: Mapping[str, Entry]) -> Entry | None:
+        for length in range(min(self._longest_ending, len(letters) - 1), 0, -1):
+            stem = letters[:-length]
+            entry = stems.get(stem) if letters[-length:] in self._endings else None
+            if entry is not None and _may_end(entry, stem, letters[-length:]):
+                return entry
+        return None
+
+    @cached_property
+    def _endings(self) -> frozenset[str]:
+        return frozenset(letters_of([ending]) for ending in self.endings)
+
+    @cached_property
+    def _longest_ending(self) -> int:
+        return max((len(ending) for ending in self._endings), default=0)
+
+    @cached_property
+    def _stems(self) -> dict[str, Entry]:
+        """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
+        stems: dict[str, Entry] = {}
+        for letters, entry in self.entries.items():
+            longest = 0 if letters.isascii() else min(self._longest_ending, len(letters) - MIN_STEM)
+            for length in range(1, longest + 1):
+                if letters[-length:] in self._endings:
+                    stems.setdefault(letters[:-length], entry)
+        return stems
+
+    def unfinished(self, letters: str) -> list[Meaning]:
+        """What spellings in other letters mean that begin so, the shortest first, at most MAX_UNFINISHED."""
+        if letters.isascii():
+            return []
+        spellings = sorted((each for each in self.entries if each.startswith(letters)), key=len)
+        meanings = [meaning for each in spellings for meaning in self.entries[each].meanings]
+        return list(dict.fromkeys(meanings))[:MAX_UNFINISHED]
+
+    def segments(self, word: str) -> list[str]:
+        """A word of a script that parts no words by blanks, in the spellings that are in it; else the word alone."""
+        if (
+            word.isascii()
+            or len(word) > MAX_UNSPACED
+            or not _UNSPACED.search(word)
+            or letters_of([word]) in self.entries
+        ):
+            return [word]
+        letters = [letters_of([letter]) for letter in word]
+        parts: list[str] = []
+        unknown = ""
+        at = 0
+        while at < len(word):
+            length = self._segment_at(letters, at)
+            if length:
+                parts += [*_SCRIPTS.findall(unknown), word[at : at + length]]
+                unknown = ""
+            else:
+                unknown += word[at]
+            at += length or 1
+            if unknown and _HANGUL.search(word):  # Korean has blanks: a word that is not in it as a whole stays whole
+                return [word]
+        return [*parts, *_SCRIPTS.findall(unknown)]
+
+    def _segment_at(self, letters: Sequence[str], at: int) -> int:
+        """The length of the longest spelling that begins there; 0: none."""
+        joined, longest = "", 0
+        for length, letter in enumerate(letters[at:], 1):
+            joined += letter
+            if joined not in self._beginnings:
+                break
+            if joined in self.entries or joined in self.ignored:
+                longest = length
+        return longest
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """The beginnings of all spellings in scripts without blanks."""
+        spellings = (letters for letters in (*self.entries, *self.ignored) if _UNSPACED.search(letters[:1]))
+        return frozenset(letters[:length] for letters in spellings for length in range(1, len(letters) + 1))
+
+    def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
+        """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
+        return len(letters) == 1 or letters in entry.listed or not any(word in self.entries for word in letters)
+
+    def is_known(self, letters: str) -> bool:
+        """Whether these letters are one of its spellings or a name."""
+        return letters in self.entries or letters in self.phrases
+
+    @cached_property
+    def phrases(self) -> dict[str, int]:
+        """Names of several words that belong together, by their letters, with the most words they may be typed as."""
+        phrases: dict[str, int] = {}
+        for name in (*self.words, *self.finish_names):
+            words = words_of(name)
+            phrases[letters_of(words)] = max(len(words), phrases.get(letters_of(words), 0))
+        return phrases
+
+    @cached_property
+    def longest_phrase(self) -> int:
+        """The most words that a name has."""
+        return max(self.phrases.values(), default=0)
+
+    def is_phrase(self, letters: Sequence[str]) -> bool:
+        """Whether these words are a whole name."""
+        return len(letters) <= self.phrases.get("".join(letters), 0)
+
+    def phrase_at(self, letters: Sequence[str], at: int) -> int:
+        """How many words the longest name has that begins there; 0: none."""
+        lengths = range(min(self.longest_phrase, len(letters) - at), 0, -1)
+        return next((length for length in lengths if self.is_phrase(letters[at : at + length])), 0)
+
+    def parts(self, words: Sequence[str]) -> bool:
+        """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
+        letters = tuple(letters_of([word]) for word in words)
+        entry = self.entries.get("".join(letters))
+        return len(letters) > 1 and entry is not None and letters in entry.listed
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """The fillers' letters."""
+        return _letters(self.fillers)
+
+    @cached_property
+    def finishes(self) -> frozenset[str]:
+        """The letters of the names of finishes."""
+        return _letters(self.finish_names)
+
+    @cached_property
+    def amount_words(self) -> dict[str, str]:
+        """The words beside amounts by their spellings in small letters, the longest first."""
+        pairs = [(spelling.lower(), word) for word, spellings in self.amounts.items() for spelling in spellings]
+        return dict(sorted(pairs, key=lambda pair: -len(pair[0])))
+
+    @cached_property
+    def amount_pattern(self) -> re.Pattern[str] | None:
+        """What finds these words before and behind an amount."""
+        if not self.amounts:
+            return None
+        spelt = "|".join(re.escape(spelling).replace("\\ ", r"\s+") for spelling in self.amount_words)
+        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=[$€£]?\s*\d)"
+        return re.compile(rf"{before}|(?<=\d)\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    @cached_property
+    def carrying(self) -> frozenset[str]:
+        """The letters of what comes before something on an item."""
+        return _letters(self.carriers)
+
+    @cached_property
+    def _paying(self) -> frozenset[str]:
+        return _letters(self.payments)
+
+    def is_payment(self, text: str) -> bool:
+        """Whether a text says nothing but what is paid with."""
+        letters = (letters_of([word]) for word in words_of(text))
+        return all(word in self._paying or word in self.ignored or word.isnumeric() for word in letters)
+
+    def may_have_float(self, words: Sequence[str]) -> bool:
+        """Whether what these words mean may have a float: not a sticker."""
+        entries = [entry for _, _, entry in self.cut([letters_of([word]) for word in words]) if entry is not None]
+        filters = [each for entry in entries for meaning in entry.meanings for each in meaning.filters]
+        types = {value for name, values in filters if name == "type" for value in values}
+        return not types or not types <= self.without_float or any(name == "weapon" for name, _ in filters)
+
+    def narrows(self, meanings: Iterable[Meaning]) -> bool:
+        """Whether a word of these meanings narrows a text that has other words too."""
+        fields = [[field for field, _ in meaning.filters] for meaning in meanings]
+        return bool(fields) and all(any(name in self.narrowing for name in names) for names in fields)
+
+    def excluded_by(self, letters: str) -> Entry | None:
+        """The value that a word excludes which is written together with a word of exclusion: `nonstattrak`."""
+        if letters in self.entries:
+            return None
+        for length in range(2, min(MAX_JOINED_EXCLUSION, len(letters) - 2) + 1):
+            entry = self.entries.get(letters[length:]) if letters[:length] in self._excluding else None
+            if entry is not None and any(name == "quality" for each in entry.meanings for name, _ in each.filters):
+                return entry
+        return None
+
+    @cached_property
+    def _excluding(self) -> frozenset[str]:
+        return _letters(self.exclusions)
+
+    def is_attached(self, meanings: Iterable[Meaning]) -> bool:
+        """Whether one of the meanings is a type of things that are put on other items."""
+        return any(name == "type" and self.attached & set(values) for each in meanings for name, values in each.filters)
+
+    def _spelt(self) -> Iterator[tuple[str, "Use"]]:
+        """Every spelling with each of its uses."""
+        for field_name, values in self.fields.items():
+            for value, spellings in values.items():
+                yield from ((spelling, Use(value=(field_name, value))) for spelling in (value, *spellings))
+        for words, spellings in self.words.items():
+            yield from ((spelling, Use(meaning=Meaning(words=words))) for spelling in spellings)
+        for term in self.term:
+            yield from ((spelling, use_of(term)) for spelling in term.spellings)
+        for sort, spellings in self.sorts.items():
+            yield from ((spelling, Use(sort=sort)) for spelling in spellings)
+        roles = {
+            Role.EXCLUSION: self.exclusions,
+            Role.EXCLUSION_AFTER: self.exclusions_after,
+            Role.ALTERNATIVE: self.alternatives,
+            Role.CONJUNCTION: self.conjunctions,
+            Role.NAME: self.names,
+            Role.ATTACHED: self.has_attached,
+        }
+        for role, spellings in roles.items():
+            yield from ((spelling, Use(role=role)) for spelling in spellings)
+
+
+def _letters(spellings: Iterable[str]) -> frozenset[str]:
+    return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
+
+
+def _may_end(entry: Entry, stem: str, ending: str) -> bool:
+    """Whether a spelling may have this ending: in letters that names have, another word may be written so."""
+    if not stem.isascii():
+        return True
+    return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_STEM)
+
+
+def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """One vocabulary of several: the platform's own first, then its languages."""
+    parts: dict[str, Any] = {}
+    for vocabulary in vocabularies:
+        for name, value in vocabulary:
+            parts[name] = _joined(parts[name], value) if name in parts else value
+    return Vocabulary(**parts)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, Mapping):
+        both = {key: _joined(first[key], second[key]) for key in first if key in second}
+        return {**first, **second, **both}
+    return first | second if isinstance(first, frozenset) else second if isinstance(first, str) else (*first, *second)

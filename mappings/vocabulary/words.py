@@ -1,0 +1,38 @@
+"""The words of a text, and the letters by which spellings are looked up. Pure.
+
+`letters_of` differs from `folding.fold`: it drops the accents of every script, but writes no letter as another.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_WORD = re.compile(r"([^\W_]+)")
+_DROPPED_MARKS = str.maketrans("", "", "★™")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in their order: letters and digits only, without accents that stand alone, ★ and ™."""
+    return _WORD.findall(_plain(text))
+
+
+def words_and_gaps(text: str) -> tuple[list[str], list[str]]:
+    """The words of a text, and what stands before each of them and behind the last."""
+    parts = _WORD.split(_plain(text))
+    return parts[1::2], parts[::2]
+
+
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFC", text)
+    return "".join(letter for letter in composed if unicodedata.category(letter) != "Mn").translate(_DROPPED_MARKS)
+
+
+def letters_of(words: Iterable[str]) -> str:
+    """The words written as one, without case and accents: `Five`, `SeveN` are `fiveseven`."""
+    joined = "".join(words)
+    if joined.isascii():
+        return joined.lower()
+    decomposed = unicodedata.normalize("NFKD", joined)
+    return "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn").casefold()

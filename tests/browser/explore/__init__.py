@@ -1,0 +1,1 @@
+"""Tests of `/explore` in a real Chromium, on listings of the real catalogue and hostile ones."""

@@ -1,0 +1,168 @@
+"""`/explore` by HTTP: off unless asked, a key that is worth nothing elsewhere, small files that are ours alone."""
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from api.explore.assets import assets
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp, new_token, running, settings_for
+
+MAX_BYTES: Final = 100_000
+STATIC: Final = Path(str(files("api.explore") / "static"))
+SITE: Final = ["http://gear.test"]
+FIT: Final[dict[str, Any]] = {"scopes": ("search", "order"), "sandbox": True, "origins": SITE, "rate_limit": 50}
+
+
+@pytest.fixture
+async def shown(tmp_path: Path) -> AsyncIterator[RunningApp]:
+    """The app with the page on; it needs no engine to be shown."""
+    async with running(settings_for("http://127.0.0.1:1", "none", tmp_path, explore=True)) as app:
+        yield app
+
+
+async def key_of(app: RunningApp, token: str) -> tuple[str | None, bool]:
+    """The key that the page gets where this token is set, and whether it may order."""
+    app.settings.explore_token = token
+    page = await app.client.get("/explore", headers={"Authorization": ""})
+    assert page.status_code == 200
+    match = re.search(r'<script type="application/json" id="config">(.*?)</script>', page.text)
+    config = json.loads(match[1]) if match else {}
+    return config["key"], config["orders"]
+
+
+async def test_it_is_off_unless_asked(tmp_path: Path) -> None:
+    async with running(settings_for("http://127.0.0.1:1", "none", tmp_path)) as app:
+        assert app.settings.explore is False
+        for path in ("/explore", f"/explore/static/{assets().digest}/main.js"):
+            error_of(await app.client.get(path), "not_found")
+        assert (await app.client.get("/")).headers["Location"] == "/docs"
+
+
+async def test_the_services_address_leads_to_the_page(shown: RunningApp) -> None:
+    answer = await shown.client.get("/")
+    assert (answer.status_code, answer.headers["Location"]) == (307, "/explore")
+
+
+async def test_language_models_find_every_operation(shown: RunningApp) -> None:
+    text = (await shown.client.get("/llms.txt", headers={"Authorization": ""})).text
+    paths = shown.app.openapi()["paths"]
+    named = {(method, path) for method, path in re.findall(r"^- `([A-Z]+) (\S+)`: .+$", text, re.MULTILINE)}
+    assert named == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert "](/openapi.json)" in text
+
+
+async def test_the_page_runs_and_shows_our_files_alone(shown: RunningApp) -> None:
+    page = await shown.client.get("/explore?q=ak&weapon=AK-47&anything=1")
+    policy = dict(part.split(" ", 1) for part in page.headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["style-src"] == policy["connect-src"] == "'self'"
+    assert re.fullmatch(r"'self' 'sha256-[^']+'", policy["script-src"])
+    assert (
+        policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == policy["trusted-types"] == "'none'"
+    )
+    assert "unsafe" not in page.headers["Content-Security-Policy"]
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["Cache-Control"] == "no-store"
+    assert re.findall(r'(?:src|href)="(?!/)[^"]*"', page.text) == []
+    assert " style=" not in page.text
+    text = "".join(asset.content.decode() for path, asset in assets().by_path.items() if "vendor" not in path)
+    addresses = set(re.findall(r"https?://[\w.]+", text))
+    assert addresses <= {"https://shop.example.com", "http://www.w3.org"}
+
+
+async def test_files_are_sent_compressed_and_cached_for_ever(shown: RunningApp) -> None:
+    page = (await shown.client.get("/explore")).text
+    named = re.findall(r'(?:src|href)="(/explore/static/[^"]+)"', page)
+    assert len(named) > 15
+    for path in named:
+        answer = await shown.client.get(path)
+        assert (answer.status_code, answer.headers["Content-Encoding"]) == (200, "gzip")
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["Content-Type"].split(";")[0] in ("text/javascript", "text/css", "image/svg+xml")
+    plain = await shown.client.get(
+        next(path for path in named if path.endswith("theme.css")), headers={"Accept-Encoding": "identity"}
+    )
+    assert "Content-Encoding" not in plain.headers
+    assert plain.text == (STATIC.parent.parent / "templates" / "theme.css").read_text(encoding="utf-8")
+    older = await shown.client.get("/explore/static/0123456789abcdef/main.js")
+    assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
+    for path in ("nothing.js", "../page.html", "%2e%2e/key.py", "vendor/preact.LICENSE"):
+        error_of(await shown.client.get(f"/explore/static/{assets().digest}/{path}"), "not_found")
+
+
+async def test_the_page_is_small(shown: RunningApp) -> None:
+    """All that its first view needs, as it is sent; also what an item, an order and a language add."""
+    page = (await shown.client.get("/explore")).content
+    languages = [asset for path, asset in assets().by_path.items() if path.startswith("languages/")]
+    rest = [asset for path, asset in assets().by_path.items() if not path.startswith("languages/")]
+    sent = len(page) + sum(len(asset.compressed) for asset in rest)
+    assert sent + max((len(asset.compressed) for asset in languages), default=0) < MAX_BYTES
+    assert all(gzip.decompress(asset.compressed) == asset.content for asset in rest)
+
+
+async def test_a_key_that_is_worth_nothing_elsewhere_is_in_the_page(shown: RunningApp) -> None:
+    url = shown.settings.database_url
+    token = await new_token(url, *FIT["scopes"], sandbox=True, origins=SITE, rate_limit=50)
+    assert await key_of(shown, token) == (token, True)
+    reader = await new_token(url, "search", origins=SITE, rate_limit=50, filters='{"type": ["Rifle"]}')
+    assert await key_of(shown, reader) == (reader, False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scopes": ("search", "fulfil")},
+        {"scopes": ("search", "metrics")},
+        {"scopes": ("order",)},
+        {"sandbox": False},
+        {"origins": []},
+        {"rate_limit": None},
+    ],
+    ids=" ".join,
+)
+async def test_a_key_with_power_is_never_in_the_page(shown: RunningApp, change: dict[str, Any]) -> None:
+    options = {**FIT, **change}
+    token = await new_token(shown.settings.database_url, *options.pop("scopes"), **options)
+    assert await key_of(shown, token) == (None, False)
+    assert token not in (await shown.client.get("/explore")).text
+
+
+@pytest.mark.parametrize("token", ["", "gear_nobodys"])
+async def test_without_a_known_token_the_page_has_no_key(shown: RunningApp, token: str) -> None:
+    assert await key_of(shown, token) == (None, False)
+
+
+def test_the_vendored_library_is_what_was_published() -> None:
+    vendor = STATIC / "vendor"
+    versions = json.loads((vendor / "versions.json").read_text(encoding="utf-8"))
+    assert {file.name for file in vendor.glob("*.js")} == set(versions)
+    for name, facts in versions.items():
+        assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == facts["sha256"]
+        assert (vendor / f"{facts['package']}.LICENSE").stat().st_size > 500
+
+
+def test_every_language_has_the_pages_words() -> None:
+    source = (STATIC / "words.js").read_text(encoding="utf-8")
+    english = source[source.index("const ENGLISH = {") : source.index("export const LANGUAGES")]
+    keys = set(re.findall(r"(?:^|, |\{)\s*(\w+): (?=[\"{])", english, re.MULTILINE)) - {"one", "other"}
+    table = source[source.index("export const LANGUAGES") :].partition("};")[0]
+    offered = set(re.findall(r'"?\b([a-z]{2}(?:-[A-Z]{2})?)"?: "', table))
+    texts = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (STATIC / "languages").glob("*.json")}
+    assert offered - {"en"} == set(texts)
+    places = re.compile(r"\{\w+\}")
+    for code, words in texts.items():
+        assert set(words) == keys, code
+        for key, text in words.items():
+            forms = text.values() if isinstance(text, dict) else [text]
+            wanted = re.search(rf'\b{key}: (?:"([^"]*)"|\{{ one: "[^"]*", other: "([^"]*)" \}})', english)
+            assert wanted is not None
+            places_of = set(places.findall(wanted[1] or wanted[2] or ""))
+            assert all(set(places.findall(form)) == places_of for form in forms), f"{code}: {key}"

@@ -1,0 +1,56 @@
+"""`gear-api mcp` as a language model's program runs it: a process that speaks over stdin and stdout."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from api.search.schemas.examples import ITEM
+from tests.support.api.catalogue import CS2, put_index
+from tests.support.app import new_token, serving, settings_for
+
+COMMAND = str(Path(sys.executable).parent / "gear-api")
+ORDER = {"account": "a", "email": "a@example.com", "platform": "cs2", "expected_price": 10}
+
+
+async def call(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The API's answer to a tool's call."""
+    result = await session.call_tool(tool, arguments)
+    (content,) = result.content
+    answer: dict[str, Any] = json.loads(getattr(content, "text", ""))
+    return answer
+
+
+@pytest.mark.parametrize("orders", [False, True], ids=["reads", "orders"])
+async def test_a_model_searches_and_orders_in_the_sandbox_alone(
+    opensearch_url: str, index_prefix: str, tmp_path: Path, orders: bool
+) -> None:
+    settings = settings_for(opensearch_url, index_prefix, tmp_path)
+    put_index(settings, CS2, [ITEM])
+    server = serving(settings)
+    client = await asyncio.to_thread(server.__enter__)
+    try:
+        token = await new_token(settings.database_url, "search", "order", sandbox=True)
+        arguments = ["mcp", "--url", str(client.base_url), *(["--orders"] if orders else [])]
+        parameters = StdioServerParameters(command=COMMAND, args=arguments, env={"GEAR_TOKEN": token})
+        async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            names = {tool.name for tool in (await session.list_tools()).tools}
+            assert names == {"search", "suggest", "item", "prices"} | ({"order"} if orders else set())
+            answer = await call(session, "search", query="ak redline", filters={"price": {"max": 100}})
+            assert (answer["total"], answer["gear"][0]["id"]) == (1, ITEM["id"])
+            assert answer["interpretation"]["filters"] == {"weapon": ["AK-47"]}
+            assert (await call(session, "item", item_id=str(ITEM["id"])))["available"] is True
+            assert (await call(session, "suggest", text="redl"))["suggestions"][0]["text"] == "Redline"
+            assert (await call(session, "prices", query="redline"))["gear"][0]["offers"]["count"] == 1
+            assert (await call(session, "search", sort="sideways"))["error"]["code"] == "validation_failed"
+            if orders:
+                assert (await call(session, "order", item_id="-10", **ORDER))["order"]["state"] == "created"
+                refused = await call(session, "order", item_id=str(ITEM["id"]), **ORDER)
+                assert "only sandbox items" in refused["error"]
+    finally:
+        await asyncio.to_thread(server.__exit__, None, None, None)

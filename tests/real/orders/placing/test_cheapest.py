@@ -1,0 +1,225 @@
+"""The cheapest items of a search, ordered in one call: all of them at the price, or none; nobody gets one twice."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+
+from api.settings import Settings
+from store.auth import tokens
+from tests.support.api.catalogue import CS2, put_index, simple_item
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.app import new_token, settings_for
+from tests.support.orders.shop import Shop, bearer, eventually, opened
+
+URL = "/v1/gear/cheapest"
+REDLINE, ASIIMOV = "AK-47 | Redline (Field-Tested)", "AWP | Asiimov (Field-Tested)"
+# the cheapest has the highest id; two cost the same
+PRICES = {20: 1.0, 19: 2.0, 11: 3.0, 12: 3.0, 18: 4.0, 17: 5.5, 16: 7.25, 15: 9.0, 14: 9.5, 13: 11.0}
+BY_PRICE = list(PRICES)
+ITEMS = [
+    *(
+        {**simple_item(number, price, REDLINE), "details": {"weapon": "AK-47", "exterior": "Field-Tested"}}
+        for number, price in PRICES.items()
+    ),
+    {**simple_item(30, None, REDLINE), "details": {"weapon": "AK-47", "exterior": "Field-Tested"}},
+    {**simple_item(31, 0.5, ASIIMOV), "details": {"weapon": "AWP", "exterior": "Field-Tested"}},
+]
+
+
+@pytest.fixture(params=["sqlite_url", "postgres_database_url"])
+def stocked(request: pytest.FixtureRequest, opensearch_url: str, index_prefix: str, tmp_path: Path) -> Settings:
+    """Settings of an app on each database, with ten offers of a name."""
+    url = str(request.getfixturevalue(request.param))
+    made = settings_for(opensearch_url, index_prefix, tmp_path, database_url=url)
+    put_index(made, CS2, ITEMS)
+    return made
+
+
+@pytest.fixture
+async def shop(stocked: Settings) -> AsyncIterator[Shop]:
+    """A running app with the offers."""
+    async with opened(stocked) as opened_shop:
+        yield opened_shop
+
+
+def body_for(count: int = 1, max_price: float = 100, **more: Any) -> dict[str, Any]:
+    search = {"filters": {"name": [REDLINE]}}
+    buyer = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2"}
+    return {**buyer, "search": search, "maxPrice": max_price, "count": count, **more}
+
+
+async def ask(shop: Shop, body: dict[str, Any], key: str | None = None, token: str | None = None) -> httpx.Response:
+    headers = {**bearer(token), **({} if key is None else {"Idempotency-Key": key})}
+    return await shop.app.client.post(URL, json=body, headers=headers)
+
+
+def items_of(answer: httpx.Response) -> list[int]:
+    assert answer.status_code == 201, answer.text
+    return [int(order["item"]) for order in answer.json()["orders"]]
+
+
+def available_of(answer: httpx.Response) -> int:
+    available: int = error_of(answer, "not_enough")["available"]
+    return available
+
+
+async def test_the_cheapest_are_ordered_each_by_an_order_of_its_own(shop: Shop) -> None:
+    answer = await ask(shop, body_for(4))
+    assert items_of(answer) == BY_PRICE[:4]
+    orders = answer.json()["orders"]
+    assert [order["amounts"]["price"] for order in orders] == [1.0, 2.0, 3.0, 3.0]
+    assert len({order["id"] for order in orders} | {order["statusUrl"] for order in orders}) == 8
+    assert answer.headers["Location"] == f"/v1/orders/{orders[0]['id']}"
+    for order in orders:
+        listed = (await shop.get(f"/v1/orders/{order['id']}")).json()["order"]
+        assert (listed["state"], listed["item"]) == ("created", order["item"])
+    # before any search knows it, the next buyer gets the next ones
+    assert items_of(await ask(shop, body_for(2, account="other"))) == BY_PRICE[4:6]
+    for number in BY_PRICE[:6]:
+        await shop.until_hidden(number)
+
+
+async def test_all_are_ordered_or_none(shop: Shop) -> None:
+    assert available_of(await ask(shop, body_for(6, 5.49))) == 5
+    assert available_of(await ask(shop, body_for(11))) == 10  # the eleventh has no price
+    assert (await shop.get("/v1/orders")).json()["orders"] == []
+    assert items_of(await ask(shop, body_for(6, 5.5))) == BY_PRICE[:6]
+
+
+async def test_the_price_filter_and_the_highest_price_hold_together(shop: Shop) -> None:
+    def search(**price: float) -> dict[str, Any]:
+        return {"query": "redline", "filters": {"price": price}}
+
+    assert available_of(await ask(shop, body_for(2, 3, search=search(min=3.01)))) == 0
+    assert available_of(await ask(shop, body_for(9, 100, search=search(min=3, max=4)))) == 3
+    assert items_of(await ask(shop, body_for(3, 4, search=search(min=3, max=50)))) == [11, 12, 18]
+
+
+async def test_nothing_is_read_more_loosely_than_it_was_typed(shop: Shop) -> None:
+    typo = {"query": "redlime"}
+    assert (await shop.app.search({**typo, "platform": 730})).json()["total"] == 11
+    assert available_of(await ask(shop, body_for(search=typo))) == 0
+    assert items_of(await ask(shop, body_for(search={"query": "redline under 2.5", "filters": None}))) == [20]
+
+
+async def test_a_retry_with_a_key_gets_the_first_response(shop: Shop) -> None:
+    first = await ask(shop, body_for(2), "k1")
+    again = await ask(shop, body_for(2), "k1")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert items_of(await ask(shop, body_for(2), "k2")) == BY_PRICE[2:4]
+    assert fields_of(await ask(shop, body_for(3), "k1"), "idempotency_key_reused") == ["Idempotency-Key"]
+    order = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": "31"}
+    used = await shop.app.client.post("/v1/gear", json=order, headers={"Idempotency-Key": "k1"})
+    error_of(used, "idempotency_key_reused")
+
+
+async def test_a_refusal_keeps_the_key_free(shop: Shop) -> None:
+    assert available_of(await ask(shop, body_for(1, 0.5), "k")) == 0
+    assert items_of(await ask(shop, body_for(1), "k")) == [20]
+
+
+async def test_without_a_key_the_same_body_gets_its_orders_until_they_are_delivered(shop: Shop) -> None:
+    first = await ask(shop, body_for(2))
+    again = await ask(shop, body_for(2))
+    assert again.content == first.content
+    assert again.headers["Idempotent-Replayed"] == "true"
+    one, other = (order["id"] for order in first.json()["orders"])
+    await shop.move(one, "created", "processing", "delivered")
+    assert (await ask(shop, body_for(2))).content == first.content
+    await shop.move(other, "created", "cancelled")
+    await shop.until_offered(19)
+    bought = await ask(shop, body_for(2))
+    assert items_of(bought) == [19, 11]
+    assert "Idempotent-Replayed" not in bought.headers
+    assert (await ask(shop, body_for(2))).content == bought.content
+
+
+async def test_duplicates_at_once_order_once(shop: Shop) -> None:
+    for key in (None, "k"):
+        answers = await asyncio.gather(*(ask(shop, body_for(3, account=str(key)), key) for _ in range(8)))
+        assert len({answer.content for answer in answers}) == 1
+        assert items_of(answers[0])
+    assert len((await shop.get("/v1/orders?limit=100")).json()["orders"]) == 6
+
+
+async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
+    random = Random(11)
+    wanted = [(random.randint(1, 3), random.choice([3.0, 9.0, 100.0])) for _ in range(60)]
+
+    async def buy(place: int, count: int, highest: float) -> tuple[int, float, httpx.Response]:
+        return count, highest, await ask(shop, body_for(count, highest, account=f"buyer-{place}"))
+
+    sold: Counter[int] = Counter()
+    for count, highest, answer in await asyncio.gather(
+        *(buy(place, count, highest) for place, (count, highest) in enumerate(wanted))
+    ):
+        if answer.status_code == 201:
+            items = items_of(answer)
+            assert len(items) == count
+            assert all(PRICES[item] <= highest for item in items)
+            sold.update(items)
+        else:
+            assert available_of(answer) < count
+    assert set(sold.values()) == {1}
+    # whoever wants one more at any price gets what is left, if anything is
+    left = set(PRICES) - set(sold)
+    assert available_of(await ask(shop, body_for(20, account="last"))) == len(left)
+    assert left == set() or items_of(await ask(shop, body_for(len(left), account="all"))) == [
+        item for item in BY_PRICE if item in left
+    ]
+
+
+async def test_beyond_the_quota_nothing_is_ordered(shop: Shop) -> None:
+    async with shop.store.transaction() as connection:
+        made = await tokens.create(connection, "small", ["order"], False, None, datetime.now(UTC), max_active=2)
+    refused = error_of(await ask(shop, body_for(3), token=made.plaintext), "too_many_orders")
+    assert "2 orders" in refused["message"]
+    assert items_of(await ask(shop, body_for(2), token=made.plaintext)) == [20, 19]
+
+
+async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
+    token = await new_token(shop.app.settings.database_url, "order", sandbox=True)
+    assert available_of(await ask(shop, body_for(2, 9.99), token=token)) == 0
+    answer = await ask(shop, body_for(2, 10), token=token)
+    assert all(str(item).startswith("-10") for item in items_of(answer))
+    assert (await ask(shop, body_for(2, 10), token=token)).content == answer.content
+    order = answer.json()["orders"][1]
+
+    async def completed() -> bool:
+        shown = await shop.get(f"/v1/orders/{order['id']}", token)
+        return bool(shown.json()["order"]["state"] == "completed")
+
+    await eventually(completed, "the sandbox did not complete the order")
+    assert len(await shop.offered()) == len(ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"count": 0}, "count"),
+        ({"count": 21}, "count"),
+        ({"maxPrice": -1}, "maxPrice"),
+        ({"maxPrice": None}, "maxPrice"),
+        ({"search": None}, "search"),
+        ({"search": {"filters": {"name": [""]}}}, "search.filters.name.0"),
+        ({"search": {"query": "x" * 201}}, "search.query"),
+        ({"search": {"sort": "newest"}}, "search.sort"),
+        ({"item": "20"}, "item"),
+        ({"callbackUrl": "ftp://shop.example"}, "callbackUrl"),
+        ({"additionalFields": {"platformId": "1"}}, "additionalFields.platformId"),
+    ],
+)
+async def test_a_bad_field_is_named(shop: Shop, change: dict[str, Any], field: str) -> None:
+    assert fields_of(await ask(shop, {**body_for(), **change}), "validation_failed") == [field]
+
+
+async def test_an_unknown_platform_is_refused(shop: Shop) -> None:
+    error_of(await ask(shop, body_for(platform="csgo")), "unknown_platform")

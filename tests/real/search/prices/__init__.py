@@ -1,0 +1,1 @@
+"""Price lists on a real engine."""

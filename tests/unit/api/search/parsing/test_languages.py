@@ -1,0 +1,89 @@
+"""What buyers write in other languages and letters."""
+
+import pytest
+
+from api.search.parsing.letters import other_letters
+from api.search.parsing.parse import PlatformParse, parse_query
+from mappings.platforms import read_platforms
+from mappings.vocabulary.entries import Role
+from mappings.vocabulary.vocabulary import Vocabulary, merged
+
+CS2 = next(iter(read_platforms()))
+
+
+def parsed(text: str) -> PlatformParse:
+    (only,) = parse_query(text, [CS2]).parses
+    return only
+
+
+def meant(text: str) -> list[str]:
+    """The first value or words that each term means, else the word itself."""
+    return [term.meanings[0].names[0] if term.meanings else term.typed for term in parsed(text).terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "meanings"),
+    [
+        ("калаш азимов", ["AK-47", "asiimov"]),
+        ("калаша азимова", ["AK-47", "asiimov"]),  # inflected
+        ("наклейкой", ["Sticker"]),
+        ("история о драконе", ["dragon lore"]),
+        ("ak二西莫夫略磨", ["AK-47", "asiimov", "Minimal Wear"]),  # no blanks between words
+        ("蝴蝶刀", ["Butterfly Knife"]),
+        ("ak不明红线", ["AK-47", "不明", "redline"]),
+        ("나비칼", ["Butterfly Knife"]),
+        ("데저트 이글", ["Desert Eagle"]),
+        ("칼모름", ["칼모름"]),  # Korean parts words by blanks
+        ("バタフライナイフ フェード", ["Butterfly Knife", "fade"]),
+        ("刀" * 61, ["刀" * 61]),
+        ("不明", ["不明"]),
+        ("handschuhe", ["Gloves"]),
+        ("karambits", ["Karambit"]),
+        ("aks fn", ["AK-47", "Factory New"]),
+        ("stattrakk", ["stattrakk"]),
+        ("ste", ["ste"]),
+    ],
+)
+def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) -> None:
+    assert meant(text) == meanings
+
+
+@pytest.mark.parametrize(
+    ("text", "not_wanted", "sort", "high"),
+    [
+        ("ak ohne stattrak", ["stattrak"], "", None),
+        ("калаш без статтрека", ["статтрека"], "", None),
+        ("stattrak olmayan ak", ["stattrak"], "", None),
+        ("olmayan", [], "", None),
+        ("самый дешевый керамбит", [], "price_asc", None),
+        ("калаши до 20 долларов", [], "", 20),
+        ("刀100以下", [], "", 100),
+    ],
+)
+def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sort: str, high: int | None) -> None:
+    parse = parsed(text)
+    assert [term.typed for term in parse.excluded] == not_wanted
+    assert parse.sort == sort
+    assert [int(quantity.high or 0) for quantity in parse.quantities] == ([] if high is None else [high])
+
+
+def test_other_letters_are_look_alikes_and_both_layouts() -> None:
+    vocabulary = Vocabulary(look_alikes={"а": "a"}, keyboard=("йцукен",))
+    assert list(other_letters("АК йц", vocabulary)) == ["aк йц", "аr qw"]
+    assert list(other_letters("qw", vocabulary)) == ["йц"]
+    assert list(other_letters("-", vocabulary)) == []
+
+
+def test_vocabularies_are_merged_field_by_field() -> None:
+    first = Vocabulary(fields={"type": {"Key": ("keys",)}}, fillers=("a",), narrowing=frozenset({"type"}))
+    second = Vocabulary(
+        fields={"type": {"Key": ("clef",)}, "weapon": {"AWP": ("awe",)}},
+        look_alikes={"а": "a"},
+        narrowing=frozenset({"weapon"}),
+        exclusions_after=("nope",),
+    )
+    both = merged([first, second, second])
+    assert both.fields == {"type": {"Key": ("keys", "clef", "clef")}, "weapon": {"AWP": ("awe", "awe")}}
+    assert (both.fillers, both.narrowing) == (("a",), frozenset({"type", "weapon"}))
+    assert dict(both.look_alikes) == {"а": "a"}
+    assert both.entries["nope"].role is Role.EXCLUSION_AFTER

@@ -1,0 +1,41 @@
+"""Amounts in words, in English and in other languages."""
+
+import pytest
+
+from api.search.parsing.numerals import with_digits
+from mappings.vocabulary.vocabulary import Vocabulary
+
+GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",), "max": ("maximal",)})
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("ak under twenty dollars", "ak under 20 dollars"),
+        ("a hundred bucks", "100 bucks"),
+        ("under two hundred and fifty", "under 250"),
+        ("under two thousand five hundred", "under 2500"),
+        ("under a grand", "under 1000"),
+        ("between ten and twenty-five dollars", "between 10 and 25 dollars"),
+        ("sub-40", "sub 40"),
+        ("player two", "player two"),
+        ("two times", "two times"),
+    ],
+)
+def test_amounts_are_written_in_digits(text: str, digits: str) -> None:
+    assert with_digits(text, Vocabulary()) == digits
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("unter 50", "under 50"),
+        ("Weniger  als 50 euro", "under 50 eur "),
+        ("50euro maximal", "50 eur  maximal"),
+        ("50 maximal euro", "50 max  euro"),
+        ("unter uns", "unter uns"),
+        ("munter 50", "munter 50"),
+    ],
+)
+def test_words_beside_amounts_are_written_in_english(text: str, english: str) -> None:
+    assert with_digits(text, GERMAN) == english

@@ -1,0 +1,211 @@
+"""What is not wanted, what is either-or, and the order asked for, in the ways in which buyers write them."""
+
+import pytest
+
+from api.search.parsing.parse import PlatformParse, Relaxation, parse_query
+from api.search.parsing.relaxations import relaxations
+from api.search.query.text import text_clauses
+from mappings.platforms import read_platforms
+
+CS2 = next(iter(read_platforms()))
+
+
+def parsed(text: str) -> PlatformParse:
+    (only,) = parse_query(text, [CS2]).parses
+    return only
+
+
+def wanted(text: str) -> list[str]:
+    return ["|".join(option.typed for option in term.options) for term in parsed(text).terms]
+
+
+def excluded(text: str) -> list[str]:
+    return [term.typed for term in parsed(text).excluded]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "not_wanted"),
+    [
+        ("ak redline -stattrak", ["ak", "redline"], ["stattrak"]),
+        ("-souvenir awp", ["awp"], ["souvenir"]),
+        ("asiimov (-awp)", ["asiimov"], ["awp"]),
+        ("ak !st", ["ak"], ["st"]),
+        ("glock -18 fade", ["glock 18", "fade"], []),  # a minus within a name
+        ("butterfly - fade", ["butterfly", "fade"], []),
+        ("usp-s", ["usp s"], []),
+        ("ak not stattrak ft", ["ak", "ft"], ["stattrak"]),
+        ("ak no stattrak or souvenir", ["ak"], ["stattrak", "souvenir"]),
+        ("ak without stattrak and souvenir", ["ak"], ["stattrak", "souvenir"]),
+        ("ak not stattrak and ft", ["ak", "and", "ft"], ["stattrak"]),
+        ("ak not stattrak and redline", ["ak", "and", "redline"], ["stattrak"]),
+        ("ak no stattrak and no souvenir", ["ak"], ["stattrak", "souvenir"]),
+        ("ak no bs/ww fn", ["ak", "fn"], ["bs", "ww"]),
+        ("ak not a bs", ["ak"], ["bs"]),
+        ("w/o st m4", ["m4"], ["st"]),
+        ("knife except crimson web fn", ["knife", "fn"], ["crimson web"]),
+        ("knife anything but karambit", ["knife"], ["karambit"]),
+        ("awp not asiimov or redline under 50", ["awp"], ["asiimov", "redline"]),
+        ("normal ak", ["ak"], ["normal"]),
+        ("ak nonstattrak", ["ak"], ["nonstattrak"]),
+        ("nova nomad", ["nova", "nomad"], []),
+        ("ak redline no", ["ak", "redline", "no"], []),  # may go on as `noir`
+        ("ak not cheapest", ["ak", "not"], []),
+        ("ak no bs or", ["ak", "or"], ["bs"]),
+        ("ak no bs or cheapest", ["ak", "or"], ["bs"]),
+        ("Sticker | No Pats", ["Sticker", "No", "Pats"], []),
+        ("Two Is Not Enough", ["Two", "Is", "Not", "Enough"], []),
+        ("no paint karambit", ["no paint", "karambit"], []),
+    ],
+)
+def test_what_is_not_wanted_is_told_from_what_is(text: str, terms: list[str], not_wanted: list[str]) -> None:
+    assert (wanted(text), excluded(text)) == (terms, not_wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("glock/usp fade", ["glock|usp", "fade"]),
+        ("bayonet or flip slaughter", ["bayonet|flip", "slaughter"]),
+        ("karambit fade or crimson web or doppler", ["karambit", "fade|crimson web|doppler"]),
+        ("crimson web / fade", ["crimson web|fade"]),
+        ("ak or fade", ["ak", "or", "fade"]),
+        ("or ak", ["or", "ak"]),
+        ("ak or", ["ak", "or"]),
+        ("/".join("abcdefghijklm"), ["a", "b|c|d|e|f|g|h|i|j|k|l", "m"]),
+        ("1/2", ["1", "2"]),
+        ("ak not st/cheapest", ["ak"]),
+        ("ak not st or cheapest fn", ["ak", "or", "fn"]),
+        ("redline ww fn bs", ["redline", "ww|fn|bs"]),
+        ("redline ft/mw", ["redline", "ft|mw"]),
+    ],
+)
+def test_either_or_is_of_one_kind(text: str, terms: list[str]) -> None:
+    assert wanted(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "fillers"),
+    [
+        ("10x fracture case", [10, 0, 0], ["10x"]),
+        ("fracture x2", [0, 2], ["x2"]),
+        ("2 x fracture", [2, 0, 0], ["2", "x"]),
+        ("fracture x 2", [0, 0, 2], ["x", "2"]),
+        ("fracture 2", [0, 0], []),
+        ("x ray", [0, 0], []),
+        ("zeus x27", [0], []),
+    ],
+)
+def test_how_many_says_nothing_of_an_item(text: str, counts: list[int], fillers: list[str]) -> None:
+    terms = parsed(text).terms
+    assert [term.count for term in terms] == counts
+    assert [term.typed for term in terms if term.is_filler] == fillers
+
+
+def test_something_may_be_on_the_item() -> None:
+    assert [term.is_attached for term in parsed("ak with stickers").terms] == [False, True]
+    assert {"exists": {"field": "stickers"}} in text_clauses(parse_query("stickered ak", [CS2]))["filter"]
+    assert parsed("no stickers ak").excluded[0].is_attached
+
+
+@pytest.mark.parametrize(
+    ("text", "field"), [("sticker under 0.5", "price"), ("ak under 0.5", "float"), ("sticker ak under 0.5", "float")]
+)
+def test_a_float_is_of_what_has_floats(text: str, field: str) -> None:
+    assert [quantity.field for quantity in parsed(text).quantities] == [field]
+
+
+@pytest.mark.parametrize(
+    ("text", "finishes"),
+    [
+        ("cheapest doppler", ("doppler",)),
+        ("cheapest ak crimson web", ("crimson web",)),
+        ("cheapest cw", ("crimson web",)),
+        ("cheapest fade or doppler", ()),
+        ("cheapest ak", ()),
+        ("doppler", ()),
+    ],
+)
+def test_under_an_order_a_finish_is_the_one_of_just_that_name(text: str, finishes: tuple[str, ...]) -> None:
+    assert parsed(text).finishes == finishes
+
+
+def test_each_of_several_weapons_narrows() -> None:
+    (weapons, _) = parsed("bayonet or flip slaughter").terms
+    assert [option.narrows for option in weapons.options] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "sort"),
+    [
+        ("cheapest knife", "price_asc"),
+        ("knife price low to high", "price_asc"),
+        ("most expensive ak", "price_desc"),
+        ("not too expensive ak", "price_asc"),
+        ("lowest float ak", "float_asc"),
+        ("ak worst float", "float_desc"),
+        ("lowest ak", "price_asc"),
+        ("lowest ak 0.15-0.2", "float_asc"),
+        ("newest stickers", "newest"),
+        ("cheapest lowest float ak", "price_asc"),
+        ("ak redline", ""),
+    ],
+)
+def test_order_words_become_a_sort(text: str, sort: str) -> None:
+    query = parse_query(text, [CS2])
+    assert query.sort == sort
+    assert [term.typed for term in query.parses[0].terms if term.typed not in ("knife", "ak", "stickers")] in (
+        [],
+        ["redline"],
+    )
+
+
+@pytest.mark.parametrize(("text", "narrows"), [("knife", False), ("cheapest knife", True), ("knife -st", True)])
+def test_a_lone_kind_narrows_where_an_order_or_an_exclusion_is_asked_for(text: str, narrows: bool) -> None:
+    assert parsed(text).terms[0].narrows is narrows
+    assert parse_query(text, [CS2], has_order=True).parses[0].terms[0].narrows
+
+
+@pytest.mark.parametrize(
+    ("text", "quantities"),
+    [
+        ("ak nothing over 50", [("price", False)]),
+        ("ak not seed 661", [("seed", True)]),
+        ("ak no, seed 661", [("seed", False)]),
+    ],
+)
+def test_a_quantity_may_be_what_is_not_wanted(text: str, quantities: list[tuple[str, bool]]) -> None:
+    assert [(quantity.field, quantity.is_excluded) for quantity in parsed(text).quantities] == quantities
+
+
+def test_what_is_not_wanted_is_demanded_of_everything_but_the_name_itself() -> None:
+    clauses = text_clauses(parse_query("ak not seed 661 not st not fire serpent -case", [CS2]))["filter"]
+    whole = {"term": {"name.letters": "ak not seed 661 not st not fire serpent -case"}}
+    seed, quality, finish, case = [clause["bool"]["should"] for clause in clauses[1:]]
+    assert all(each[1] == whole for each in (seed, quality, finish, case))
+    assert seed[0] == {"bool": {"must_not": [{"terms": {"seed": ["661"]}}]}}
+    assert quality[0]["bool"]["must_not"] == [
+        {"terms": {"quality.folded": ["StatTrak™", "★ StatTrak™"]}},
+        {"match": {"text": {"query": "stattrak", "operator": "and"}}},
+    ]
+    assert [len(each["bool"]["filter"]) for each in finish[0]["bool"]["must_not"]] == [2]
+    assert [set(each) for each in case[0]["bool"]["must_not"]] == [{"bool"}]
+
+
+def test_stickers_on_the_item_are_asked_for_by_their_joined_words_and_their_number() -> None:
+    first = parse_query("ak 4x crown foil", [CS2])
+    relaxed = [each for each in relaxations(first, [CS2]) if each.relaxation is Relaxation.STICKERS]
+    named = {"match": {"stickers.typed": {"query": "crownfoil", "operator": "and"}}}
+    at_least_four = {"range": {"attachmentCount": {"gte": 4}}}
+    assert {"bool": {"filter": [named, at_least_four]}} in text_clauses(relaxed[0])["filter"]
+    meant = [each for each in relaxations(parse_query("ak with navi", [CS2]), [CS2]) if "stickers" in each.relaxation]
+    words = text_clauses(meant[0])["filter"][-1]["bool"]["should"]
+    assert [clause["match"]["stickers.typed"]["query"] for clause in words] == ["navi", "natus vincere"]
+
+
+def test_a_word_may_be_of_the_set() -> None:
+    (relaxed,) = [
+        each for each in relaxations(parse_query("cache ", [CS2]), [CS2]) if each.relaxation is Relaxation.SETS
+    ]
+    assert text_clauses(relaxed)["must"][0]["bool"]["should"][1] == {
+        "constant_score": {"filter": {"match": {"set.typed": "cache"}}, "boost": 1}
+    }

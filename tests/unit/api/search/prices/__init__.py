@@ -1,0 +1,1 @@
+"""Price lists: requests and representations."""
