@@ -197,9 +197,17 @@ class HttpClient:
                 addresses = await loop.getaddrinfo(self._host, self._port, type=SOCK_STREAM)
                 socket = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=FAMILY_SECONDS)
                 name = None if self._tls is None else self._host
-                _, connection = await loop.create_connection(
-                    lambda: _Connection(self._open.discard), sock=socket, ssl=self._tls, server_hostname=name
-                )
+                is_taken = False
+                try:
+                    transport, connection = await loop.create_connection(
+                        lambda: _Connection(self._open.discard), sock=socket, ssl=self._tls, server_hostname=name
+                    )
+                    is_taken = not transport.is_closing()
+                finally:
+                    if not is_taken and not isinstance(loop, asyncio.BaseEventLoop):
+                        # uvloop: a transport that ends early has closed the descriptor but left the object, which
+                        # would close whatever has the descriptor's number by then.
+                        socket.detach()
         except TimeoutError as error:  # the kernel's own, too
             message = f"no connection within {CONNECT_SECONDS} s"
             raise ConnectionRefusedError(message) from error

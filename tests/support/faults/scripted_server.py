@@ -61,6 +61,8 @@ async def scripted_server(
             if task is not None:
                 task.cancel()
         await asyncio.gather(*filter(None, tasks), return_exceptions=True)
+        if tls is not None:
+            await asyncio.sleep(0.1)  # handshakes that clients have broken off end, which nobody tells of
 
 
 async def _converse(
