@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mappings.money import to_minor
+from mappings.vocabulary.entries import Term
 from mappings.vocabulary.vocabulary import Vocabulary, merged
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
@@ -126,6 +127,7 @@ class Platform(_Part):
     vocabulary: Vocabulary = Vocabulary()
     relevance: Relevance = Relevance()
     _language_files: tuple[Path, ...] = ()
+    _extended: Vocabulary | None = None
 
     @model_validator(mode="after")
     def _one_name_a_band(self) -> "Platform":
@@ -153,8 +155,23 @@ class Platform(_Part):
         """
         return {file.stem: _read(file, Vocabulary) for file in self._language_files}
 
-    @cached_property
+    @property
     def language(self) -> Vocabulary:
+        """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
+        return self._extended or self.language_of_files
+
+    def extended(self, terms: Sequence[Term]) -> Vocabulary:
+        """The vocabulary of the files with these terms; nothing changes before `use_language`."""
+        vocabulary = merged([self.language_of_files, Vocabulary(term=tuple(terms))])
+        _ = vocabulary.entries
+        return vocabulary
+
+    def use_language(self, vocabulary: Vocabulary) -> None:
+        """Makes it the vocabulary of all searches that begin from now on."""
+        self._extended = vocabulary
+
+    @cached_property
+    def language_of_files(self) -> Vocabulary:
         """The vocabulary with the exteriors and their codes, and those of all languages; raises PlatformFileError."""
         fields = self.vocabulary.fields
         exteriors = dict(fields.get("exterior", {}))

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0015"
+REVISION: Final = "0016"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -290,6 +290,19 @@ signing_keys = Table(
     Column("value", Encrypted, nullable=False),
     Column("created_at", Instant, nullable=False),
     PrimaryKeyConstraint("name", name="signing_keys_pk"),
+)
+
+# Terms that operators have added to a platform's vocabulary; `term` is JSON (mappings.vocabulary.entries.Term).
+vocabulary_terms = Table(
+    "vocabulary_terms",
+    metadata,
+    Column("id", Text, nullable=False),
+    Column("platform", Integer, nullable=False),
+    Column("term", Text, nullable=False),
+    Column("author", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("removed_at", Instant),
+    PrimaryKeyConstraint("id", name="vocabulary_terms_pk"),
 )
 
 DELIVERY_STATES: Final = ("pending", "delivered", "failed")

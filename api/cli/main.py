@@ -19,6 +19,7 @@ from api.cli.orders import orders
 from api.cli.privacy import forget
 from api.cli.reconcile import reconcile
 from api.cli.tokens import token
+from api.cli.vocabulary import vocabulary
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -130,4 +131,5 @@ main.add_command(orders)
 main.add_command(reconcile)
 main.add_command(serve_mcp)
 main.add_command(token)
+main.add_command(vocabulary)
 main.add_command(webhook)

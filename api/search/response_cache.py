@@ -108,12 +108,14 @@ class ResponseCache:
         self._count = count
         self._max_bytes = max_bytes
         self._entries: LRUCache[RequestKey, _Entry] = LRUCache(max_bytes, getsizeof=lambda entry: entry.size)
+        self._clears = 0
 
     async def get_or_compute(self, key: RequestKey, prepare: Callable[[], Computation]) -> bytes:
         """The cached response to a raw request if it is still valid, else a computed one; raises what computing raises.
 
         `prepare` is called only for a response that has to be computed.
         """
+        clears = self._clears
         result, response = await self._get(key)
         self._count(result)
         if response is not None:
@@ -126,9 +128,14 @@ class ResponseCache:
         revision = self._revision.last(platforms) or await self._revision.current(platforms)
         response = await computation.compute()
         size = len(key[2]) + len(response) + _ENTRY_BYTES
-        if revision is not None and size <= self._max_bytes:
+        if revision is not None and size <= self._max_bytes and clears == self._clears:
             self._entries[key] = _Entry(platforms, revision, response, size)
         return response
+
+    def clear(self) -> None:
+        """Forgets all responses, also those that are being computed: texts mean something else now."""
+        self._clears += 1
+        self._entries.clear()
 
     async def _get(self, key: RequestKey) -> tuple[Result, bytes | None]:
         entry = self._entries.get(key)

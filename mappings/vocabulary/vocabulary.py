@@ -366,9 +366,10 @@ def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
     """One vocabulary of several: the platform's own first, then its languages."""
     parts: dict[str, Any] = {}
     for vocabulary in vocabularies:
-        for name, value in vocabulary:
+        for name in Vocabulary.model_fields:
+            value = getattr(vocabulary, name)
             parts[name] = _joined(parts[name], value) if name in parts else value
-    return Vocabulary(**parts)
+    return Vocabulary.model_construct(**parts)  # each was validated
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -1,0 +1,54 @@
+"""Terms that operators add to a platform's vocabulary. A removed one stays, so that it can be added again as it was."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store import audit
+from store.records import Actor
+from store.schema import vocabulary_terms
+
+_ID_BYTES: Final = 9
+_ALL: Final = select(vocabulary_terms).order_by(vocabulary_terms.c.created_at, vocabulary_terms.c.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedTerm:
+    """A term as JSON, with who added it and when."""
+
+    id: str
+    platform: int
+    term: str
+    author: str | None
+    created_at: datetime
+    removed_at: datetime | None = None
+
+
+async def add(connection: AsyncConnection, platform: int, term: str, actor: Actor, now: datetime) -> AddedTerm:
+    """Adds a term and records it in the audit."""
+    added = AddedTerm(
+        id="term_" + secrets.token_urlsafe(_ID_BYTES), platform=platform, term=term, author=actor.name, created_at=now
+    )
+    await connection.execute(insert(vocabulary_terms), vars(added))
+    await audit.record(connection, actor, "vocabulary.add", added.id, now, {"platform": platform, "term": term})
+    return added
+
+
+async def remove(connection: AsyncConnection, term_id: str, actor: Actor, now: datetime) -> bool:
+    """Removes a term and records it in the audit; False where none of this id applies."""
+    ours = (vocabulary_terms.c.id == term_id) & vocabulary_terms.c.removed_at.is_(None)
+    removed = await connection.execute(update(vocabulary_terms).where(ours).values(removed_at=now))
+    if removed.rowcount:
+        await audit.record(connection, actor, "vocabulary.remove", term_id, now)
+    return bool(removed.rowcount)
+
+
+async def read(connection: AsyncConnection, *, removed: bool = False) -> Sequence[AddedTerm]:
+    """The terms that apply, those added first before; with `removed` the removed ones too."""
+    statement = _ALL if removed else _ALL.where(vocabulary_terms.c.removed_at.is_(None))
+    return [AddedTerm(**row) for row in (await connection.execute(statement)).mappings()]
