@@ -98,7 +98,7 @@ def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by n
                 [
                     each["id"],
                     str(each["platform"]),
-                    ", ".join(each["term"]["spellings"]),
+                    ", ".join(each["term"].get("spellings", ())),
                     meaning,
                     each["author"] or "",
                     state,

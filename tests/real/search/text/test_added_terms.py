@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import secrets
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from api.cli.main import main
 from api.settings import Settings
 from mappings.platforms import read_platforms
 from store import vocabulary_terms
@@ -38,17 +39,26 @@ class Shop:
 
     async def command(self, *arguments: str) -> Any:
         """What a command prints as JSON."""
-        run = await asyncio.to_thread(
-            CliRunner().invoke, main, ["vocabulary", *arguments, "--json"], env=self.environment
-        )
-        assert run.exit_code == 0, run.output
-        return json.loads(run.stdout)
+        code, printed, told = await self._run(*arguments, "--json")
+        assert code == 0, told
+        return json.loads(printed)
 
     async def refused(self, *arguments: str) -> str:
         """What a command says that fails."""
-        run = await asyncio.to_thread(CliRunner().invoke, main, ["vocabulary", *arguments], env=self.environment)
-        assert run.exit_code != 0
-        return run.output
+        code, _, told = await self._run(*arguments)
+        assert code not in (0, None)
+        return told
+
+    async def _run(self, *arguments: str) -> tuple[int | None, str, str]:
+        command = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-c", "from api.cli.main import main; main()", "vocabulary", *arguments),
+            env=os.environ | self.environment,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        printed, told = await command.communicate()
+        return command.returncode, printed.decode(), " ".join(told.decode().split())
 
     async def names(self, query: str) -> list[str]:
         """The names that a text finds."""
