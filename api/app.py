@@ -36,7 +36,7 @@ from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.orders.worker import PeriodicWorker, running
-from api.platforms.added_terms import AddedTerms
+from api.platforms.added_terms import READ_SECONDS, AddedTerms
 from api.rate_limits.limits import QuotaHeaders, RateLimits
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
@@ -138,7 +138,9 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
         await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
         added_terms = AddedTerms(store, services.platforms, services.response_cache.clear)
-        await stack.enter_async_context(running(PeriodicWorker("vocabulary", added_terms.read)))
+        await stack.enter_async_context(
+            running(PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS))
+        )
         if settings.deliver_callbacks:
             dispatcher = await stack.enter_async_context(dispatching(store, services.platforms, settings))
             woken.append(dispatcher.worker)

@@ -162,9 +162,7 @@ class Platform(_Part):
 
     def extended(self, terms: Sequence[Term]) -> Vocabulary:
         """The vocabulary of the files with these terms; nothing changes before `use_language`."""
-        vocabulary = merged([self.language_of_files, Vocabulary(term=tuple(terms))])
-        _ = vocabulary.entries
-        return vocabulary
+        return self.language_of_files.with_terms(terms)
 
     def use_language(self, vocabulary: Vocabulary) -> None:
         """Makes it the vocabulary of all searches that begin from now on."""

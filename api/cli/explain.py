@@ -77,14 +77,34 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
     settings = checked(SearchSettings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
     text = sys.stdin.read() if body == "-" else body
+    unknown_terms = _read_terms(platforms)
     try:
-        return asyncio.run(_explain(settings, platforms, number, text, reference, token))
+        explanation = asyncio.run(_explain(settings, platforms, number, text, reference, token))
     except OpenSearchException as error:
         raise click.ClickException(describe_error(error, redacted_address(settings))) from error
     except ApiError as error:
         if isinstance(error.__cause__, OpenSearchException):
             raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
         raise click.ClickException(_error_text(error)) from error
+    if unknown_terms is not None:
+        click.echo(f"explained without the terms that were added to the vocabulary: {unknown_terms}", err=True)
+    return explanation
+
+
+def _read_terms(platforms: "Platforms") -> str | None:
+    """Adds the terms of the store to the vocabularies; why they are not known, if they are not."""
+    try:
+        run_now(_added(platforms))
+    except click.ClickException as error:
+        return error.message
+    return None
+
+
+async def _added(platforms: "Platforms") -> None:
+    from api.platforms.added_terms import read_terms
+
+    async with opened_store() as store:
+        await read_terms(store, platforms)
 
 
 def _error_text(error: "ApiError") -> str:

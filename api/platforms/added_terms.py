@@ -1,7 +1,7 @@
 """Brings the terms that operators have added to the vocabulary into the searches of this worker."""
 
-import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -38,21 +38,29 @@ class AddedTerms:
             texts = tuple(each.term for each in added if each.platform == platform.id)
             if texts == self._read.get(platform.id, ()):
                 continue
-            vocabulary = await asyncio.to_thread(platform.extended, terms_of(platform, added))
-            platform.use_language(vocabulary)
+            terms = terms_of(platform, added)
+            platform.use_language(platform.extended(terms))
             self._on_change()
             self._read[platform.id] = texts
-            log.info("the vocabulary has changed", platform=platform.slug, added=len(texts))
+            unreadable = len(texts) - len(terms)
+            log.info("the vocabulary has changed", platform=platform.slug, added=len(terms), unreadable=unreadable)
         return READ_SECONDS
 
 
+async def read_terms(store: Store, platforms: Platforms) -> None:
+    """Makes the added terms part of the platforms' vocabularies, once; raises StoreUnavailable."""
+    async with store.reading() as connection:
+        added = await vocabulary_terms.read(connection)
+    for platform in platforms:
+        if terms := terms_of(platform, added):
+            platform.use_language(platform.extended(terms))
+
+
 def terms_of(platform: Platform, added: Sequence[AddedTerm]) -> list[Term]:
-    """A platform's terms; one that this version cannot read is logged and left out."""
+    """A platform's terms, without those that this version cannot read."""
     terms = []
     for each in added:
         if each.platform == platform.id:
-            try:
+            with suppress(ValidationError):
                 terms.append(Term.model_validate_json(each.term))
-            except ValidationError as error:
-                log.warning("an added term cannot be read", term=each.id, error=str(error))
     return terms

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -53,6 +54,24 @@ class Entry:
     role: Role = Role.VALUE
     sorts: tuple[str, ...] = ()
     excludes: tuple[Meaning, ...] = ()
+
+    def joined(self, other: "Entry") -> "Entry":
+        """Both; the role is this one's."""
+        return Entry(
+            _both(self.meanings, other.meanings),
+            max(self.max_words, other.max_words),
+            self.listed | other.listed,
+            self.role,
+            _both(self.sorts, other.sorts),
+            _both(self.excludes, other.excludes),
+        )
+
+
+_Each = TypeVar("_Each")
+
+
+def _both(first: tuple[_Each, ...], second: tuple[_Each, ...]) -> tuple[_Each, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 class Term(BaseModel):

@@ -93,6 +93,16 @@ class Vocabulary(BaseModel):
             gathered.setdefault(letters_of(words), GatheredUses()).add(words, use)
         return {letters: uses.entry() for letters, uses in gathered.items()}
 
+    def with_terms(self, terms: Sequence[Term]) -> "Vocabulary":
+        """This vocabulary and these terms: a spelling that has a meaning gets one more."""
+        entries = dict(self.entries)
+        for letters, entry in Vocabulary(term=tuple(terms)).entries.items():
+            entries[letters] = entries[letters].joined(entry) if letters in entries else entry
+        extended = self.model_copy(update={"term": (*self.term, *terms), "entries": entries})
+        for derived in ("longest", "_reach", "_stems", "_beginnings"):  # from the entries
+            extended.__dict__.pop(derived, None)
+        return extended
+
     @cached_property
     def longest(self) -> int:
         """The most words that a spelling has."""

@@ -43,6 +43,13 @@ class Shop:
         assert code == 0, told
         return json.loads(printed)
 
+    async def explained(self, number: int, query: str) -> Any:
+        """What `gear-api explain` says of an item."""
+        code, printed, told = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")
+        assert code == 0, told
+        assert told == ""
+        return json.loads(printed)
+
     async def refused(self, *arguments: str) -> str:
         """What a command says that fails."""
         code, _, told = await self._run(*arguments)
@@ -50,9 +57,12 @@ class Shop:
         return told
 
     async def _run(self, *arguments: str) -> tuple[int | None, str, str]:
+        return await self._run_command("vocabulary", *arguments)
+
+    async def _run_command(self, *arguments: str) -> tuple[int | None, str, str]:
         command = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-c", "from api.cli.main import main; main()", "vocabulary", *arguments),
+            *("-c", "from api.cli.main import main; main()", *arguments),
             env=os.environ | self.environment,
             stdout=PIPE,
             stderr=PIPE,
@@ -116,6 +126,12 @@ async def test_a_test_shows_what_a_term_would_change_and_changes_nothing(shop: S
         "after": {"total": 1, "names": ["AWP | Dragon Lore (Factory New)"]},
     }
     assert await shop.command("list") == []
+
+
+async def test_explain_reads_a_text_with_the_added_terms(shop: Shop) -> None:
+    await shop.command("add", "zweihorn", "--words", "dragon lore")
+    explained = await shop.explained(1, "zweihorn")
+    assert (explained["answered"], explained["total"]) == (True, 1), explained
 
 
 async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: Shop) -> None:
