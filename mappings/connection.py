@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -10,60 +10,57 @@ import urllib3
 from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.exceptions import SerializationError
 from opensearchpy.serializer import JSONSerializer
-from pydantic import Field, FilePath, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, Field, FilePath, SecretStr
+from pydantic_settings import SettingsConfigDict
 
 from mappings.names import alias_of
 from mappings.platforms import PLATFORM_FILES
-from mappings.transport.nodes import FailoverTransport, Node, NodePool, OnChange
+from mappings.secret_files import SecretFileSettings
+from mappings.transport.nodes import FailoverTransport, Node, NodePool, Observer, OnChange
 
 BLOCKING_CONNECT_SECONDS = 5.0
 
 MIN_DIGEST_KEY = 32  # characters
 
 
-class SearchSettings(BaseSettings):
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, brackets that do not close
+        return False
+
+
+def _checked_addresses(value: str) -> str:
+    if not all(_is_address(address.strip()) for address in value.split(",")):
+        message = "must be http:// or https:// addresses, separated by commas"
+        raise ValueError(message)
+    return value
+
+
+class SearchSettings(SecretFileSettings):
     """Where the engine is and under which names its indices live, from `GEAR_…` variables and `.env`."""
 
     model_config = SettingsConfigDict(env_prefix="GEAR_", env_file=".env", extra="ignore", hide_input_in_errors=True)
 
-    opensearch_url: str = Field(
+    opensearch_url_file: Path | None = None
+    opensearch_url: Annotated[str, AfterValidator(_checked_addresses)] = Field(
         default="http://127.0.0.1:9200",
         description="one address, or several of one cluster separated by commas",
         repr=False,  # it may hold a password
     )
     opensearch_username: str | None = None
+    opensearch_password_file: Path | None = None
     opensearch_password: SecretStr | None = None
     opensearch_ca_certs: FilePath | None = Field(
         default=None, description="file with the certificates that sign the engine's own, for https"
     )
     platform_files: Path = Field(default=PLATFORM_FILES, description="folder with one `<id>.toml` a platform")
+    digest_key_file: Path | None = None
     digest_key: SecretStr | None = Field(
         default=None, min_length=MIN_DIGEST_KEY, description="signs the items that are loaded, for the API to verify"
     )
-    digest_key_file: FilePath | None = Field(default=None, description="file that holds the key instead")
     index_prefix: str = Field(default="gear", pattern=r"^[a-z][a-z0-9-]{0,63}$")
-
-    @field_validator("opensearch_url")
-    @classmethod
-    def _addresses(cls, value: str) -> str:
-        if not all(_is_address(address.strip()) for address in value.split(",")):
-            message = "must be http:// or https:// addresses, separated by commas"
-            raise ValueError(message)
-        return value
-
-    @model_validator(mode="after")
-    def _check_digest_key(self) -> Self:
-        if self.digest_key is not None and self.digest_key_file is not None:
-            message = "digest_key and digest_key_file are both given: keep one"
-            raise ValueError(message)
-        if self.digest_key_file is not None:
-            text = self.digest_key_file.read_text(encoding="utf-8").strip()
-            if len(text) < MIN_DIGEST_KEY:
-                message = f"the file of digest_key_file must hold at least {MIN_DIGEST_KEY} characters"
-                raise ValueError(message)
-            self.digest_key = SecretStr(text)
-        return self
 
     @property
     def digest_secret(self) -> bytes:
@@ -73,14 +70,6 @@ class SearchSettings(BaseSettings):
     def alias(self, platform: int) -> str:
         """The alias of a platform's gear, such as `gear-730`."""
         return alias_of(self.index_prefix, platform)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none, brackets that do not close
-        return False
 
 
 class _FastJson(JSONSerializer):
@@ -153,14 +142,15 @@ def connect_async(
     connections: int = 32,
     decoded: bool = True,
     on_change: OnChange | None = None,
+    observer: Observer | None = None,
 ) -> AsyncOpenSearch:
     """A client for the API: one pool of keep-alive connections a node, `timeout` seconds a call.
 
     With `decoded=False` its responses are the bytes of JSON, for callers that read only parts of them. `on_change` is
-    called when a node is left out or taken back.
+    called when a node is left out or taken back, `observer` surrounds each request.
     """
     options = _options(settings, timeout, retries)
     options |= {"connection_class": Node, "connection_pool_class": NodePool, "transport_class": FailoverTransport}
     if not decoded:
         options["serializer"] = _RawResponses()
-    return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change)
+    return AsyncOpenSearch(**options, pool_maxsize=connections, on_change=on_change, observer=observer)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mappings.money import to_minor
 from mappings.vocabulary.entries import Term
+from mappings.vocabulary.rules import Rules
 from mappings.vocabulary.vocabulary import Vocabulary, merged
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
@@ -128,6 +129,7 @@ class Platform(_Part):
     relevance: Relevance = Relevance()
     _language_files: tuple[Path, ...] = ()
     _extended: Vocabulary | None = None
+    _rules: Rules = Rules()
 
     @model_validator(mode="after")
     def _one_name_a_band(self) -> "Platform":
@@ -160,13 +162,18 @@ class Platform(_Part):
         """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
         return self._extended or self.language_of_files
 
-    def extended(self, terms: Sequence[Term]) -> Vocabulary:
-        """The vocabulary of the files with these terms; nothing changes before `use_language`."""
-        return self.language_of_files.with_terms(terms)
+    def use_terms(self, terms: Sequence[Term]) -> None:
+        """Adds these terms, and no others, to the vocabulary of the files, for all searches from now on."""
+        self._extended = self.language_of_files.with_terms(terms) if terms else None
 
-    def use_language(self, vocabulary: Vocabulary) -> None:
-        """Makes it the vocabulary of all searches that begin from now on."""
-        self._extended = vocabulary
+    @property
+    def rules(self) -> Rules:
+        """The pins and hides."""
+        return self._rules
+
+    def use_rules(self, rules: Rules) -> None:
+        """Makes these the pins and hides of all searches from now on."""
+        self._rules = rules
 
     @cached_property
     def language_of_files(self) -> Vocabulary:

@@ -28,8 +28,9 @@ from api.engine.errors import ForbiddenError, MissingError, NotLoadedError, PitG
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
-from mappings.names import parse_generation
+from mappings.names import Generation, parse_generation
 from mappings.platforms import Platform
+from mappings.transport.nodes import Observer
 
 log = structlog.get_logger("gear.api")
 
@@ -90,14 +91,20 @@ class Engine:
         timeout: float,
         on_ejected: Callable[[int], None] = lambda _: None,
         connections: int = 32,
+        observer: Observer | None = None,
     ) -> None:
-        """`on_ejected` is told how many nodes are left out when that changes."""
+        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request."""
         self._settings = settings
         self._timeout = timeout
         self._definition = read_definition()
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
-            settings, timeout=timeout, connections=connections, decoded=False, on_change=self._nodes_changed
+            settings,
+            timeout=timeout,
+            connections=connections,
+            decoded=False,
+            on_change=self._nodes_changed,
+            observer=observer,
         )
 
     async def close(self) -> None:
@@ -245,21 +252,31 @@ class Engine:
                 log.error("an index has a definition that this version cannot read: load its catalogue", index=name)
                 raise ApiError("search_unavailable", f"this version cannot read {name}: load its catalogue again")
 
-    async def indexed_at(self, platforms: Sequence[Platform]) -> dict[int, datetime]:
-        """When the serving index of each loaded platform was created; raises ApiError `search_unavailable`."""
+    async def generations(self, platforms: Sequence[Platform]) -> dict[int, Generation]:
+        """The serving index of each loaded platform; raises ApiError `search_unavailable`."""
         ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
-        call = self._client.indices.get_alias(name=",".join(ids), params={"ignore_unavailable": "true"})
+        # With the indices named: a user who may read only these may not ask all indices for their aliases.
+        names = ",".join(ids)
+        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
         try:
             indices = await self._read(call, read_json)
         except MissingError as error:  # some aliases are missing; the answer lists the others
             indices = {name: index for name, index in error.body.items() if isinstance(index, dict)}
-        created: dict[int, datetime] = {}
+        serving: dict[int, Generation] = {}
         for index, description in indices.items():
             for alias in description.get("aliases", {}):
                 generation = parse_generation(alias, index)
                 if alias in ids and generation is not None:
-                    created[ids[alias]] = generation.created_at
-        return created
+                    serving[ids[alias]] = generation
+        return serving
+
+    async def request(self, send: Callable[[AsyncOpenSearch], Awaitable[Any]]) -> Json:
+        """The JSON answer to another request; raises ApiError `search_unavailable`, MissingError."""
+        return await self._read(send(self._client), read_json)
+
+    def alias(self, platform: Platform) -> str:
+        """The alias of a platform."""
+        return self._settings.alias(platform.id)
 
     def _nodes_changed(self, address: str, ejected: int) -> None:
         log.warning("an engine node is left out, or taken back", node=address, ejected=ejected)

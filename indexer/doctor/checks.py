@@ -15,7 +15,7 @@ from indexer.doctor.findings import (
     readable_bytes,
 )
 from indexer.doctor.indices import check_index
-from indexer.doctor.locks import LockFacts, check_lock, check_stray_tombstones, check_unfinished
+from indexer.doctor.locks import LockFacts, check_lock, check_unfinished
 from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
 
@@ -30,7 +30,6 @@ class PlatformFacts:
     indices: tuple[IndexFacts, ...]
     data_nodes: int = 1
     locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
-    stray_tombstones: tuple[str, ...] = ()  # generations that are not being filled, and yet have deletes beside them
     room: bool = False  # every disk is known to be below the low watermark
 
     @property
@@ -82,7 +81,6 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> Ite
             )
     yield from check_lock(facts.platform, facts.alias, facts.locks, older_than)
     yield from check_unfinished(facts.platform, facts.unfinished, facts.locks, older_than)
-    yield from check_stray_tombstones(facts.platform, facts.stray_tombstones, facts.locks, older_than)
     yield from _too_many(facts, keep)
 
 

@@ -17,7 +17,6 @@ from indexer.doctor.findings import Code, Finding, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
 from indexer.doctor.repairs import Repairs
-from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.locking.lock import is_alive
@@ -147,14 +146,12 @@ class Doctor:
         alias = self.prefix_alias(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
-        stray = Generations(self.client, alias, self.definition, RetryPolicy(RETRY_SECONDS)).stray_tombstones()
         facts = PlatformFacts(
             platform=platform.id,
             alias=alias,
             definition=self.definition.with_shards(platform.shards),
             indices=indices,
             locks=(*before, *self._lock(alias)),
-            stray_tombstones=tuple(stray),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
         )

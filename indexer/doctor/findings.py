@@ -45,7 +45,6 @@ class Code(StrEnum):
     MAPPING_DRIFT = "mapping-drift"
     STALE_LOCK = "stale-lock", Severity.WARNING
     UNFINISHED_LOAD = "unfinished-load", Severity.WARNING
-    STRAY_TOMBSTONES = "stray-tombstones", Severity.WARNING
     TOO_MANY_GENERATIONS = "too-many-generations", Severity.WARNING
     DATABASE_UNREACHABLE = "database-unreachable"
     DATABASE_UNMIGRATED = "database-unmigrated"
@@ -61,7 +60,6 @@ class Action(StrEnum):
     SERVE = auto()  # points the alias to this generation alone, with the items of active orders marked in it first
     REMOVE_GENERATION = auto()  # removes a generation that does not serve
     RELEASE_LOCK = auto()  # takes the lock of the alias over from an owner that has died, and gives it back
-    REMOVE_TOMBSTONES = auto()  # removes the record of deletes beside a generation that is not being filled
     REMOVE_EMPTY_INDEX = auto()  # removes an index under the alias's name, once it is seen again that nothing is in it
     PUBLISH_CLAIMS = auto()  # has the index say of every item what the orders say
 

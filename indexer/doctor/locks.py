@@ -1,4 +1,4 @@
-"""Checks what interrupted loads leave: locks, unfinished generations, records of deletes. Pure."""
+"""Checks what interrupted loads leave: locks, unfinished generations. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from indexer.doctor.findings import (
     fix_command,
     readable_bytes,
 )
-from indexer.engine.states import tombstones_index
 
 if TYPE_CHECKING:
     from indexer.locking.record import LockRecord
@@ -75,22 +74,4 @@ def check_unfinished(
                 f"{index.name} ({readable_bytes(index.bytes)}) was never finished, and {why}: its load has died",
                 f"{goes_on}{fix_command(platform)}",
                 Repair(Action.REMOVE_GENERATION, index.name),
-            )
-
-
-def check_stray_tombstones(
-    platform: int, stray: Sequence[str], locks: Sequence[LockFacts], older_than: float
-) -> Iterator[Finding]:
-    """Records of deletes beside generations that are not being filled, but for one that a load just begins with."""
-    begun = {lock.record.index for lock in locks if not lock.is_dead(older_than)}
-    for index in stray:
-        if index not in begun:
-            yield Finding(
-                Code.STRAY_TOMBSTONES,
-                platform,
-                tombstones_index(index),
-                f"{tombstones_index(index)} has the deletes that were made while {index} was filled, "
-                "which has ended: its load died before it removed them",
-                fix_command(platform),
-                Repair(Action.REMOVE_TOMBSTONES, index),
             )

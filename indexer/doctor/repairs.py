@@ -9,7 +9,6 @@ from indexer.doctor.findings import Action, Repair
 from indexer.doctor.orders import Orders
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.locking.lock import Lock
 from indexer.maintenance.rollback import RETRY_SECONDS, Rollback
@@ -50,8 +49,6 @@ class Repairs:
     def _remove(self, repair: Repair) -> None:
         """Removes what a repair under the lock names; nothing where only the lock was left behind."""
         match repair.action:
-            case Action.REMOVE_TOMBSTONES:
-                self._remove_tombstones(repair.index)
             case Action.REMOVE_GENERATION:
                 self._remove_unfinished(repair.index)
             case Action.REMOVE_EMPTY_INDEX:
@@ -67,12 +64,6 @@ class Repairs:
             message = f"{index} was finished meanwhile and is not removed"
             raise CommandError(message)
         generations.remove(index)
-
-    def _remove_tombstones(self, index: str) -> None:
-        """Looks once more, now that nobody else can begin a load."""
-        retry = RetryPolicy(RETRY_SECONDS)
-        if index in Generations(self.client, self.alias, self.definition, retry).stray_tombstones():
-            Tombstones(self.client, index, retry).remove()
 
     def _remove_empty(self, index: str) -> None:
         """Counts once more, with what no search has seen yet."""

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
-from indexer.documents.timestamps import nanoseconds
+from indexer.documents.timestamps import microseconds, nanoseconds
 from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MAX_NAME_CHARACTERS, MIN_INTEGER, GearItem
 
 Integer = Annotated[int, Meta(ge=MIN_INTEGER, le=MAX_INTEGER)]
@@ -27,9 +27,10 @@ _ESCAPE = b"\\"  # most items have none, and one byte is found sooner
 
 
 class LoadedItem(GearItem):
-    """A gear item as a source gives it: what answers show, and when it was listed."""
+    """A gear item as a source gives it: what answers show, when it was listed, and when the source changed it."""
 
     listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds since 1970
+    changed_at: Annotated[int, BeforeValidator(microseconds)] | None = None  # microseconds since 1970
 
 
 class _Shape(Struct, forbid_unknown_fields=True, rename="camel", gc=False):
@@ -70,7 +71,7 @@ class CheckedAttachment(_Shape, kw_only=True):
 
 
 class _WrittenItem(_Shape, kw_only=True):
-    """An item as a source writes it; with every part and without `listedAt` it is what answers show."""
+    """An item as a source writes it; with every part and without its times it is what answers show."""
 
     id: Integer
     name: Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS)]
@@ -82,6 +83,7 @@ class _WrittenItem(_Shape, kw_only=True):
     paint: CheckedPaint | None = None
     attachments: Annotated[list[CheckedAttachment], Meta(max_length=MAX_ATTACHMENTS)] | None = None
     listed_at: str | UnsetType | None = UNSET
+    changed_at: str | UnsetType | None = UNSET
 
 
 class CheckedItem(Struct, frozen=True, gc=False):
@@ -95,6 +97,7 @@ class CheckedItem(Struct, frozen=True, gc=False):
     paint: CheckedPaint
     attachments: list[CheckedAttachment]
     listed_at: int | None  # nanoseconds since 1970
+    changed_at: int | None  # microseconds since 1970
 
 
 _decode = msgspec.json.Decoder(_WrittenItem).decode
@@ -134,16 +137,20 @@ def fast_decoded(text: bytes) -> CheckedItem:
         message = "may have a NUL character"
         raise ValueError(message)
     written = _decode(text)
-    listed = written.listed_at
-    return _checked(written, nanoseconds(listed) if isinstance(listed, str) else None)
+    listed, changed = written.listed_at, written.changed_at
+    return _checked(
+        written,
+        nanoseconds(listed) if isinstance(listed, str) else None,
+        microseconds(changed) if isinstance(changed, str) else None,
+    )
 
 
 def _from_loaded(item: LoadedItem) -> CheckedItem:
-    values = item.model_dump(by_alias=True, exclude={"listed_at"})
-    return _checked(msgspec.convert(values, _WrittenItem), item.listed_at)
+    values = item.model_dump(by_alias=True, exclude={"listed_at", "changed_at"})
+    return _checked(msgspec.convert(values, _WrittenItem), item.listed_at, item.changed_at)
 
 
-def _checked(written: _WrittenItem, listed_at: int | None) -> CheckedItem:
+def _checked(written: _WrittenItem, listed_at: int | None, changed_at: int | None) -> CheckedItem:
     details, paint, attachments = written.details, written.paint, written.attachments
     if details is None:
         details = written.details = CheckedDetails()
@@ -151,9 +158,9 @@ def _checked(written: _WrittenItem, listed_at: int | None) -> CheckedItem:
         paint = written.paint = CheckedPaint()
     if attachments is None:
         attachments = written.attachments = []
-    written.listed_at = UNSET
+    written.listed_at = written.changed_at = UNSET
     return CheckedItem(
-        _encode(written), written.id, written.name, written.price, details, paint, attachments, listed_at
+        _encode(written), written.id, written.name, written.price, details, paint, attachments, listed_at, changed_at
     )
 
 

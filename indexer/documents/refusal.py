@@ -24,6 +24,11 @@ class Refusal:
     reason: str
 
 
+def refused_by_engine(reason: str) -> tuple[Refusal, ...]:
+    """The refusal of an item that keeps our rules and not one of the engine's."""
+    return (Refusal(None, None, f"the engine: {reason}"),)
+
+
 class ItemRefusedError(ValueError):
     """An item cannot be loaded; `refusals` has at least one element, `item_id` is None where it is unreadable."""
 

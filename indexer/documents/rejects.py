@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import orjson
 
@@ -43,10 +43,11 @@ def reject_row(source: str, line: int, item_id: int | None, refusals: tuple[Refu
 
 
 class RejectsFile:
-    """Creates the file at the first reject, replacing an older one; `path` is None until then."""
+    """Creates the file at the first reject; `path` is None until then. An older file is replaced, or appended to."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, *, append: bool = False) -> None:
         self._target = target
+        self._mode: Literal["ab", "wb"] = "ab" if append else "wb"
         self._file: BinaryIO | None = None
         self._lock = threading.Lock()
         self._reasons: Counter[str] = Counter()
@@ -72,9 +73,17 @@ class RejectsFile:
             self._reasons[kind if kind in self._reasons or len(self._reasons) < MAX_REASONS else OTHER_REASONS] += 1
             try:
                 if self._file is None:
-                    self._file = self._target.open("wb")
+                    self._file = self._target.open(self._mode)
                     self.path = self._target
                 self._file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def flush(self) -> None:
+        """Writes what is buffered; raises CommandError where that fails."""
+        if self._file is not None:
+            try:
+                self._file.flush()
             except OSError as error:
                 raise self._unwritable(error) from error
 

@@ -26,6 +26,11 @@ def nanoseconds(value: object) -> int:
     return _any_nanoseconds(value)
 
 
+def microseconds(value: object) -> int:
+    """The same in microseconds, as versions of changes are; what is beyond them is cut off."""
+    return nanoseconds(value) // 1000
+
+
 def _any_nanoseconds(value: object) -> int:
     match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
     if match is None:

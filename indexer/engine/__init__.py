@@ -1,1 +1,1 @@
-"""What is asked of OpenSearch: bulk, retries, scans, generations, tombstones."""
+"""What is asked of OpenSearch: bulk, retries, scans, generations, deletes."""

@@ -13,16 +13,10 @@ from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.drift import at_creation, defined_settings, same
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias, tombstones_index
+from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias
 from indexer.errors import CommandError
 from mappings.definition import Definition
 from mappings.names import generation_pattern, parse_generation
-
-
-def generation_beside(name: str) -> str:
-    """The generation whose tombstones an index of this name has; empty where it is no such index."""
-    generation = name.rpartition("-")[0]
-    return generation if tombstones_index(generation) == name else ""
 
 
 class Generations:
@@ -58,10 +52,10 @@ class Generations:
                 "remove that index (DELETE) and load again"
             )
             raise CommandError(message)
-        states = [self._state(name, body, tombstones_index(name) in indices) for name, body in indices.items()]
+        states = [self._state(name, body) for name, body in indices.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
-    def _state(self, name: str, body: dict[str, Any], has_tombstones: bool) -> IndexState | None:
+    def _state(self, name: str, body: dict[str, Any]) -> IndexState | None:
         aliases = body.get("aliases", {})
         generation = parse_generation(self.alias, name)
         if generation is None:
@@ -76,16 +70,8 @@ class Generations:
             fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
             version=body.get("mappings", {}).get("_meta", {}).get("version"),
             owner=body.get("mappings", {}).get("_meta", {}).get("owner"),
-            has_tombstones=has_tombstones,
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
         )
-
-    def stray_tombstones(self) -> list[str]:
-        """The generations that are not being filled, or are gone, and yet have tombstones beside them."""
-        indices = self._indices()
-        filled = {name for name, body in indices.items() if loading_alias(name) in body.get("aliases", {})}
-        names = (generation_beside(name) for name in indices)
-        return sorted(name for name in names if parse_generation(self.alias, name) and name not in filled)
 
     def create(self, index: str, owner: str) -> None:
         """Makes a new empty generation, set up for filling under the lock of `owner`."""
@@ -196,8 +182,7 @@ class Generations:
 
         def delete() -> None:
             try:
-                names = f"{index},{tombstones_index(index)}"
-                self._client.indices.delete(index=names, params={"ignore_unavailable": "true"})
+                self._client.indices.delete(index=index)
             except NotFoundError:  # a lost answer, or somebody else was faster
                 return
 

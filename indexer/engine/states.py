@@ -1,4 +1,4 @@
-"""States of generations: what serves, what is unfinished, what pruning removes, the names beside an index. Pure."""
+"""States of generations: what serves, what is unfinished, what pruning removes. Pure."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,6 @@ class IndexState:
     fingerprint: str | None  # of the definition that it was made with, from its mapping
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
     owner: str | None  # of the lock under which it is filled; None for what older versions filled
-    has_tombstones: bool  # see indexer/engine/tombstones.py
     settings: dict[str, str]  # flat, below `index`
 
     @property
@@ -54,8 +53,3 @@ def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
 def loading_alias(index: str) -> str:
     """The alias that a generation has until it is finished."""
     return f"{index}-loading"
-
-
-def tombstones_index(index: str) -> str:
-    """The index beside a generation that is being filled, for what is deleted live meanwhile."""
-    return f"{index}-tombstones"

@@ -1,7 +1,8 @@
 """Live changes: items are put into, or deleted from, the index that serves and all that are being loaded.
 
-Every change has a version, its time, and the later one wins whatever arrives first. The time is taken before the
-indices are looked up: an index that is made after that belongs to a load that began later, whose source wins.
+Every change has a version, its time, and the later one wins whatever arrives first. It is the source's own `changedAt`
+or else taken before the indices are looked up: an index that is made after that belongs to a load that began later,
+whose source wins.
 """
 
 import re
@@ -10,26 +11,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
 from opensearchpy import OpenSearch
 
-from indexer.documents.checked_item import checked_item
-from indexer.documents.document import index_document
-from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id, shortened
+from indexer.documents.refusal import ItemRefusedError, readable_id
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import Outcome
-from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
-from indexer.live.indices import Change, LiveIndices
+from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
+from indexer.live.outcomes import count_outcome
+from indexer.live.writer import LiveWriter
 from indexer.orders.claims import Claims
 from indexer.sources.mapping import Mapper
 from indexer.sources.records import Record
 from indexer.sources.source import Source, total_size
 from mappings.definition import Definition
-from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 BATCH_ITEMS = 1000
@@ -59,7 +56,7 @@ class ChangeReport:
 
     platform: int
     alias: str
-    version: int | None = None  # the time of the last request's changes, microseconds since 1970
+    version: int | None = None  # the last request's time, that of its changes which state none
     read: int = 0
     written: int = 0
     deleted: int = 0
@@ -85,14 +82,6 @@ class ChangeReport:
         return f"{self.read:,} read: {', '.join(f'{getattr(self, name):,} {name}' for name in names)}"
 
 
-class _ReadChange(NamedTuple):
-    """A change and where it was read."""
-
-    source: str
-    line: int
-    change: Change
-
-
 class Changes:
     """One run of a job; `report` is true at every moment, also after a failure."""
 
@@ -100,13 +89,9 @@ class Changes:
         self, job: ChangeJob, client: OpenSearch, definition: Definition, claims: Claims | None, report: ChangeReport
     ) -> None:
         self._job = job
-        self._claims = claims
         self._report = report
-        self._client = client
         retry = RetryPolicy(job.retry_timeout)
-        generations = Generations(client, report.alias, definition, retry)
-        self._indices = LiveIndices(client, generations, definition, retry, job.digest_key)
-        self._time = 0
+        self._writer = LiveWriter(client, report.alias, definition, claims, retry, job.digest_key)
 
     def upsert(self) -> None:
         """Puts every item in; raises CommandError where one was refused, when all others are done."""
@@ -118,7 +103,7 @@ class Changes:
         ids = [source for source in self._job.sources if _ID.fullmatch(source)]
         files = tuple(source for source in self._job.sources if not _ID.fullmatch(source))
         total_size(files)
-        self._run(self._deletes(ids, files), self._delete_of)
+        self._run(self._deletes(ids, files), delete_of)
 
     def _deletes(self, ids: list[str], files: tuple[str, ...]) -> Iterator[tuple[str, Record]]:
         yield from (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
@@ -134,11 +119,11 @@ class Changes:
                     yield source.name, record
 
     def _run(self, records: Iterator[tuple[str, Record]], change_of: Callable[[Any], Change]) -> None:
-        self._indices.targets()  # what would stop the first batch is found before anything is read
+        self._writer.check()  # what would stop the first batch is found before anything is read
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         report = self._report
         with RejectsFile(self._job.rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
-            batch: dict[int, _ReadChange] = {}
+            batch = Batch()
             try:
                 for source, record in records:
                     report.read += 1
@@ -150,11 +135,10 @@ class Changes:
                         faults = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
                         rejects.write(source, record.line, readable_id(record.content), faults)
                         continue
-                    report.superseded += change.id in batch
-                    batch[change.id] = _ReadChange(source, record.line, change)
+                    batch.add(ReadChange(source, record.line, change))
                     if len(batch) == BATCH_ITEMS:
                         self._send(batch, rejects)
-                        batch = {}
+                        batch = Batch()
                 if batch:
                     self._send(batch, rejects)
             finally:
@@ -166,59 +150,13 @@ class Changes:
             raise CommandError(message)
 
     def _upsert_of(self, content: Any) -> Change:
-        item = checked_item(content)
-        return Change(item.id, index_document(item, self._job.platform))
+        return upsert_of(content, self._job.platform)
 
-    def _delete_of(self, content: Any) -> Change:
-        if isinstance(content, ItemRefusedError):
-            raise content
-        return Change(_id_of(content), None)
-
-    def _send(self, batch: dict[int, _ReadChange], rejects: RejectsFile) -> None:
-        self._time = max(time.time_ns() // 1000, self._time + 1)  # a later batch is later on any clock
-        self._report.version = self._time
-        changes = [read.change for read in batch.values()]
-        written = [change.id for change in changes if change.document is not None]
-        bound, unknown = set[int](), set[int]()
-        if self._claims is not None and written:
-            bound = self._claims.bound_among(written)
-            unknown = self._claims.unknown_among(self._client, self._report.alias, written)
-        for change in changes:
-            if change.document is not None:
-                change.document["bound"] = change.id in bound or change.id in unknown
-        names, results = self._indices.send(changes, self._time)
-        if self._claims is not None and written:
-            # An order placed between the look-up and the write was published to the document that is replaced now.
-            self._claims.publish_known_again([number for number in written if number not in unknown])
-        self._report.indices = names
-        for number, (outcome, reason) in results.items():
-            self._count(batch[number], outcome, reason, number in bound, rejects)
-
-    def _count(self, read: _ReadChange, outcome: Outcome, reason: str, bound: bool, rejects: RejectsFile) -> None:
+    def _send(self, batch: Batch, rejects: RejectsFile) -> None:
         report = self._report
-        if outcome is Outcome.REFUSED:
-            report.rejected += 1
-            rejects.write(read.source, read.line, read.change.id, (Refusal(None, None, f"the engine: {reason}"),))
-        elif outcome is Outcome.SUPERSEDED:
-            report.superseded += 1
-        elif outcome is Outcome.MISSING:
-            report.missing += 1
-        elif read.change.document is None:
-            report.deleted += 1
-        else:
-            report.written += 1
-            report.bound += bound
-
-
-def _id_of(text: bytes) -> int:
-    """The id on a line: a whole number, or the `id` of a JSON object; raises ItemRefusedError."""
-    line = text.strip()
-    try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        reason = "must be a whole number or a JSON object with an id"
-        raise ItemRefusedError((Refusal(None, shortened(line), reason),)) from error
-    number = value.get("id") if isinstance(value, dict) else value
-    if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
-        raise ItemRefusedError((Refusal("id", shortened(line), "must be a whole number of 64 bits"),))
-    return number
+        written = self._writer.write(batch.changes())
+        report.version, report.indices = written.version, written.indices
+        report.superseded += batch.superseded
+        for number, (outcome, reason) in written.results.items():
+            if count_outcome(report, batch.reads[number], outcome, reason, rejects):
+                report.bound += number in written.bound

@@ -1,7 +1,7 @@
 """Live indices: makes a batch of changes in every index that serves or is being loaded behind one alias."""
 
+import time
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from opensearchpy import OpenSearch
 
@@ -16,18 +16,16 @@ from indexer.engine.bulk import (
     outcome_of,
     reason_of,
 )
+from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import IndexState, loading_alias, tombstones_index
+from indexer.engine.states import IndexState, loading_alias
 from indexer.errors import CommandError
+from indexer.live.change import Change
 from mappings.definition import Definition
 
-
-class Change(NamedTuple):
-    """An item's new document, or None where it is deleted."""
-
-    id: int
-    document: dict[str, Any] | None
+# An upsert as recent as this finds a later delete in the engine's own memory, even after a restart.
+RECENT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,6 @@ class Target:
     index: str
     alias: str
     since: int | None  # it takes no changes older than this: its load's source is newer
-    tombstones: str | None  # the alias of the index beside it that records deletes
     fields: frozenset[str] | None  # those that its definition has, where that is an older one
 
 
@@ -61,6 +58,7 @@ class LiveIndices:
         self._retry = retry
         self._digest_key = digest_key
         self._sender = BulkSender(client, retry)
+        self._deletes = Deletes(client, generations.alias, retry)
 
     def targets(self) -> list[Target]:
         """Every index that changes go to, the serving one last; raises CommandError where there is none."""
@@ -77,63 +75,74 @@ class LiveIndices:
                     "dead load left"
                 )
                 raise CommandError(message)
-        loading = [self._loading_target(state) for state in states if not state.serving]
-        serving = [Target(state.index, alias, None, None, self._fields(state)) for state in states if state.serving]
-        return [*loading, *serving]
+        # stable: what serves is written last, and says what became of the changes
+        return [self._target(state) for state in sorted(states, key=lambda state: state.serving)]
 
-    def _loading_target(self, state: IndexState) -> Target:
-        tombstones = loading_alias(tombstones_index(state.index)) if state.has_tombstones else None
-        return Target(state.index, loading_alias(state.index), state.version, tombstones, self._fields(state))
-
-    def _fields(self, state: IndexState) -> frozenset[str] | None:
+    def _target(self, state: IndexState) -> Target:
+        alias = self._generations.alias if state.serving else loading_alias(state.index)
         current = state.fingerprint == self._definition.fingerprint
-        return None if current else self._generations.fields(state.index)
+        return Target(state.index, alias, state.version, None if current else self._generations.fields(state.index))
 
-    def send(self, changes: list[Change], version: int) -> tuple[list[str], Results]:
-        """Makes the changes in every index, as of `version`; their names, and what the serving one made of each.
+    def send(self, changes: list[Change]) -> tuple[list[str], Results]:
+        """Makes changes of different items in every index; their names, and what the serving one made of each.
 
         May be repeated: a change that is there already is written again as it is. Where a load ends meanwhile, its
         index serves or is gone, so the indices are looked up again and all is sent again.
         """
         backoff = self._retry.backoff()
         while True:
-            targets = [target for target in self.targets() if target.since is None or target.since <= version]
-            refused: Results = {}
+            targets = self.targets()
             try:
-                for target in targets:
-                    self._record(target, changes, version)
-                    results = self._change(target, changes, version)
-                    refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
+                return [target.index for target in targets], self._send(targets, changes)
             except AliasGoneError as error:
                 backoff.wait(str(error))
-                continue
-            return [target.index for target in targets], {**results, **refused}
 
-    def _record(self, target: Target, changes: list[Change], version: int) -> None:
-        """Writes the tombstones beside an index that is being loaded, before the deletes are done in it."""
-        deleted = [change for change in changes if change.document is None]
-        if target.tombstones is None or not deleted:
-            return
+    def _send(self, targets: list[Target], changes: list[Change]) -> Results:
+        retries = self._sender.retries
+        recent = time.time_ns() // 1000 - RECENT_SECONDS * 10**6
+        superseded = self._deleted_later([change for change in changes if change.version < recent])
+        current = [change for change in changes if change.id not in superseded]
+        self._record(targets, [change for change in current if change.document is None])
+        results = self._send_each(targets, current)
+        if self._sender.retries != retries:  # took long, so the engine may have forgotten what was deleted meanwhile
+            superseded |= self._deleted_later(current)
+            self._send_each(targets, [Change(number, None, version) for number, version in superseded.items()])
+        return results | dict.fromkeys(superseded, (Outcome.SUPERSEDED, ""))
 
-        def lines(change: Change) -> bytes:
-            return index_lines(change.id, version, b'{"id":%d,"version":%d}' % (change.id, version))
+    def _send_each(self, targets: list[Target], changes: list[Change]) -> Results:
+        """Sends changes to every index; what the last one made of each, or an earlier one's refusal."""
+        results: Results = {}
+        refused: Results = {}
+        for target in targets:
+            results = self._change(target, changes)
+            refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
+        return results | refused
 
-        for change, result in self._sender.send(target.tombstones, deleted, lines):
-            if outcome_of(result) is Outcome.REFUSED:
-                message = f"the delete of item {change.id} could not be recorded: {reason_of(result)}"
-                raise CommandError(message)
+    def _deleted_later(self, changes: list[Change]) -> dict[int, int]:
+        """The times of later deletes of the items that are put by these changes, by id."""
+        puts = {change.id: change.version for change in changes if change.document is not None}
+        return self._deletes.later(puts) if puts else {}
 
-    def _change(self, target: Target, changes: list[Change], version: int) -> Results:
+    def _record(self, targets: list[Target], deletes: list[Change]) -> None:
+        """Records deletes before they are done in any index."""
+        if deletes:
+            self._deletes.record({change.id: change.version for change in deletes})
+            filled = [target.since for target in targets if target.alias != self._generations.alias]
+            self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
+
+    def _change(self, target: Target, changes: list[Change]) -> Results:
         def lines(change: Change) -> bytes:
             if change.document is None:
-                return delete_line(change.id, version)
+                return delete_line(change.id, change.version)
             document = change.document
             if target.fields is not None:
                 document = {name: value for name, value in document.items() if name in target.fields}
-            return index_lines(change.id, version, *encode_document(document, version, self._digest_key).pieces)
+            pieces, _ = encode_document(document, change.version, self._digest_key)
+            return index_lines(change.id, change.version, *pieces)
 
-        results: Results = {}
-        for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
+        newer = [change for change in changes if target.since is None or target.since <= change.version]
+        results: Results = {change.id: (Outcome.SUPERSEDED, "") for change in changes}
+        for change, result in self._sender.send(target.alias, newer, lines, guard=REQUIRE_ALIAS):
             outcome = outcome_of(result)
             results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")
         return results

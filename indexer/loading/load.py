@@ -16,13 +16,13 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from indexer.documents.digest import encode_document
-from indexer.documents.refusal import Refusal
+from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkWriter, Entry, index_lines
+from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
-from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.items import SHOW_EVERY, ItemReader
 from indexer.loading.job import LoadJob, Progress
@@ -77,6 +77,7 @@ class Load:
         self._retry = RetryPolicy(job.retry_timeout)
         self._short_retry = RetryPolicy(min(job.retry_timeout, SHORT_RETRY_SECONDS))
         self._generations = Generations(client, report.alias, definition, self._retry)
+        self._deletes = Deletes(client, report.alias, self._retry)
         self._lock = Lock(client, report.alias, "load", self._short_retry, progress.say, expiry=job.lock_expiry)
         self._keep_unfinished = False  # what is filled is not removed when the load fails
         self._prices: Prices = {}  # of a sample of the accepted items
@@ -104,27 +105,24 @@ class Load:
         started = datetime.now(UTC)
         resumed = self._resume() if self._job.resume else None
         self._report.removed += remove_interrupted(
-            self._client,
             self._generations,
             self._lock,
-            self._retry,
             self._progress.say,
             resumed=None if resumed is None else resumed.index,
         )
         name = generation_name(self._report.alias, started, self._definition.fingerprint)
         index = self._report.index = name if resumed is None else resumed.index
-        tombstones = Tombstones(self._client, index, self._retry)
         self._keep_unfinished = resumed is not None
         try:
             with Manifest() as manifest:
                 with self._report.phase("fill"):
-                    target = resumed or self._create(index, tombstones)
+                    target = resumed or self._create(index)
                     self._fill(target, manifest)
                 self._progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
-                bound = self._prepare(target, tombstones)
+                bound = self._prepare(target)
                 with self._report.phase("proof"):
-                    self._prove(target, manifest, tombstones)
+                    self._prove(target, manifest)
             with uninterrupted(), self._report.phase("swap"):
                 self._swap(index)
                 if self._claims is not None:
@@ -134,15 +132,14 @@ class Load:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)
         self._retry.call(self._lock.renew)
-        tombstones.remove()
         self._prune(index)
 
     # The index to fill
 
-    def _create(self, index: str, tombstones: Tombstones) -> LoadTarget:
+    def _create(self, index: str) -> LoadTarget:
         """Makes the index, then takes the time: whoever changes an item later than that finds the index."""
         self._retry.call(lambda: self._lock.renew(index))
-        tombstones.create()
+        self._deletes.create()
         self._generations.create(index, self._lock.owner.id)
         version = time.time_ns() // 1000
         self._generations.begin(index, version, self._lock.owner.id)
@@ -162,7 +159,7 @@ class Load:
     def _fill(self, target: LoadTarget, manifest: Manifest) -> None:
         """Has every item acknowledged; where the engine stayed away, what is in the index is kept for a --resume."""
         self._report.version = target.version
-        checkpoints = Checkpoints(self._client, target.index)
+        checkpoints = Checkpoints(self._client, self._report.alias, target.index)
         self._retry.call(checkpoints.read)
         target = replace(target, checkpoint=replace(target.checkpoint, owner=self._lock.owner.id))
         self._retry.call(lambda: checkpoints.write(target.checkpoint))
@@ -198,7 +195,7 @@ class Load:
 
         def on_refused(entry: Entry, reason: str) -> None:
             manifest.refuse(entry.id, entry.digest)
-            rejects.write(entry.source, entry.line, entry.id, (Refusal(None, None, f"the engine: {reason}"),))
+            rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
         reader = ItemReader(self._job, self._progress, rejects.write, on_record)
         writer = BulkWriter(
@@ -279,11 +276,11 @@ class Load:
         if sentences := broken_rules(self._job, counts):
             raise CommandError("; ".join(sentences))
 
-    def _prepare(self, target: LoadTarget, tombstones: Tombstones) -> set[int]:
+    def _prepare(self, target: LoadTarget) -> set[int]:
         """Makes a filled index fit for service; returns the items that active orders reserve."""
         report = self._report
-        with report.phase("tombstones"):
-            tombstones.apply(target.version)
+        with report.phase("deletes"):
+            self._deletes.apply(target.index, target.version)
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self._job.retry_timeout, COPIES_SECONDS))
         bound: set[int] = set()
@@ -295,11 +292,11 @@ class Load:
             warm(self._client, target.index, self._retry)
         return bound
 
-    def _prove(self, target: LoadTarget, manifest: Manifest, tombstones: Tombstones) -> None:
+    def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(LATE_CHANGES + 1):
             if attempt:
-                tombstones.apply(target.version)
-            proof = prove(self._client, target.index, target.version, manifest, self._retry)
+                self._deletes.apply(target.index, target.version)
+            proof = prove(self._client, target.index, self._deletes.alias, target.version, manifest, self._retry)
             self._report.proof = proof.as_json()
             if not proof.unexpected:
                 break

@@ -13,7 +13,6 @@ from pyroaring import BitMap64
 from indexer.documents.digest import Checksum
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
-from indexer.engine.states import tombstones_index
 from indexer.loading.manifest import Manifest, key_of
 from mappings.digest import PARTS
 
@@ -55,24 +54,26 @@ class Proof:
         )
 
 
-def prove(client: OpenSearch, index: str, version: int, manifest: Manifest, retry: RetryPolicy) -> Proof:
+def prove(client: OpenSearch, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy) -> Proof:
     """Compares an index with the manifest of its load; call it when everything was acknowledged.
 
-    The index is read as of one point in time, and the tombstones as of a later one: a delete is recorded before it is
-    done, so each one that the index shows is among them, and no live change can make the two sides differ.
+    The index is read as of one point in time, and the record of `deletes` as of a later one: a delete is recorded
+    before it is done, so each one that the index shows is among them, and no live change can make the two sides differ.
     """
-    return retry_when_lost(lambda: _prove_once(client, index, version, manifest, retry))
+    return retry_when_lost(lambda: _prove_once(client, index, deletes, version, manifest, retry))
 
 
-def _prove_once(client: OpenSearch, index: str, version: int, manifest: Manifest, retry: RetryPolicy) -> Proof:
+def _prove_once(
+    client: OpenSearch, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
+) -> Proof:
     is_loaded = {"term": {"version": version}}
     is_later = {"range": {"version": {"gt": version}}}
-    with _refreshed(client, index, retry) as loaded, _refreshed(client, tombstones_index(index), retry) as tombstones:
+    with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
         actual = _sums(loaded, is_loaded)
         unexpected = loaded.count({"match_all": {}}) - actual.items - loaded.count(is_later)
         changed = BitMap64(key_of(number) for number in loaded.ids(is_later))
         deleted = BitMap64()
-        for page in tombstones.pages(is_later):
+        for page in recorded.pages(is_later):
             ids = [int(hit["_id"]) for hit in page]
             deleted.update(key_of(number) for number in ids)
             # Recorded, and not yet done when the index was read: not counted on this side either.

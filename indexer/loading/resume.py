@@ -1,8 +1,8 @@
 """Interrupted loads: how far a load is acknowledged, what it leaves behind when it dies, and how the next goes on.
 
-The checkpoint is a document beside the tombstones, so it is there exactly as long as an index is being filled. It is
-written after the acknowledgement, never before, and compare and set, so that a loader that was taken for dead cannot
-move the checkpoint of another.
+The checkpoint is a document beside the record of deletes: without that, no load could be gone on with. It is written
+after the acknowledgement, never before, and compare and set, so that a loader that was taken for dead cannot move the
+checkpoint of another. An alias has one: the next load writes its own over it.
 """
 
 import threading
@@ -17,13 +17,12 @@ from opensearchpy.exceptions import ConflictError, NotFoundError, OpenSearchExce
 from indexer.documents.digest import Checksum
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import loading_alias, tombstones_index
-from indexer.engine.tombstones import Tombstones
 from indexer.errors import CommandError
 from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
 from indexer.locking.record import now_text
 from mappings.definition import Definition
+from mappings.names import deletes_alias
 
 WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a death, and no load for the engine
 REQUEST_SECONDS = 10.0
@@ -110,21 +109,24 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoint beside one index."""
+    """The checkpoint of the load that fills one index."""
 
-    def __init__(self, client: OpenSearch, index: str) -> None:
+    def __init__(self, client: OpenSearch, alias: str, index: str) -> None:
         self._client = client
-        self._alias = loading_alias(tombstones_index(index))
+        self._alias = deletes_alias(alias)
+        self._index = index
         self._sequence: tuple[int, int] | None = None
 
     def read(self) -> Checkpoint | None:
-        """The last one written; None where there is none, or its index is gone."""
+        """The last one written; None where there is none of this index."""
         try:
             document = self._client.get(index=self._alias, id=_ID, params={"request_timeout": REQUEST_SECONDS})
         except NotFoundError:
             return None
         self._sequence = (document["_seq_no"], document["_primary_term"])
         values = document["_source"]["checkpoint"]
+        if values.pop("index") != self._index:
+            return None
         return Checkpoint(**{**values, "sources": tuple(values["sources"]), "parts": tuple(values["parts"])})
 
     def write(self, checkpoint: Checkpoint) -> None:
@@ -137,7 +139,7 @@ class Checkpoints:
                 answer = self._client.index(
                     index=self._alias,
                     id=_ID,
-                    body={"checkpoint": asdict(checkpoint)},
+                    body={"checkpoint": {**asdict(checkpoint), "index": self._index}},
                     params={**params, "require_alias": "true", "request_timeout": REQUEST_SECONDS},
                 )
             except ConflictError as error:
@@ -221,7 +223,7 @@ def interrupted_load(
         message = f"behind {generations.alias} no interrupted load is left to resume{gone}: {LOAD_AGAIN}"
         raise CommandError(message)
     state = unfinished[-1]
-    checkpoint = Checkpoints(client, state.index).read()
+    checkpoint = Checkpoints(client, generations.alias, state.index).read()
     if checkpoint is None or state.version is None:
         message = f"{state.index} has no checkpoint of its load: {LOAD_AGAIN}"
         raise CommandError(message)
@@ -241,13 +243,7 @@ def interrupted_load(
 
 
 def remove_interrupted(
-    client: OpenSearch,
-    generations: Generations,
-    lock: Lock,
-    retry: RetryPolicy,
-    say: Callable[[str], None],
-    *,
-    resumed: str | None = None,
+    generations: Generations, lock: Lock, say: Callable[[str], None], *, resumed: str | None = None
 ) -> list[str]:
     """Removes every generation that was filled under another lock than this one, but the resumed one.
 
@@ -259,6 +255,4 @@ def remove_interrupted(
             say(f"{state.index} is removed: its load was interrupted")
             generations.remove(state.index)
             removed.append(state.index)
-    for index in generations.stray_tombstones():
-        Tombstones(client, index, retry).remove()
     return removed

@@ -8,7 +8,6 @@ from opensearchpy import OpenSearch
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import expired
-from indexer.engine.tombstones import Tombstones
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
 
@@ -31,7 +30,5 @@ def prune(
         for index in removed:
             lock.renew()
             generations.remove(index)
-        for index in generations.stray_tombstones():
-            Tombstones(client, index, retry).remove()
     kept = sorted(state.index for state in states if state.index not in removed)
     return {"alias": alias, "kept": kept, "removed": removed}

@@ -58,7 +58,7 @@ def _generation(
 ) -> dict[str, Any]:
     """`running` is the owner of a lock that may be alive: what it fills is `loading`."""
     unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
-    checkpoint = Checkpoints(client, state.index).read() if state.loading else None
+    checkpoint = Checkpoints(client, generations.alias, state.index).read() if state.loading else None
     stats = client.indices.stats(index=state.index, metric="store")
     return {
         "index": state.index,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import orjson
 from opensearchpy import OpenSearch
@@ -12,7 +12,7 @@ from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.errors import CommandError
-from indexer.orders.database import OrdersDatabase, in_pages
+from indexer.orders.database import in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError
@@ -24,12 +24,21 @@ IS_BOUND = {"term": {"bound": True}}
 Result = TypeVar("Result")
 
 
+class Database(Protocol):
+    """The orders' database, from a thread that may wait."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is a file that does not exist."""
+
+    def run(self, work: Callable[[Store], Coroutine[Any, Any, Result]]) -> Result:
+        """The result of some work on the store; raises what the work raises."""
+
+
 class Claims:
     """What the orders' database says about a platform; while it is away, each call retries."""
 
-    def __init__(
-        self, platform: int, database: OrdersDatabase, retry: RetryPolicy, *, page_items: int = PAGE_ITEMS
-    ) -> None:
+    def __init__(self, platform: int, database: Database, retry: RetryPolicy, *, page_items: int = PAGE_ITEMS) -> None:
         self._platform = platform
         self._database = database
         self._retry = retry

@@ -10,7 +10,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from socket import SOCK_STREAM
 from typing import Final, cast
 
@@ -30,6 +30,7 @@ class HttpResponse:
     status: int
     headers: dict[str, str]
     body: bytes
+    waited: float = 0.0  # seconds for a connection
 
 
 class _Connection(asyncio.Protocol):
@@ -156,15 +157,17 @@ class HttpClient:
 
         A connection whose exchange fails or is cancelled is closed: what it has still to say is nobody's.
         """
+        began = time.monotonic()
         async with self._slots:
             connection = self._take() or await self._connect()
+            waited = time.monotonic() - began
             try:
                 response = await connection.exchange(request, is_head=is_head)
             except BaseException:
                 connection.abort()
                 raise
             self._give_back(connection)
-            return response
+            return replace(response, waited=waited)
 
     async def close(self) -> None:
         """Closes all connections; exchanges under way fail."""

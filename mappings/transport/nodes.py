@@ -10,9 +10,10 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 from opensearchpy import AIOHttpConnection, AsyncTransport, ConnectionPool, exceptions
@@ -30,6 +31,23 @@ OnChange = Callable[[str, int], None]
 """Is called with a node's address when it is left out or taken back, and with how many are left out now."""
 
 
+class Observer(Protocol):
+    """Whoever watches the requests to the engine."""
+
+    def observed(self, operation: str, node: str) -> AbstractContextManager["Exchange"]:
+        """Surrounds a request, such as a `search`."""
+
+
+class Exchange(Protocol):
+    """One request that is being observed."""
+
+    headers: Mapping[str, str]
+    """What the request sends for the observer."""
+
+    def answered(self, status: int, waited: float) -> None:
+        """Notes the response's status, and the seconds that the request waited for a connection."""
+
+
 class Node(AIOHttpConnection):
     """A node's connections, and when it last answered. Of the library's class it has settings, headers and TLS."""
 
@@ -39,6 +57,7 @@ class Node(AIOHttpConnection):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._observer: Observer | None = options.get("observer")
         self._client = HttpClient(self.hostname, self.port, self._ssl_context, self._limit or 1)
         self._head = _lines(self.headers | {"host": URL(self.host).host_port_subcomponent or self.hostname})
 
@@ -57,7 +76,8 @@ class Node(AIOHttpConnection):
         head = self._head + _lines(headers) if headers else self._head
         started = time.monotonic()
         try:
-            response = await self._exchange(method, target, head, body, self.timeout if timeout is None else timeout)
+            seconds = self.timeout if timeout is None else timeout
+            response = await self._observed(url, method, target, head, body, seconds)
         except exceptions.ConnectionError as error:
             seconds = time.monotonic() - started
             self.log_request_fail(method, self.host + target, target, body, seconds, exception=error)
@@ -74,6 +94,16 @@ class Node(AIOHttpConnection):
             self._raise_error(response.status, text, response.headers.get("content-type"))
         self.log_request_success(*facts, response.status, response.body, seconds)  # type: ignore[arg-type]  # logged as it is
         return response.status, response.headers, response.body
+
+    async def _observed(
+        self, url: str, method: str, target: str, head: str, body: bytes | None, seconds: float
+    ) -> HttpResponse:
+        if self._observer is None:
+            return await self._exchange(method, target, head, body, seconds)
+        with self._observer.observed(_operation(url), self.host) as exchange:
+            response = await self._exchange(method, target, head + _lines(exchange.headers), body, seconds)
+            exchange.answered(response.status, response.waited)
+            return response
 
     async def answers(self) -> bool:
         """Whether it answers now; what it says does not matter."""
@@ -103,6 +133,11 @@ class Node(AIOHttpConnection):
 
 def _lines(headers: Mapping[str, str]) -> str:
     return "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+
+
+def _operation(url: str) -> str:
+    """What a request is, such as `search` or `doc`: the first part of its path that is no name."""
+    return next((part[1:] for part in url.split("/") if part.startswith("_")), "other")
 
 
 def _reason(error: OSError, host: str) -> str:

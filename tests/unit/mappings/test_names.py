@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from mappings.names import (
     alias_of,
+    deletes_alias,
+    deletes_index,
     generation_name,
     generation_pattern,
     locks_alias,
@@ -89,3 +91,9 @@ def test_the_locks_of_all_platforms_share_an_index_that_is_no_generation() -> No
     assert locks_alias("my-gear-730") == locks_alias("my-gear-440") == "my-gear-locks"
     assert locks_index("my-gear-730") == "my-gear-locks-v1"
     assert parse_generation("my-gear-730", locks_index("my-gear-730")) is None
+
+
+def test_the_record_of_deletes_belongs_to_an_alias_and_is_no_generation() -> None:
+    assert deletes_alias("gear-730") == "gear-730-deletes"
+    assert deletes_index("gear-730") == "gear-730-deletes-v1"
+    assert parse_generation("gear-730", deletes_index("gear-730")) is None

@@ -69,18 +69,6 @@ def test_what_a_dead_load_left_is_known_by_its_lock_at_once(loaded: Place) -> No
     repaired(loaded, "unfinished-load", wanted=whole)
 
 
-def test_a_record_of_deletes_that_nobody_needs_is_removed(loaded: Place) -> None:
-    whole = snapshot(loaded)
-    serving = loaded.json("status", "--platform", "730")["serving"]
-    beside = f"{serving}-tombstones"
-    loaded.client.indices.create(index=beside, body={"settings": {"number_of_replicas": 0}})
-    (found,) = findings(loaded)
-    assert (found["code"], found["subject"], found["severity"]) == ("stray-tombstones", beside, "warning")
-    repaired(loaded, "stray-tombstones", wanted=whole)
-
-
-def test_a_record_of_deletes_that_a_load_just_begins_with_is_left_alone(loaded: Place) -> None:
-    index = f"{loaded.alias}-20200101000000000-{read_definition().fingerprint}"
-    loaded.client.indices.create(index=f"{index}-tombstones", body={"settings": {"number_of_replicas": 0}})
-    records(loaded).create(record().filling(index))
-    assert findings(loaded, "--fix") == []
+def test_the_record_of_live_deletes_is_no_finding(loaded: Place) -> None:
+    loaded.json("delete", "1", "--platform", "730", "--quiet")
+    assert findings(loaded) == []

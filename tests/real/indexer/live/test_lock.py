@@ -127,7 +127,7 @@ def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url
             wire.rule = pass_all
             proxy.restore()
             thread.join(60)
-            left = [name for name in place.indices() if name != index and not name.endswith("-tombstones")]
+            left = [name for name in place.indices() if name != index]
         finally:
             held.__exit__(None, None, None)
     assert len(failures) == 1

@@ -184,4 +184,3 @@ def test_loads_changes_and_orders_at_once_end_as_the_model_says(place: Place, sh
     expected = {number: (name, number in model.sold) for number, name in model.items().items()}
     assert _found(place) == expected
     assert len(model.loads) > 1
-    assert [name for name in place.indices() if "deletes" in name] == []

@@ -145,7 +145,7 @@ def test_far_fewer_items_than_serve_are_refused_unless_it_is_meant(place: Place)
 
 def test_the_report_has_phases_rates_copies_and_the_reasons_of_rejects(place: Place) -> None:
     report = place.load([*items(98), {"id": 1000}, {"id": 1, "name": "again"}], "--max-rejects", "5")
-    assert {"fill", "tombstones", "settings", "claims", "warm-up", "proof", "swap"} <= set(report["phases"])
+    assert {"fill", "deletes", "settings", "claims", "warm-up", "proof", "swap"} <= set(report["phases"])
     assert report["rates"]["items"] > 0
     assert report["bytes"] > 98 * 100
     assert (report["retries"], report["superseded"]) == (0, 0)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from indexer.documents.digest import Checksum
+from indexer.engine.deletes import Deletes
+from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.loading.resume import Checkpoint, Checkpoints, Offset
 from tests.support.indexer.fixtures import Place, items, lines
@@ -68,9 +70,11 @@ def test_a_killed_load_is_gone_on_with_from_what_was_acknowledged(place: Place, 
 def test_a_load_killed_after_its_swap_is_done_and_tidied_up_by_the_next(place: Place, wire: Wire) -> None:
     _source(place)
     wire.rule = pass_all
-    killed_load(place, wire, lambda method, path: method == "DELETE" and path.endswith("-tombstones"))
+    first = place.load(items(2))["index"]
+    second = place.load(items(2))["index"]
+    killed_load(place, wire, lambda method, path: method == "DELETE" and path.endswith(first))
     assert place.served() == list(range(1000, 1000 + MANY))
-    assert any(name.endswith("-tombstones") for name in place.indices())
+    assert {first, second} < {*place.indices()}
     error = place.json(*LOAD, "--resume", code=1)["error"]
     assert "no interrupted load is left to resume" in error
     report = place.load(items(1), "--min-share", "0")
@@ -136,9 +140,8 @@ def test_an_engine_that_stays_away_leaves_what_can_be_gone_on_with(place: Place,
 
 
 def test_a_loader_that_was_taken_for_dead_moves_nobodys_checkpoint(place: Place) -> None:
-    index = f"{place.alias}-x"
-    place.client.indices.create(index=f"{index}-tombstones", body={"aliases": {f"{index}-tombstones-loading": {}}})
-    first, second = Checkpoints(place.client, index), Checkpoints(place.client, index)
+    Deletes(place.client, place.alias, RetryPolicy(1)).create()
+    first, second = (Checkpoints(place.client, place.alias, "index") for _ in range(2))
     checkpoint = Checkpoint(owner="first", sources=("a",), size=None)
     first.write(checkpoint)
     assert second.read() == checkpoint

@@ -12,7 +12,8 @@ from indexer.engine.bulk import Outcome
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
-from indexer.live.indices import Change, LiveIndices
+from indexer.live.change import Change
+from indexer.live.indices import LiveIndices
 from mappings.definition import Definition, read_definition
 from mappings.names import generation_name
 from mappings.platforms import read_platforms
@@ -32,7 +33,7 @@ def next_definition(reads: frozenset[str]) -> Definition:
 
 def change(item: dict[str, Any]) -> Change:
     document = index_document(item_from_values(item), next(iter(read_platforms())))
-    return Change(item["id"], {**document, "extra": "new"})
+    return Change(item["id"], {**document, "extra": "new"}, VERSION)
 
 
 def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -> None:
@@ -44,8 +45,8 @@ def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -
     generations.create(loading, "a test")
     generations.begin(loading, 1, "a test")
     live = LiveIndices(place.client, generations, after, retry)
-    changes = [change({"id": 1, "name": "Changed", "price": 9}), Change(2, None), change(items(1, 4)[0])]
-    indices, results = live.send(changes, VERSION)
+    changes = [change({"id": 1, "name": "Changed", "price": 9}), Change(2, None, VERSION), change(items(1, 4)[0])]
+    indices, results = live.send(changes)
     assert sorted(indices) == sorted([before, loading])
     assert results == dict.fromkeys((1, 2, 4), (Outcome.DONE, ""))
     for index, extra in ((before, None), (loading, "new")):
@@ -62,5 +63,5 @@ def test_changes_to_an_index_outside_the_range_are_refused(place: Place) -> None
     after, retry = next_definition(frozenset()), RetryPolicy(10)
     live = LiveIndices(place.client, Generations(place.client, place.alias, after, retry), after, retry)
     with pytest.raises(CommandError, match="another definition"):
-        live.send([change(items(1)[0])], VERSION)
+        live.send([change(items(1)[0])])
     assert replace(after, reads=frozenset({BEFORE.fingerprint})).can_read(BEFORE.meta())

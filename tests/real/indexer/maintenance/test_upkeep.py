@@ -1,5 +1,10 @@
 """status, rollback and prune: what serves, the one before, and no more of what nobody needs."""
 
+import os
+import pty
+import subprocess
+import sys
+
 from tests.support.indexer.fixtures import Place, items
 
 
@@ -41,6 +46,21 @@ def test_status_shows_and_prune_removes_what_dead_loads_left(place: Place) -> No
     answer = place.json("prune", "--platform", "730")
     assert (answer["removed"], answer["kept"]) == ([unfinished], [index])
     assert place.indices() == [index]
+
+
+def test_on_a_terminal_status_shows_a_table(place: Place) -> None:
+    index = place.load(items(1200))["index"]
+    command = [sys.executable, "-c", "from indexer.cli.main import main; main()", "status"]
+    terminal, end = pty.openpty()
+    try:
+        subprocess.run(command, stdout=end, env={**os.environ, "COLUMNS": "200"}, check=True, timeout=60)
+        shown = os.read(terminal, 1 << 16).decode()
+    finally:
+        os.close(end)
+        os.close(terminal)
+    (row,) = [line.split() for line in shown.splitlines() if line.lstrip("\x1b[0m ").startswith(f"{index} ")]
+    assert row[1:3] == ["serving", "1,200"]
+    assert "generation" in shown
 
 
 def test_rollback_serves_the_previous_generation_and_back(place: Place) -> None:

@@ -22,6 +22,7 @@ ASKS = [
     ["rollback", "--platform", "730"],
     ["prune", "--platform", "730"],
     ["upsert", "items.ndjson", "--platform", "730", "--quiet"],
+    ["follow", "-", "--platform", "730", "--quiet"],
     ["delete", "1", "--platform", "730", "--quiet"],
 ]
 

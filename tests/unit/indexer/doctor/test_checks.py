@@ -322,12 +322,10 @@ def test_a_load_under_a_lock_is_dead_when_its_owner_is() -> None:
     now = datetime.now(UTC)
 
     def codes(*locks: LockFacts) -> list[Code]:
-        facts = PlatformFacts(
-            730, ALIAS, DEFINITION, (an_index(1, ALIAS), unfinished), locks=locks, stray_tombstones=("gear-x",)
-        )
+        facts = PlatformFacts(730, ALIAS, DEFINITION, (an_index(1, ALIAS), unfinished), locks=locks)
         return [found.code for found in check_platform(facts, older_than=3600.0, keep=2)]
 
-    dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD, Code.STRAY_TOMBSTONES]
+    dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD]
     assert codes() == dead[1:]
     assert codes(LockFacts(a_lock(owner, now, "gear-x"), True)) == []
     assert codes(LockFacts(a_lock(owner, now, "gear-x"), None)) == [], "it was heard of a moment ago"

@@ -54,6 +54,25 @@ def test_a_disk_that_is_full_is_reported() -> None:
         rejects.close()
 
 
+def test_an_appended_file_keeps_what_it_had_and_shows_what_was_flushed(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_text("of an earlier run\n")
+    with RejectsFile(target, append=True) as rejects:
+        rejects.flush()
+        rejects.write("topic", 7, 5, (PRICE,))
+        rejects.flush()
+        assert len(target.read_bytes().splitlines()) == 2
+
+
+def test_a_disk_that_is_full_is_reported_by_a_flush() -> None:
+    rejects = RejectsFile(Path("/dev/full"))
+    rejects.write("topic", 7, 5, (PRICE,))
+    with pytest.raises(CommandError, match="No space left on device"):
+        rejects.flush()
+    with pytest.raises(CommandError, match="No space left on device"):
+        rejects.close()
+
+
 def test_reasons_are_counted_by_field_and_rule_and_do_not_grow_without_end(tmp_path: Path) -> None:
     with RejectsFile(tmp_path / "r.ndjson") as rejects:
         for line in range(3):

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from indexer.engine.states import IndexState, expired, loading_alias, tombstones_index
+from indexer.engine.states import IndexState, expired, loading_alias
 from mappings.names import Generation
 
 
 def state(day: int, *, serving: bool = False, loading: bool = False, refresh: str = "1s") -> IndexState:
     name = f"gear-730-202601{day:02d}000000000-00000000"
     generation = Generation(datetime(2026, 1, day, tzinfo=UTC), "00000000", name)
-    return IndexState(generation, serving, loading, None, None, None, False, {"refresh_interval": refresh})
+    return IndexState(generation, serving, loading, None, None, None, {"refresh_interval": refresh})
 
 
 STATES = [state(1, serving=True), state(2), state(3), state(4, loading=True), state(5)]
@@ -44,4 +44,4 @@ def test_a_generation_is_unfinished_by_its_alias_or_its_settings(unfinished: boo
 
 
 def test_what_belongs_to_a_generation_is_named_after_it() -> None:
-    assert (loading_alias("gear-1-x"), tombstones_index("gear-1-x")) == ("gear-1-x-loading", "gear-1-x-tombstones")
+    assert loading_alias("gear-1-x") == "gear-1-x-loading"

@@ -1,0 +1,226 @@
+"""The engine's calls of the change feed: frozen views of an index, and the log of changes."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from api.engine.answers import Json, all_shards_of, partial_answer, read_json
+from api.engine.client import Engine
+from api.engine.errors import MissingError, NotLoadedError, PitGoneError
+from mappings.names import deletes_alias, parse_generation
+from mappings.platforms import Platform
+
+KEEP_ALIVE: Final = "1h"
+"""How long the engine keeps a view that nobody reads: so long may all recorders be away."""
+LOG_SETTINGS: Final[Json] = {
+    "number_of_shards": 1,
+    "auto_expand_replicas": "0-1",
+    "refresh_interval": "-1",  # the recorder refreshes before it commits
+    "sort.field": ["seq"],
+    "sort.order": ["asc"],
+}
+LOG_FIELDS: Final = ("seq", "side", "at", "id", "platform", "item")
+"""What is stored of an entry; the rest is only searched."""
+_OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.shards.*.seq_no.global_checkpoint")
+
+
+class Hit(msgspec.Struct):
+    """A hit of a view."""
+
+    _id: str
+    _seq_no: int = -1
+    _source: msgspec.Raw = msgspec.Raw()
+    fields: dict[str, list[Any]] = {}
+    sort: list[Any] = []
+
+    @property
+    def id(self) -> int:
+        """The item's."""
+        return int(self._id)
+
+    @property
+    def sequence_number(self) -> int:
+        """Of the last operation on the document, in its shard."""
+        return self._seq_no
+
+    @property
+    def source(self) -> bytes:
+        """The document as JSON."""
+        return bytes(self._source)
+
+
+class Entry(msgspec.Struct):
+    """One side of a change, as the log has it."""
+
+    seq: int
+    side: int
+    at: int
+    id: int
+    platform: int
+    item: msgspec.Raw = msgspec.Raw()
+
+
+class _EntryHit(msgspec.Struct):
+    _source: Entry
+
+
+class _Total(msgspec.Struct):
+    value: int = 0
+
+
+class _Hits(msgspec.Struct):
+    hits: list[Hit] = []
+    total: _Total = msgspec.field(default_factory=_Total)
+
+
+class _EntryHits(msgspec.Struct):
+    hits: list[_EntryHit] = []
+
+
+class _ViewAnswer(msgspec.Struct):
+    hits: _Hits
+    _shards: Json
+    timed_out: bool = False
+
+
+class _LogAnswer(msgspec.Struct):
+    _shards: Json
+    hits: _EntryHits = msgspec.field(default_factory=_EntryHits)
+    timed_out: bool = False
+
+
+_views: Final = msgspec.json.Decoder(_ViewAnswer)
+_entries: Final = msgspec.json.Decoder(_LogAnswer)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The index behind an alias, and up to which operation every copy of its shards has all."""
+
+    index: str
+    checkpoint: int
+
+
+class FeedEngine(Engine):
+    """Calls OpenSearch for the recorder and the readers of changes, with connections of their own."""
+
+    async def observe(self, platforms: Sequence[Platform]) -> dict[int, Observed]:
+        """What serves each loaded platform now; raises ApiError `search_unavailable`."""
+        ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
+        params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_OBSERVED)}
+        call = self._client.indices.stats(index=",".join(ids), metric="docs", params=params)
+        answer = await self._read(call, read_json)
+        if answer["_shards"]["failed"]:
+            raise partial_answer(shards=answer["_shards"])
+        observed: dict[int, Observed] = {}
+        for index, stats in answer.get("indices", {}).items():
+            copies = [copy for shard in stats["shards"].values() for copy in shard if copy["routing"]["primary"]]
+            checkpoints = [copy["seq_no"]["global_checkpoint"] for copy in copies if "seq_no" in copy]
+            for alias, platform in ids.items():
+                if parse_generation(alias, index) is not None and checkpoints:
+                    # of several shards the least: what is read twice changes nothing
+                    observed[platform] = Observed(index, min(checkpoints))
+        return observed
+
+    async def freeze(self, index: str) -> str:
+        """Makes all that was written visible and opens a point in time; raises NotLoadedError and as `search`."""
+        await self.refresh(index)
+        params = {"keep_alive": KEEP_ALIVE, "allow_partial_pit_creation": "false", "preference": "_primary"}
+        answer = await self._read(self._client.create_pit(index=index, params=params), read_json)
+        pit: str = answer["pit_id"]
+        return pit
+
+    async def refresh(self, index: str) -> None:
+        """Makes all that was written visible on every copy."""
+        answer = await self._read(self._client.indices.refresh(index=index), read_json)
+        if answer["_shards"]["failed"]:
+            raise partial_answer(shards=answer["_shards"])
+
+    async def hits(self, pit: str, body: Json) -> list[Hit]:
+        """The hits of a search in a view; raises PitGoneError and as `search`."""
+        return (await self._view(pit, {**body, "track_total_hits": False})).hits.hits
+
+    async def count(self, pit: str) -> int:
+        """How many items a view has; raises as `hits`."""
+        return (await self._view(pit, {"size": 0, "track_total_hits": True})).hits.total.value
+
+    async def _view(self, pit: str, body: Json) -> _ViewAnswer:
+        request = {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}}
+        params = {"allow_partial_search_results": "false"}
+        try:
+            return await self._read(self._client.search(body=request, params=params), _read_view)
+        except NotLoadedError as error:
+            raise PitGoneError from error
+
+    async def deleted_since(self, platform: int, at: int) -> AsyncIterator[list[int]]:
+        """The items whose deletes were recorded since then (microseconds since 1970), the last ones first."""
+        record = deletes_alias(self._settings.alias(platform))
+        body: Json = {"query": {"range": {"at": {"gte": at}}}, "sort": [{"at": "desc"}, {"id": "asc"}], "size": 1000}
+        try:
+            await self.refresh(record)
+            while hits := _views.decode(await self._call(self._client.search(index=record, body=body))).hits.hits:
+                yield [hit.id for hit in hits]
+                body["search_after"] = hits[-1].sort
+        except NotLoadedError:  # nothing was ever deleted
+            return
+
+    async def create_log(self, log: str) -> None:
+        """Creates the index of a log, behind an alias of this name."""
+        definition = self._definition.body
+        properties = definition["mappings"]["properties"] | {
+            "seq": {"type": "long"},
+            "side": {"type": "byte"},
+            "at": {"type": "long", "index": False, "doc_values": False},
+        }
+        body = {
+            "settings": {"index": LOG_SETTINGS, "analysis": definition["settings"]["analysis"]},
+            "mappings": {"dynamic": False, "_source": {"includes": list(LOG_FIELDS)}, "properties": properties},
+            "aliases": {log: {}},
+        }
+        await self._call(self._client.indices.create(index=f"{log}-v1", body=body))
+
+    async def append(self, log: str, lines: Sequence[bytes]) -> None:
+        """Writes entries, whose lines are those of a bulk request; raises NotLoadedError where the log was lost."""
+        params = {"require_alias": "true", "filter_path": "errors,items.*.error"}
+        call = self._client.bulk(body=b"\n".join(lines) + b"\n", index=log, params=params)
+        answer = await self._read(call, read_json)
+        if answer["errors"]:
+            error = answer["items"][0]["index"]["error"]
+            if error["type"] == "index_not_found_exception":
+                raise NotLoadedError(log)
+            raise partial_answer(error=str(error)[:300])
+
+    async def entries(self, log: str, body: Json) -> list[Entry]:
+        """The entries that a search finds; raises NotLoadedError where the log was lost."""
+        params = {"allow_partial_search_results": "false", "filter_path": "_shards,timed_out,hits.hits._source"}
+        answer = await self._read(self._client.search(index=log, body=body, params=params), _read_log)
+        return [hit._source for hit in answer.hits.hits]
+
+    async def logs(self, pattern: str) -> list[str]:
+        """The indices of logs."""
+        params = {"h": "index", "format": "json"}
+        answer: bytes = await self._call(self._client.cat.indices(index=pattern, params=params))
+        return [row["index"] for row in orjson.loads(answer)]
+
+    async def drop(self, indices: Sequence[str]) -> None:
+        """Deletes indices; those that are gone already need nothing."""
+        with suppress(MissingError, NotLoadedError):
+            await self._call(
+                self._client.indices.delete(index=",".join(indices), params={"ignore_unavailable": "true"})
+            )
+
+
+def _read_view(content: bytes) -> _ViewAnswer:
+    answer = _views.decode(content)
+    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
+    return answer
+
+
+def _read_log(content: bytes) -> _LogAnswer:
+    answer = _entries.decode(content)
+    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
+    return answer

@@ -1,0 +1,77 @@
+"""Reads the engine's state for operators: its health, the indices of a platform, and who is at work on them."""
+
+from contextlib import suppress
+from typing import Any, Final
+
+from api.engine.answers import Json
+from api.engine.client import Engine
+from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
+from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation
+from mappings.platforms import Platform
+
+_HEALTH: Final = "status,number_of_nodes,unassigned_shards"
+_CHECKPOINT: Final = "checkpoint"
+
+
+async def health(engine: Engine) -> Json:
+    """The health of the cluster; raises ApiError `search_unavailable`."""
+    answer = await engine.request(lambda client: client.cluster.health(params={"filter_path": _HEALTH}))
+    return {
+        "status": answer["status"],
+        "nodes": answer["number_of_nodes"],
+        "unassignedShards": answer["unassigned_shards"],
+    }
+
+
+async def generations(engine: Engine, platform: Platform, serving: str | None) -> list[Json]:
+    """The indices of a platform, the newest first; raises ApiError `search_unavailable`."""
+    alias = engine.alias(platform)
+    params = {"filter_path": "indices.*.primaries.docs.count,indices.*.primaries.store.size_in_bytes"}
+    answer = await engine.request(
+        lambda client: client.indices.stats(index=generation_pattern(alias), metric="docs,store", params=params)
+    )
+    found = []
+    for index, stats in sorted(answer.get("indices", {}).items(), reverse=True):
+        generation = parse_generation(alias, index)
+        if generation is not None:
+            found.append(
+                {
+                    "index": index,
+                    "createdAt": generation.created_at.isoformat(),
+                    "fingerprint": generation.fingerprint,
+                    "serving": index == serving,
+                    "items": stats["primaries"]["docs"]["count"],
+                    "bytes": stats["primaries"]["store"]["size_in_bytes"],
+                }
+            )
+    return found
+
+
+async def work(engine: Engine, platform: Platform) -> Json | None:
+    """Which command holds the lock of a platform, and how far a load is acknowledged; raises `search_unavailable`."""
+    alias = engine.alias(platform)
+    lock = await _document(engine, locks_alias(alias), alias)
+    if lock is None:
+        return None
+    found = await _document(engine, deletes_alias(alias), _CHECKPOINT) or {}
+    checkpoint = found.get("checkpoint", {})
+    if checkpoint.get("index") != lock["index"]:  # of an earlier load
+        checkpoint = {}
+    return {
+        "command": lock["command"],
+        "host": lock["owner"]["host"],
+        "index": lock["index"],
+        "since": lock["since"],
+        "heartbeat": lock["heartbeat"],
+        "read": checkpoint.get("read"),
+        "indexed": checkpoint.get("items"),
+    }
+
+
+async def _document(engine: Engine, index: str, document_id: str) -> dict[str, Any] | None:
+    """A document by its id; None where there is none, or where the engine's user may not read it."""
+    with suppress(MissingError, NotLoadedError, ForbiddenError):
+        answer = await engine.request(lambda client: client.get(index=index, id=document_id))
+        source: dict[str, Any] = answer["_source"]
+        return source
+    return None

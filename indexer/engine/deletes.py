@@ -1,0 +1,149 @@
+"""Deletes: the ids that were deleted live and when, kept for two days in one small index of an alias.
+
+The engine forgets a deleted document's version after `index.gc_deletes`, and at a restart. A change that is older than
+the delete and arrives after that would bring the item back, as would an item that a load sends. So each live delete is
+first recorded as a document {id, version, at}: `version` is its time, `at` when it was recorded.
+"""
+
+import time
+from collections.abc import Mapping
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, RequestError
+
+from indexer.engine.bulk import (
+    REQUIRE_ALIAS,
+    AliasGoneError,
+    BulkSender,
+    Outcome,
+    delete_line,
+    index_lines,
+    outcome_of,
+    reason_of,
+)
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import PointInTime, retry_when_lost
+from indexer.engine.states import loading_alias
+from indexer.errors import CommandError
+from mappings.names import deletes_alias, deletes_index
+
+KEEP_SECONDS = 48 * 3600  # a change that is older than this may bring back what was deleted since
+PRUNE_SECONDS = 60.0  # between two removals of old records, each of at most so many:
+PRUNE_RECORDS = 100_000
+
+_BODY = {
+    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {
+            "id": {"type": "long"},
+            "version": {"type": "long"},
+            "at": {"type": "long"},
+            "checkpoint": {"type": "object", "enabled": False},  # see indexer/loading/resume.py; read by id only
+        },
+    },
+}
+
+
+class Deletes:
+    """The record of one alias; every call retries transient failures."""
+
+    def __init__(self, client: OpenSearch, alias: str, retry: RetryPolicy) -> None:
+        self._client = client
+        self._retry = retry
+        self._index = deletes_index(alias)
+        self.alias = deletes_alias(alias)
+        self._pruned_at = float("-inf")
+
+    def create(self) -> None:
+        """Makes the index where it is not there."""
+
+        def create() -> None:
+            try:
+                aliases = {self.alias: {"is_hidden": True}}
+                self._client.indices.create(index=self._index, body={**_BODY, "aliases": aliases})
+            except RequestError as error:
+                if error.error != "resource_already_exists_exception":
+                    raise
+
+        self._retry.call(create)
+
+    def record(self, versions: Mapping[int, int]) -> None:
+        """Records deletes, by id with their times, before they are done; raises CommandError where it could not."""
+        try:
+            self._record(versions)
+        except AliasGoneError:
+            self.create()
+            self._record(versions)
+
+    def _record(self, versions: Mapping[int, int]) -> None:
+        now = time.time_ns() // 1000
+
+        def lines(delete: tuple[int, int]) -> bytes:
+            return index_lines(*delete, b'{"id":%d,"version":%d,"at":%d}' % (*delete, now))
+
+        for (number, _), result in BulkSender(self._client, self._retry).send(self.alias, [*versions.items()], lines):
+            if outcome_of(result) is Outcome.REFUSED:
+                message = f"the delete of item {number} could not be recorded: {reason_of(result)}"
+                raise CommandError(message)
+
+    def later(self, versions: Mapping[int, int]) -> dict[int, int]:
+        """The times of the deletes that were recorded as later than these changes, by id."""
+        body = {"ids": [str(number) for number in versions]}
+
+        def read() -> list[dict[str, int]]:
+            try:
+                answer = self._client.mget(index=self.alias, body=body, params={"_source_includes": "id,version"})
+            except NotFoundError:
+                return []
+            return [document["_source"] for document in answer["docs"] if document.get("found")]
+
+        records = self._retry.call(read)
+        return {record["id"]: record["version"] for record in records if record["version"] > versions[record["id"]]}
+
+    def prune(self, since: int) -> None:
+        """Removes some of the records that are older than two days and than `since`, microseconds since 1970: the
+        start of the oldest load that is not finished. Does so at most once a minute.
+        """
+        if time.monotonic() - self._pruned_at < PRUNE_SECONDS:
+            return
+        self._pruned_at = time.monotonic()
+        before = min(since, time.time_ns() // 1000 - KEEP_SECONDS * 10**6)
+        query = {"query": {"range": {"at": {"lt": before}}}, "max_docs": PRUNE_RECORDS}
+        params = {"conflicts": "proceed"}
+        self._retry.call(lambda: self._client.delete_by_query(index=self.alias, body=query, params=params))
+
+    def apply(self, index: str, version: int) -> None:
+        """Deletes in an index that is being filled what was deleted after `version`, the load's start.
+
+        Also removes what was changed before the load's start, which a delayed change may have left there: the
+        source is newer, and does not have it.
+        """
+        self._refresh(self.alias, index)
+        retry_when_lost(lambda: self._delete_recorded(index, version))
+        retry_when_lost(lambda: self._delete_older(index, version))
+        self._refresh(index)
+
+    def _delete_recorded(self, index: str, version: int) -> None:
+        with PointInTime(self._client, self.alias, self._retry) as point:
+            for page in point.pages({"range": {"version": {"gt": version}}}, source=("id", "version")):
+                self._delete(index, [(hit["_source"]["id"], hit["_source"]["version"]) for hit in page])
+
+    def _delete_older(self, index: str, version: int) -> None:
+        older = {"bool": {"filter": [{"exists": {"field": "version"}}, {"range": {"version": {"lt": version}}}]}}
+        with PointInTime(self._client, index, self._retry) as point:
+            for page in point.pages(older):
+                self._delete(index, [(int(hit["_id"]), version) for hit in page])
+
+    def _refresh(self, *indices: str) -> None:
+        self._retry.call(lambda: self._client.indices.refresh(index=",".join(indices)))
+
+    def _delete(self, index: str, deletes: list[tuple[int, int]]) -> None:
+        def line(delete: tuple[int, int]) -> bytes:
+            return delete_line(*delete)
+
+        sender = BulkSender(self._client, self._retry)
+        for (number, _), result in sender.send(loading_alias(index), deletes, line, guard=REQUIRE_ALIAS):
+            if outcome_of(result) is Outcome.REFUSED:
+                message = f"item {number} could not be deleted from {index}: {reason_of(result)}"
+                raise CommandError(message)

@@ -1,0 +1,109 @@
+"""One change of an item: read from what a source gives, with the source's own time of it."""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from indexer.documents.checked_item import checked_item
+from indexer.documents.document import index_document
+from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
+from indexer.documents.timestamps import microseconds
+from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.platforms import Platform
+
+MAX_AHEAD_SECONDS = 5  # of this machine's clock
+_TIME = "changedAt"
+
+
+class Change(NamedTuple):
+    """An item's new document, or None where it is deleted; the version is its time, microseconds since 1970, and 0
+    until it has one: that of its request.
+    """
+
+    id: int
+    document: dict[str, Any] | None
+    version: int = 0
+
+
+class ReadChange(NamedTuple):
+    """A change and where it was read."""
+
+    source: str
+    line: int
+    change: Change
+
+
+def upsert_of(content: bytes | Mapping[str, Any] | ItemRefusedError, platform: Platform) -> Change:
+    """The change that puts an item; raises ItemRefusedError."""
+    item = checked_item(content)
+    version = 0 if item.changed_at is None else checked_version(item.changed_at)
+    return Change(item.id, index_document(item, platform), version)
+
+
+def delete_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> Change:
+    """The change that deletes the id on a line: a whole number, or the `id` of a JSON object, which may say
+    `changedAt`; raises ItemRefusedError.
+    """
+    if isinstance(content, ItemRefusedError):
+        raise content
+    value = _json(content) if isinstance(content, bytes) else content
+    number = value.get("id") if isinstance(value, Mapping) else value
+    if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
+        raise ItemRefusedError((Refusal("id", shortened(content), "must be a whole number of 64 bits"),))
+    stated = value.get(_TIME) if isinstance(value, Mapping) else None
+    return Change(number, None, 0 if stated is None else version_of(stated))
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        reason = "must be a whole number or a JSON object with an id"
+        raise ItemRefusedError((Refusal(None, shortened(line.strip()), reason),)) from error
+
+
+def version_of(changed_at: object) -> int:
+    """The version of a change at this RFC 3339 time; raises ItemRefusedError."""
+    try:
+        version = microseconds(changed_at)
+    except ValueError as error:
+        raise ItemRefusedError((Refusal(_TIME, shortened(changed_at), str(error)),)) from error
+    return checked_version(version)
+
+
+def checked_version(version: int) -> int:
+    """The same version; raises ItemRefusedError where it is too far ahead."""
+    if version > time.time_ns() // 1000 + MAX_AHEAD_SECONDS * 10**6:
+        stated = datetime.fromtimestamp(version / 10**6, UTC).isoformat()
+        reason = f"must be at most {MAX_AHEAD_SECONDS} seconds ahead of the clock here"
+        raise ItemRefusedError((Refusal(_TIME, stated, reason),))
+    return version
+
+
+class Batch:
+    """Changes of different items: of two changes of one item the later one stays, of two at one time the last."""
+
+    def __init__(self) -> None:
+        self.reads: dict[int, ReadChange] = {}
+        self.superseded = 0
+
+    def __len__(self) -> int:
+        return len(self.reads)
+
+    def add(self, read: ReadChange) -> None:
+        """Adds a change."""
+        other = self.reads.get(read.change.id)
+        self.superseded += other is not None
+        if other is None or _order(read.change) >= _order(other.change):
+            self.reads[read.change.id] = read
+
+    def changes(self) -> list[Change]:
+        """What is to be done."""
+        return [read.change for read in self.reads.values()]
+
+
+def _order(change: Change) -> float:
+    return change.version or float("inf")

@@ -1,0 +1,38 @@
+"""Secrets of settings from files: `GEAR_X_FILE` names the file that holds `GEAR_X`."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
+from pydantic_settings import BaseSettings
+
+
+class SecretFileSettings(BaseSettings):
+    """A field `x` with a field `x_file` before it is read from that file where it is given."""
+
+    @field_validator("*", mode="wrap", check_fields=False)
+    @classmethod
+    def _read_secret_file(cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        file: Path | None = info.data.get(f"{info.field_name}_file")
+        if file is None:
+            return check(value)
+        variable = f"{cls.model_config.get('env_prefix')}{info.field_name}_file".upper()
+        shown = f"its file {file} ({variable})"
+        if value and value != cls.model_fields[str(info.field_name)].default:
+            message = f"is given, and {shown} too: keep one"
+            raise ValueError(message)
+        try:
+            text = file.read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            message = f"{shown} cannot be read: {reason}"
+            raise ValueError(message) from None
+        if not text:
+            message = f"{shown} is empty"
+            raise ValueError(message)
+        try:
+            return check(text)
+        except ValidationError as error:
+            reason = error.errors(include_input=False)[0]["msg"].removeprefix("Value error, ")
+            message = f"what {shown} holds is refused: {reason}"
+            raise ValueError(message) from None

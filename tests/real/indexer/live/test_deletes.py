@@ -1,0 +1,156 @@
+"""The record of live deletes: what is older than a delete and arrives after it changes nothing, whatever it meets."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from indexer.engine import deletes
+from indexer.engine.bulk import Outcome
+from indexer.engine.deletes import Deletes
+from indexer.engine.generations import Generations
+from indexer.engine.retry import RetryPolicy
+from indexer.live.change import Change
+from indexer.live.indices import LiveIndices
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.names import deletes_alias
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
+
+RETRY = RetryPolicy(30)
+SECOND = 10**6
+HOUR = 3600 * SECOND
+
+
+def now() -> int:
+    return time.time_ns() // 1000
+
+
+def live_indices(client: OpenSearch, place: Place) -> LiveIndices:
+    definition = read_definition()
+    return LiveIndices(client, Generations(client, place.alias, definition, RETRY), definition, RETRY)
+
+
+def put(number: int, version: int, name: str = "live") -> Change:
+    document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": b'{"id":%d}' % number}
+    return Change(number, document, version)
+
+
+def gone(number: int, version: int) -> Change:
+    return Change(number, None, version)
+
+
+def forget(place: Place) -> None:
+    """Has the engine forget what was deleted, as it does in time."""
+    place.client.indices.put_settings(index=place.alias, body={"index": {"gc_deletes": "1ms"}})
+    time.sleep(0.002)
+    place.client.indices.refresh(index=place.alias)
+
+
+@pytest.fixture
+def send(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Outcome]]:
+    """Sends changes to a platform that was loaded two hours ago; what became of them, by ascending id."""
+    with monkeypatch.context() as context:
+        present = time.time_ns()
+        context.setattr("indexer.loading.load.time.time_ns", lambda: present - 2 * HOUR * 1000)
+        place.load(items(2))
+    indices = live_indices(place.client, place)
+
+    def send(*changes: Change) -> list[Outcome]:
+        _, results = indices.send([*changes])
+        place.client.indices.refresh(index=place.alias)
+        return [outcome for _, (outcome, _) in sorted(results.items())]
+
+    return send
+
+
+def test_an_older_upsert_after_a_delete_that_the_engine_has_forgotten_is_superseded(
+    place: Place, send: Callable[..., list[Outcome]]
+) -> None:
+    deleted = now() - HOUR
+    assert send(gone(1, deleted), gone(9, deleted)) == [Outcome.DONE, Outcome.MISSING]
+    forget(place)
+    older, newer = put(1, deleted - 1), put(9, deleted + 1)
+    assert send(older, newer) == [Outcome.SUPERSEDED, Outcome.DONE]
+    assert place.served() == [2, 9]
+    assert send(gone(9, deleted)) == [Outcome.SUPERSEDED]
+    assert place.served() == [2, 9]
+
+
+def test_each_change_of_a_batch_has_its_own_time(place: Place, send: Callable[..., list[Outcome]]) -> None:
+    start = now() - HOUR
+    assert send(put(1, start + 5), put(2, start + 1), gone(3, start + 9)) == [
+        Outcome.DONE,
+        Outcome.DONE,
+        Outcome.MISSING,
+    ]
+    assert send(put(1, start + 4), put(2, start + 2), put(3, start + 8)) == [
+        Outcome.SUPERSEDED,
+        Outcome.DONE,
+        Outcome.SUPERSEDED,
+    ]
+
+
+def test_a_change_from_before_the_load_changes_nothing(place: Place, send: Callable[..., list[Outcome]]) -> None:
+    """The catalogue is newer, and does not have the item or has it otherwise."""
+    assert send(put(1, now() - 3 * HOUR), put(7, now() - 3 * HOUR), gone(2, now() - 3 * HOUR)) == [
+        Outcome.SUPERSEDED,
+        Outcome.SUPERSEDED,
+        Outcome.SUPERSEDED,
+    ]
+    assert place.served() == [1, 2]
+
+
+def test_an_upsert_that_is_retried_over_a_delete_does_not_bring_the_item_back(
+    place: Place, send: Callable[..., list[Outcome]], wire: Wire
+) -> None:
+    """The delete comes between the look at the record and the write, and the engine has forgotten it by then."""
+    through = connect(SearchSettings(), retries=0)
+    cut: list[str] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if not is_bulk(path) or cut:
+            return None
+        cut.append(path)
+        assert send(gone(1, at + 1)) == [Outcome.DONE]
+        forget(place)
+        return CUT
+
+    at = now()
+    wire.rule = rule
+    _, results = live_indices(through, place).send([put(1, at)])
+    through.close()
+    assert results[1][0] is Outcome.SUPERSEDED
+    place.client.indices.refresh(index=place.alias)
+    assert place.served() == [2]
+
+
+def test_records_stay_for_two_days_and_as_long_as_a_load_needs_them(
+    place: Place, send: Callable[..., list[Outcome]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(gone(1, now()))
+    alias = deletes_alias(place.alias)
+
+    def recorded() -> list[str]:
+        place.client.indices.refresh(index=alias)
+        return sorted(hit["_id"] for hit in place.client.search(index=alias)["hits"]["hits"])
+
+    old = now() - 49 * HOUR
+    for number in ("3", "4"):
+        place.client.index(index=alias, id=number, body={"id": int(number), "version": old, "at": old})
+    assert recorded() == ["1", "3", "4", "checkpoint"]
+    monkeypatch.setattr(deletes, "PRUNE_SECONDS", 0.0)
+    record = Deletes(place.client, place.alias, RETRY)
+    record.prune(old - HOUR)
+    assert recorded() == ["1", "3", "4", "checkpoint"]
+    record.prune(now())
+    assert recorded() == ["1", "checkpoint"]
+
+
+def test_a_record_that_is_missing_is_made_again(place: Place, send: Callable[..., list[Outcome]]) -> None:
+    place.client.indices.delete(index=f"{deletes_alias(place.alias)}-v1")
+    assert send(put(1, now() - HOUR), gone(2, now())) == [Outcome.DONE, Outcome.DONE]
+    assert send(put(2, now() - HOUR)) == [Outcome.SUPERSEDED]

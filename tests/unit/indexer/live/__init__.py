@@ -1,0 +1,1 @@
+"""Live changes without a server."""
