@@ -1,0 +1,1 @@
+"""Writes to the catalogue over HTTP: the one folder of the API that writes items, by the rules of the indexer."""

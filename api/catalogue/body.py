@@ -1,0 +1,134 @@
+"""Reads the body of a write: NDJSON or a JSON array of items, plain, gzip or zstd, in bounded memory."""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, Final
+
+import zstandard
+from fastapi import Request
+
+from api.errors import ApiError, invalid
+from api.http.json_body import read_body
+from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
+from indexer.live.change import Batch, ReadChange, upsert_of
+from indexer.sources.json_array import array_items
+from indexer.sources.records import BLANKS, Record, SourceError, json_lines
+from mappings.platforms import Platform
+
+MAX_BODY_BYTES: Final = 8 * 1024**2  # as sent, and unpacked
+MAX_ITEMS: Final = 5_000
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+ENCODINGS: Final = ("identity", "gzip", "zstd")
+_TOO_LARGE: Final = f"the body is larger than {MAX_BODY_BYTES:,} bytes, as it is or unpacked: send it in parts"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A body as it was sent."""
+
+    content: bytes
+    encoding: str
+    media_type: str
+
+    def unpacked(self) -> bytes:
+        """The content without its encoding; raises ApiError `body_too_large`, `invalid_json`."""
+        try:
+            plain = _UNPACKED_BY[self.encoding](self.content)
+        except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+            raise ApiError("invalid_json", f"the body is no complete {self.encoding} ({error})") from error
+        if len(plain) > MAX_BODY_BYTES:
+            raise ApiError("body_too_large", _TOO_LARGE)
+        return plain
+
+
+@dataclass(frozen=True)
+class RefusedItem:
+    """An item that breaks rules: where it begins, its id where that is readable, and the rules."""
+
+    line: int
+    id: int | None
+    refusals: tuple[Refusal, ...]
+
+    def row(self) -> dict[str, Any]:
+        """The entry of an answer: the first rule with its field, and the others behind it."""
+        first, *others = self.refusals
+        reason = "; ".join([first.reason, *(f"{other.field}: {other.reason}" for other in others)])
+        return {"line": self.line, "id": self.id, "field": first.field, "reason": reason}
+
+
+@dataclass
+class Upserts:
+    """The changes of a body, and its items that were refused."""
+
+    batch: Batch = field(default_factory=Batch)
+    refused: list[RefusedItem] = field(default_factory=list)
+    items: int = 0
+
+
+async def body_sent(request: Request, *media_types: str) -> Sent:
+    """The body of a request; raises ApiError `body_too_large`, `unsupported_media_type`."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ENCODINGS:
+        message = f"send the body with Content-Encoding gzip or zstd, or without, not {encoding[:100]!r}"
+        raise ApiError("unsupported_media_type", message)
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        message = f"send {' or '.join(media_types)}, not {media_type[:100] or 'an undeclared type'!r}"
+        raise ApiError("unsupported_media_type", message)
+    return Sent(await read_body(request, MAX_BODY_BYTES, _TOO_LARGE), encoding, media_type)
+
+
+def read_upserts(sent: Sent, platform: Platform) -> Upserts:
+    """The items of a body; raises ApiError where it is no such list, and nothing of it is done then."""
+    upserts = Upserts()
+    try:
+        for record in _records(sent):
+            upserts.items += 1
+            if upserts.items > MAX_ITEMS:
+                raise invalid("items", f"at most {MAX_ITEMS:,} in one request: send them in several")
+            _add(upserts, record, platform)
+    except SourceError as error:
+        raise ApiError("invalid_json", str(error)) from error
+    return upserts
+
+
+def _add(upserts: Upserts, record: Record, platform: Platform) -> None:
+    try:
+        upserts.batch.add(ReadChange("", record.line, upsert_of(record.content, platform)))
+    except ItemRefusedError as error:
+        upserts.refused.append(RefusedItem(record.line, readable_id(record.content), error.refusals))
+
+
+def _records(sent: Sent) -> Iterator[Record]:
+    plain = sent.unpacked()
+    text = plain.lstrip(BLANKS)
+    if not text:
+        raise ApiError("invalid_json", "the body is empty")
+    if sent.media_type == NDJSON:
+        return json_lines(iter((plain,)))
+    if not text.startswith(b"["):
+        raise invalid("items", f"must be a JSON array of items; send lines of JSON as {NDJSON}")
+    return array_items(iter((plain,)))
+
+
+def _gunzip(content: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=BytesIO(content)) as stream:
+        return stream.read(MAX_BODY_BYTES + 1)
+
+
+def _unzstd(content: bytes) -> bytes:
+    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_BODY_BYTES)
+    size = zstandard.get_frame_parameters(content).content_size
+    if size == zstandard.CONTENTSIZE_UNKNOWN:
+        with decompressor.stream_reader(BytesIO(content)) as stream:
+            size = len(stream.read(MAX_BODY_BYTES + 1))
+    if size > MAX_BODY_BYTES:
+        raise ApiError("body_too_large", _TOO_LARGE)
+    return decompressor.decompress(content, max_output_size=MAX_BODY_BYTES, allow_extra_data=False)
+
+
+_UNPACKED_BY: Final[dict[str, Callable[[bytes], bytes]]] = {"identity": bytes, "gzip": _gunzip, "zstd": _unzstd}

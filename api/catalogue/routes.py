@@ -1,0 +1,128 @@
+"""The routes of `PUT` and `DELETE /v1/catalogue/{platform}/items`."""
+
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from api.auth import CatalogueToken
+from api.catalogue.body import JSON, NDJSON, body_sent
+from api.catalogue.schemas import (
+    CATALOGUE_ANSWER,
+    DELETE_BODIES,
+    UPSERT_BODY,
+    CatalogueAnswer,
+    DeleteBody,
+)
+from api.catalogue.service import Write, read_deletes, read_puts
+from api.errors import ApiError, Detail
+from api.http.json_body import request_body
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.rate_limits.limits import RateLimits
+from api.services import Services, services_of
+from indexer.live.writer import LiveWriter
+from mappings.platforms import Platform
+from store.auth.tokens import Token
+
+router = APIRouter(tags=["catalogue"])
+
+PATH: Final = "/v1/catalogue/{platform}/items"
+RESPONSES: Final = answers(
+    CatalogueAnswer,
+    CATALOGUE_ANSWER,
+    "bad_request",
+    "invalid_json",
+    "unauthorized",
+    "forbidden",
+    "body_too_large",
+    "unsupported_media_type",
+    "validation_failed",
+    "unknown_platform",
+    "rate_limited",
+    "search_unavailable",
+    "store_unavailable",
+)
+
+
+async def platform_of(
+    platform: Annotated[str, Path(description="slug or decimal id", examples=["cs2"])],
+    services: Annotated[Services, Depends(services_of)],
+) -> Platform:
+    """A dependency: the platform of the path; raises ApiError `unknown_platform`."""
+    known = services.platforms.by_reference(platform)
+    if known is None:
+        message = f"unknown platform {platform[:100]!r}; known are {services.platforms.describe()}"
+        raise ApiError("unknown_platform", message, [Detail("platform", message)])
+    return known
+
+
+Visible = Annotated[
+    Literal["true", "false"], Query(description="`true`: answer once searches show it, else they do within a second")
+]
+
+
+@router.put(
+    PATH, summary="Put new and changed items", responses=RESPONSES, openapi_extra=UPSERT_BODY, response_class=Response
+)
+async def put_items(
+    request: Request,
+    token: CatalogueToken,
+    _: Annotated[None, Depends(only_query("visible"))],
+    platform: Annotated[Platform, Depends(platform_of)],
+    services: Annotated[Services, Depends(services_of)],
+    visible: Visible = "false",
+) -> Response:
+    """Each item replaces the one with its id, in what serves and in what is being loaded, unless a later change of it
+    is known by `changedAt` (superseded), whatever the order of arrival. What breaks a rule is refused with its line;
+    all others are written. Items that orders have bound stay bound.
+
+    A retry is safe: the same request changes nothing more. After an error, repeat it.
+    """
+    sent = await body_sent(request, JSON, NDJSON)
+    write = await services.catalogue.run(platform, lambda _: read_puts(sent, platform))
+    return await _written(request, services, token, platform, write, "put", visible == "true")
+
+
+@router.delete(
+    PATH,
+    summary="Delete items",
+    responses=RESPONSES,
+    openapi_extra=request_body(DeleteBody, DELETE_BODIES),
+    response_class=Response,
+)
+async def delete_items(
+    request: Request,
+    token: CatalogueToken,
+    _: Annotated[None, Depends(only_query("visible"))],
+    platform: Annotated[Platform, Depends(platform_of)],
+    services: Annotated[Services, Depends(services_of)],
+    visible: Visible = "false",
+) -> Response:
+    """Removes items from what serves and from what is being loaded, unless a later change of them is known by
+    `changedAt` (superseded). An item that is not there counts as written: it is gone. An order keeps what it has bound.
+    """
+    sent = await body_sent(request, JSON)
+    write = await services.catalogue.run(platform, lambda _: read_deletes(sent))
+    return await _written(request, services, token, platform, write, "delete", visible == "true")
+
+
+async def _written(
+    request: Request,
+    services: Services,
+    token: Token,
+    platform: Platform,
+    write: Write,
+    verb: str,
+    visible: bool,
+) -> Response:
+    limits: RateLimits = request.app.state.rate_limits
+    await limits.charge_token(request.scope, token, write.extra_cost)
+
+    def work(writer: LiveWriter) -> dict[str, Any]:
+        return write.run(writer, visible=visible)
+
+    answer = await services.catalogue.run(platform, work)
+    services.write_audit.add(token, platform.slug, verb, answer)
+    services.metrics.catalogue.count_items(answer["written"], answer["superseded"], len(answer["refused"]))
+    return Response(orjson.dumps(answer), media_type=JSON)

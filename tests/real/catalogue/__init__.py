@@ -1,0 +1,1 @@
+"""Writes to the catalogue over HTTP, on a real engine."""

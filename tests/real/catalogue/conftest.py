@@ -1,0 +1,50 @@
+"""A loaded platform and its service with two workers, for all tests of this folder."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterator
+from time import monotonic, sleep
+
+import httpx
+import pytest
+
+from mappings.connection import connect
+from tests.support.api.market import Market
+from tests.support.api.two_workers import two_workers
+from tests.support.app import ALL_SCOPES, new_token, settings_for
+from tests.support.indexer.fixtures import items
+from tests.support.indices import drop_indices
+from tests.support.store.migrated import migrated
+
+
+@pytest.fixture(scope="package")
+def market(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
+    prefix, folder = f"t{secrets.token_hex(5)}", tmp_path_factory.mktemp("catalogue")
+    settings = settings_for(opensearch_url, prefix, folder)
+    asyncio.run(migrated(settings.database_url))
+    token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
+    engine = connect(settings)
+    try:
+        with two_workers(settings, folder) as (url, _):
+            made = Market(url, token, settings, engine, folder)
+            made.load(items(10))
+            wait_until(lambda: _lives(url))
+            yield made
+    finally:
+        engine.close()
+        drop_indices(opensearch_url, prefix)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    """Returns once the condition holds."""
+    deadline = monotonic() + seconds
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.05)
+
+
+def _lives(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/ready").status_code == 200
+    except httpx.TransportError:
+        return False

@@ -1,0 +1,194 @@
+"""Items put and deleted over HTTP: what holds after it, on every worker, and what is refused."""
+
+import gzip
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+
+from api.catalogue import body
+from api.catalogue.audit import ACTION
+from api.catalogue.writers import CatalogueWriters
+from api.errors import ApiError
+from indexer.live.writer import LiveWriter
+from store import audit
+from store.connection.engine import Store
+from tests.support.api.catalogue import CS2, put_index, simple_item
+from tests.support.api.envelope import error_of, fields_of
+from tests.support.api.exposition import samples
+from tests.support.api.market import PATH, Market
+from tests.support.app import running, settings_for
+
+MANY = 8  # requests, so that both workers get some
+COUNTER = "gear_catalogue_items_total"
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def row(number: int, name: str = "AWP | Asiimov", **more: Any) -> dict[str, Any]:
+    return {"id": number, "name": name, "price": 5, **more}
+
+
+def at(seconds: float) -> str:
+    """So many seconds from now."""
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
+
+
+def found(market: Market, number: int) -> list[str]:
+    """What searches on both workers show of an item."""
+    answers = [
+        market.request("POST", "/v1/gear/search", json={"platform": 730, "filters": {"ids": [number]}})
+        for _ in range(MANY)
+    ]
+    names = {tuple(gear["name"] for gear in answer.json()["gear"]) for answer in answers}
+    assert len(names) == 1, "the workers disagree"
+    return [*names.pop()]
+
+
+def test_what_is_written_visibly_is_shown_by_every_worker_at_once(market: Market) -> None:
+    for name in ("first", "second"):
+        assert market.put([row(1001, name)]) == {"status": "success", "written": 1, "superseded": 0, "refused": []}
+        assert found(market, 1001) == [name]
+    assert market.delete([1001, 1002]) == {"status": "success", "written": 2, "superseded": 0, "refused": []}
+    assert found(market, 1001) == []
+
+
+def test_the_same_call_again_changes_nothing(market: Market) -> None:
+    old = row(1011, changedAt=at(-0.4))
+    new = row(1011, "new", changedAt=at(-0.2))
+    assert [market.put([item])["written"] for item in (new, new)] == [1, 1]
+    assert market.put([old])["superseded"] == 1
+    assert market.put([old, new])["superseded"] == 1, "in one request too"
+    assert found(market, 1011) == ["new"]
+    gone = at(0)
+    assert market.delete([1011], changedAt=gone)["written"] == 1
+    assert market.delete([1011], changedAt=gone)["written"] == 1
+    assert market.put([new])["superseded"] == 1
+    assert found(market, 1011) == []
+
+
+def test_items_are_refused_by_line_with_their_reasons_and_all_others_are_written(market: Market) -> None:
+    text = (
+        b'{"id": 1021, "name": "a"}\n\n{"id": 1022}\n{"id": "x", "nam": 1}\nno\n{"id": 1023, "name": "b", "price": -1}'
+    )
+    answer = market.request("PUT", PATH, content=text, headers=NDJSON).json()
+    assert (answer["written"], answer["superseded"]) == (1, 0)
+    assert [(entry["line"], entry["id"], entry["field"]) for entry in answer["refused"]] == [
+        (3, 1022, "name"),
+        (4, None, "id"),
+        (5, None, None),
+        (6, 1023, "price"),
+    ]
+    assert "nam: Extra inputs are not permitted" in answer["refused"][1]["reason"]
+    assert [entry["line"] for entry in market.put([row(1024), {}])["refused"]] == [1]
+
+
+def test_a_time_ahead_is_refused_with_the_limit(market: Market) -> None:
+    late = market.put([row(1031, changedAt=at(60)), row(1032, changedAt=at(1)), row(1033, changedAt="yesterday")])
+    assert late["written"] == 1
+    assert [(entry["id"], entry["field"]) for entry in late["refused"]] == [(1031, "changedAt"), (1033, "changedAt")]
+    assert late["refused"][0]["reason"] == "must be at most 5 seconds ahead of the clock here"
+    for changed in (at(60), "yesterday"):
+        answer = market.request("DELETE", PATH, json={"ids": [1], "changedAt": changed})
+        assert fields_of(answer, "validation_failed") == ["changedAt"]
+
+
+def test_bodies_come_in_each_form(market: Market) -> None:
+    array, text = orjson.dumps([row(1041), row(1042)]), orjson.dumps(row(1043))
+    unknown_size = io.BytesIO()
+    with zstandard.ZstdCompressor().stream_writer(unknown_size, closefd=False) as stream:
+        stream.write(array)
+    for content, headers in [
+        (array, {"Content-Type": "application/json; charset=utf-8"}),
+        (gzip.compress(array), {"Content-Type": "application/json", "Content-Encoding": "gzip"}),
+        (zstandard.compress(array), {"Content-Type": "application/json", "Content-Encoding": "ZSTD"}),
+        (unknown_size.getvalue(), {"Content-Type": "application/json", "Content-Encoding": "zstd"}),
+        (text, NDJSON),
+    ]:
+        answer = market.request("PUT", PATH, content=content, headers=headers)
+        assert (answer.status_code, answer.json()["refused"]) == (200, []), answer.text
+
+
+def test_bodies_that_are_no_list_of_items_change_nothing(market: Market) -> None:
+    def put(content: bytes, encoding: str = "identity", **headers: str) -> Any:
+        sent = {"Content-Type": "application/json", "Content-Encoding": encoding, **headers}
+        return market.request("PUT", PATH, content=content, headers=sent)
+
+    array = orjson.dumps([row(1051)])
+    for content in (b"", b" \n", array[:-1], array + b"]", b"[nope", b"["):
+        error_of(put(content), "invalid_json")
+    error_of(put(gzip.compress(array)[:-9], "gzip"), "invalid_json")
+    error_of(put(zstandard.compress(array)[:-3], "zstd"), "invalid_json")
+    error_of(put(array, "gzip"), "invalid_json")
+    assert fields_of(put(b'{"id": 1}'), "validation_failed") == ["items"]
+    assert fields_of(put(orjson.dumps([row(1051)] * 5_001)), "validation_failed") == ["items"]
+    error_of(put(array, "br"), "unsupported_media_type")
+    error_of(put(array, **{"Content-Type": "text/csv"}), "unsupported_media_type")
+    nothing = b" " * (body.MAX_BODY_BYTES + 1)
+    for bomb, encoding in [
+        (gzip.compress(nothing), "gzip"),
+        (zstandard.compress(nothing), "zstd"),
+        (nothing, "identity"),
+    ]:
+        assert "8,388,608 bytes" in error_of(put(bomb, encoding), "body_too_large")["message"]
+    assert 1051 not in market.names()
+    error_of(market.request("PUT", "/v1/catalogue/dota/items", json=[]), "unknown_platform")
+    assert fields_of(market.request("DELETE", PATH, json={"ids": []}), "validation_failed") == ["ids"]
+    assert fields_of(market.request("DELETE", PATH, json={"ids": [1.5]}), "validation_failed") == ["ids.0"]
+
+
+def test_five_thousand_items_fit_in_one_request(market: Market) -> None:
+    rows = [row(number) for number in range(10_000, 15_000)]
+    assert market.put(rows)["written"] == 5_000
+    assert market.delete([number["id"] for number in rows])["written"] == 5_000
+
+
+def test_what_an_order_binds_stays_bound(market: Market) -> None:
+    market.put([row(1061), row(1062)])
+    order = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": "1061"}
+    assert market.request("POST", "/v1/gear", json=order).status_code == 201
+    market.put([row(1061, "cheaper", price=1), row(1062, "cheaper", price=1)])
+    assert (found(market, 1061), found(market, 1062)) == ([], ["cheaper"])
+
+
+async def test_writes_are_counted_charged_and_in_the_audit(
+    opensearch_url: str, index_prefix: str, tmp_path: Any
+) -> None:
+    settings = settings_for(opensearch_url, index_prefix, tmp_path, rate_limit="10/minute")
+    put_index(settings, CS2, [simple_item(1)])
+    async with running(settings) as app:
+        answer = await app.client.put(PATH, json=[*(row(number) for number in range(301)), {}])
+        assert answer.status_code == 200
+        assert answer.headers["RateLimit-Remaining"] == "6", "302 items cost 4"
+        assert (await app.client.request("DELETE", PATH, json={"ids": [1, 2]})).json()["written"] == 2
+        error_of(await app.client.put(PATH, json=[row(number) for number in range(1000)]), "rate_limited")
+        text = (await app.client.get("/metrics")).raise_for_status().text
+        items = {dict(labels)["result"]: value for (name, labels), value in samples(text).items() if name == COUNTER}
+        assert items == {"written": 303, "superseded": 0, "refused": 1}
+    store = Store(settings.database_url)
+    async with store.reading() as connection:
+        entries = await audit.commands(connection, datetime(2020, 1, 1, tzinfo=UTC), None, 10)
+    await store.close()
+    (entry,) = [entry for entry in entries if entry.action == ACTION]
+    assert (entry.subject, entry.details) == (
+        "cs2",
+        {"put": 301, "delete": 2, "superseded": 0, "refused": 1, "requests": 2},
+    )
+    assert entry.actor is not None
+    assert entry.actor.id.startswith("tok_")
+
+
+async def test_without_the_engine_or_a_loaded_platform_a_write_is_a_503(
+    opensearch_url: str, index_prefix: str, tmp_path: Any
+) -> None:
+    for url, message in (("http://127.0.0.1:1", "gave up"), (opensearch_url, "nothing is loaded")):
+        settings = settings_for(url, index_prefix, tmp_path)
+        store = Store(settings.database_url)
+        writers = CatalogueWriters(settings, store, retry_seconds=0.1)
+        with pytest.raises(ApiError, match=message) as refused:
+            await writers.run(CS2, LiveWriter.check)
+        assert refused.value.code == "search_unavailable"
+        await writers.close()
+        await store.close()
