@@ -81,6 +81,12 @@ def main() -> None:
     is_flag=True,
     help="Validate everything and say what a load would do; write nothing but the file of --rejects.",
 )
+@click.option(
+    "--metrics",
+    "metrics_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write progress and result to this file, for the textfile collector of Prometheus' node_exporter.",
+)
 @QUIET
 @AS_JSON
 def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
@@ -106,6 +112,7 @@ def load(files: tuple[str, ...], *, dry_run: bool, **options: Any) -> None:
         raise click.UsageError(f"--resume: {message}")
     if dry_run:
         options.pop("without_orders")
+        options.pop("metrics_file")
         run_dry_load(files, **options)
     else:
         run_load(files, **options)
@@ -154,6 +161,44 @@ def delete(what: tuple[str, ...], **options: Any) -> None:
     from indexer.cli.run_load import run_changes
 
     run_changes("delete", what, without_orders=True, map_file=None, **options)
+
+
+@main.command()
+@click.argument("source", metavar="SOURCE")
+@PLATFORM
+@click.option("--group", metavar="NAME", help="The Kafka consumer group.  [default: the platform's alias, gear-730]")
+@click.option(
+    "--properties",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file of name=value lines for the Kafka client (librdkafka), such as security.protocol and sasl.password.",
+)
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Serve metrics for Prometheus on this port.")
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address to serve them on.")
+@click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where refused messages are appended.  [default: <alias>-<time>.rejects.ndjson]",
+)
+@WITHOUT_ORDERS
+@RETRY_TIMEOUT
+@QUIET
+@AS_JSON
+def follow(source: str, **options: Any) -> None:
+    """Writes the changes of a stream as they come, until it ends or is stopped.
+
+    SOURCE is `-`, NDJSON on stdin (`"deleted": true` deletes), or a Kafka topic: the key is the item's id, the value
+    the item, no value deletes, the message's time is when it changed. Positions are committed once the engine has
+    acknowledged; several followers of one group share the partitions. Messages that break a rule go to the rejects
+    file and stop nothing. SIGTERM ends after the batch at hand. --json prints an object for each batch: `line` is the
+    last line that is acknowledged.
+
+    \b
+    gear-indexer follow kafka://127.0.0.1:9092/listings --platform 730 --metrics-port 9108
+    tail -F changes.ndjson | gear-indexer follow - --platform 730 --json
+    """
+    from indexer.cli.run_follow import run_follow
+
+    run_follow(source, **options)
 
 
 @main.command()

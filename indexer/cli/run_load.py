@@ -8,11 +8,12 @@ import click
 
 from indexer.cli.context import PlatformIndex, answered, index_of, mapper_of, say
 from indexer.cli.interruption import Interruption
+from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.errors import CommandError
 from indexer.live.changes import ChangeJob, ChangeReport, Changes
 from indexer.loading.dry_run import DryRun, DryRunReport
-from indexer.loading.job import LoadJob
+from indexer.loading.job import LoadJob, Progress
 from indexer.loading.load import SHORT_RETRY_SECONDS, Load
 from indexer.loading.report import LoadReport
 from indexer.sources.http import silent
@@ -20,7 +21,14 @@ from indexer.sources.source import expand_patterns, total_size
 
 
 def run_load(
-    files: tuple[str, ...], *, platform: str, without_orders: bool, quiet: bool, as_json: bool, **options: Any
+    files: tuple[str, ...],
+    *,
+    platform: str,
+    without_orders: bool,
+    quiet: bool,
+    as_json: bool,
+    metrics_file: Path | None,
+    **options: Any,
 ) -> None:
     """`gear-indexer load`."""
     answer: dict[str, Any] = {"platform": platform, "swapped": False}
@@ -34,7 +42,8 @@ def run_load(
             retry_seconds = min(job.retry_timeout, SHORT_RETRY_SECONDS)
             with (
                 interruption.watched(),
-                LoadProgress(job.size, quiet=quiet) as progress,
+                LoadProgress(job.size, quiet=quiet) as shown,
+                LoadMetrics(shown, metrics_file, report, job.size) as progress,
                 index.claims(retry_seconds, without_orders=without_orders) as claims,
             ):
                 client = index.connected(job.concurrency)
@@ -76,7 +85,7 @@ def _job(files: tuple[str, ...], index: PlatformIndex, options: dict[str, Any], 
     return LoadJob(files=names, platform=index.platform, mapper=mapper, size=size, digest_key=key, **options)
 
 
-def _tell_unmatched(job: LoadJob, progress: LoadProgress) -> None:
+def _tell_unmatched(job: LoadJob, progress: Progress) -> None:
     if job.mapper is not None and (missing := job.mapper.unmatched_paths()):
         progress.say(f"no item has {', '.join(missing)}, which the map reads; is it spelt so in the sources?")
 

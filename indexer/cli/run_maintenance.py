@@ -4,6 +4,9 @@ import sys
 from typing import Any
 
 import click
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
 
 from indexer.cli.context import all_indices, answered, index_of, say
 from indexer.doctor.diagnosis import diagnosed, readable_findings
@@ -27,10 +30,11 @@ def run_status(platform: str | None, *, as_json: bool) -> None:
         if not as_json:
             for state in states:
                 click.echo(_readable_state(state))
+                _show_generations(state["generations"])
 
 
 def _readable_state(state: dict[str, Any]) -> str:
-    """A few lines: what serves, who is at work, every generation."""
+    """A few lines: what serves, and who is at work."""
     lines = [f"{state['alias']}: nothing is loaded; gear-indexer load FILE... --platform {state['platform']}"]
     if state["serving"] is not None:
         shown = ", ".join(f"{key} {value}" for key, value in state["settings"].items())
@@ -42,7 +46,23 @@ def _readable_state(state: dict[str, Any]) -> str:
         ]
     if state["lock"] is not None:
         lines.append(f"  {_lock(state['lock'])}")
-    return "\n".join([*lines, *(_generation(generation) for generation in state["generations"])])
+    return "\n".join(lines)
+
+
+def _show_generations(generations: list[dict[str, Any]]) -> None:
+    """Every generation: a table on a terminal, else a line each."""
+    if not sys.stdout.isatty():
+        for generation in generations:
+            click.echo(_generation(generation))
+        return
+    table = Table(box=SIMPLE, pad_edge=False)
+    for name in ("generation", "state", "items", "MB", "definition"):
+        table.add_column(name, justify="right" if name in ("items", "MB") else "left", overflow="fold")
+    for generation in generations:
+        numbers = (f"{generation['items']:,}", f"{generation['bytes'] / 1e6:,.1f}")
+        definition = f"{generation['definition']}{_note(generation)}"
+        table.add_row(generation["index"], generation["state"], *numbers, definition)
+    Console().print(table, markup=False)
 
 
 def _lock(lock: dict[str, Any]) -> str:

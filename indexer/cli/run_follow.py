@@ -1,0 +1,154 @@
+"""Runs `gear-indexer follow`."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+import orjson
+
+from indexer.cli.context import PlatformIndex, answered, index_of, say
+from indexer.documents.rejects import RejectsFile
+from indexer.engine.retry import RetryPolicy, StoppedError
+from indexer.errors import CommandError
+from indexer.follow.follower import Follower, FollowReport
+from indexer.follow.kafka import SCHEME, KafkaStream
+from indexer.follow.lines import LineStream
+from indexer.follow.metrics import FollowMetrics
+from indexer.follow.stream import Stream
+from indexer.live.writer import LiveWriter
+
+SAY_SECONDS = 10.0
+SPARE_SECONDS = 60.0  # that a batch may take beyond its retries, before the group takes the follower for dead
+
+
+def run_follow(
+    source: str,
+    *,
+    platform: str,
+    rejects: Path | None,
+    retry_timeout: float,
+    without_orders: bool,
+    metrics_port: int | None,
+    metrics_host: str,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """`gear-indexer follow`."""
+    answer: dict[str, Any] = {"platform": platform, "source": source}
+    with answered(answer, as_json=as_json), ExitStack() as resources:
+        index = index_of(platform)
+        report = FollowReport(index.platform.id, index.alias, source)
+        retry = RetryPolicy(retry_timeout)
+        stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
+        target = rejects or Path(f"{index.alias}-{stamp}.rejects.ndjson")
+        try:
+            claims = resources.enter_context(index.claims(retry_timeout, without_orders=without_orders))
+            client = index.connected()
+            writer = LiveWriter(client, index.alias, index.definition, claims, retry, index.settings.digest_secret)
+            writer.check()
+            on_batch = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
+            stream = resources.enter_context(closing(_stream(source, index, retry_timeout, options)))
+            rejected = resources.enter_context(RejectsFile(target, append=True))
+            follower = Follower(stream, writer, rejected, report, on_batch)
+            with _stopping(follower, retry):
+                follower.run()
+            rejected.close()
+        except StoppedError:
+            say("stopped while the engine was away: what was not acknowledged is not committed")
+        finally:
+            answer.update(report.as_json())
+            if not quiet:
+                say(_sentence(report))
+        if report.rejected and stream.ended:
+            message = f"{report.rejected:,} of {report.read:,} changes were refused, {report.rejects} says why"
+            raise CommandError(message)
+
+
+def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: dict[str, Any]) -> Stream:
+    """The stream of this name; raises CommandError."""
+    if source == "-":
+        return LineStream(index.platform)
+    if not source.startswith(SCHEME):
+        message = f"{source}: must be - for stdin, or kafka://host:port/topic"
+        raise CommandError(message)
+    return KafkaStream(
+        source,
+        options["group"] or index.alias,
+        index.platform,
+        properties=_properties(options["properties"]),
+        max_pause=retry_timeout + SPARE_SECONDS,
+        say=say,
+    )
+
+
+def _properties(file: Path | None) -> dict[str, str]:
+    """The properties of a file as Kafka's own tools read it: `name=value` lines; raises CommandError."""
+    properties = {}
+    for number, line in enumerate([] if file is None else _lines(file), 1):
+        name, equals, value = line.partition("=")
+        if line.strip() and not line.lstrip().startswith("#"):
+            if not equals:
+                message = f"{file}, line {number}: must be name=value"
+                raise CommandError(message)
+            properties[name.strip()] = value.strip()
+    return properties
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{file} cannot be read: {error}"
+        raise CommandError(message) from error
+
+
+def _shown(
+    resources: ExitStack, port: int | None, host: str, *, quiet: bool, as_json: bool
+) -> Callable[[FollowReport, int], None]:
+    """What shows each batch: metrics, a line on stdout for machines, now and then one on stderr for people."""
+    metrics = FollowMetrics()
+    if port is not None:
+        resources.callback(metrics.serve(port, host))
+    said_at = time.monotonic()
+
+    def show(report: FollowReport, messages: int) -> None:
+        nonlocal said_at
+        metrics.update(report, messages)
+        if messages and as_json:
+            click.echo(orjson.dumps(report.as_json()))
+        if messages and not quiet and time.monotonic() - said_at >= SAY_SECONDS:
+            said_at = time.monotonic()
+            say(_sentence(report))
+
+    return show
+
+
+def _sentence(report: FollowReport) -> str:
+    counts = ", ".join(f"{count:,} {name}" for name, count in report.counts().items())
+    lag = "" if report.lag is None else f"; lag {report.lag:,}"
+    return f"{report.read:,} read: {counts}{lag}"
+
+
+@contextmanager
+def _stopping(follower: Follower, retry: RetryPolicy) -> Iterator[None]:
+    """SIGTERM and Ctrl-C stop the follower after the batch that it writes; waiting for the engine ends at once."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        follower.stopped.set()
+        retry.stopped.set()
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,173 @@
+"""Changes from a Kafka topic: key = id, value = item or nothing where it is deleted, time = when it changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
+from indexer.errors import CommandError
+from indexer.follow.stream import Message
+from indexer.live.change import Change, checked_version, delete_of, upsert_of
+from mappings.platforms import Platform
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka import Message as KafkaMessage
+
+SCHEME = "kafka://"
+START_SECONDS = 30.0
+REQUEST_SECONDS = 5.0
+_OWN = ("bootstrap.servers", "group.id", "enable.auto.commit", "enable.auto.offset.store")
+
+
+def parse_address(address: str) -> tuple[str, str]:
+    """The brokers and the topic of `kafka://host:port[,host:port]/topic`; raises CommandError."""
+    parts = urlsplit(address)
+    topic = parts.path.strip("/")
+    if not parts.netloc or not topic or "/" in topic or parts.query or "@" in parts.netloc:
+        message = f"{address}: must be kafka://host:port/topic, with several brokers separated by commas"
+        raise CommandError(message)
+    return parts.netloc, topic
+
+
+class KafkaStream:
+    """The partitions of a topic that a consumer group assigns to this follower."""
+
+    def __init__(
+        self,
+        address: str,
+        group: str,
+        platform: Platform,
+        *,
+        properties: Mapping[str, str],
+        max_pause: float,  # seconds between two reads, at most
+        say: Callable[[str], None],
+    ) -> None:
+        brokers, self._topic = parse_address(address)
+        self.name = f"{SCHEME}{brokers}/{self._topic}"
+        self.ended = False
+        self._platform = platform
+        self._say = say
+        self._outage = ""
+        self._offsets: dict[int, int] = {}  # by partition, the first that is not read; not committed yet
+        self._consumer = self._connected(brokers, group, properties, max_pause)
+
+    def _connected(self, brokers: str, group: str, properties: Mapping[str, str], max_pause: float) -> "Consumer":
+        try:
+            from confluent_kafka import Consumer, KafkaException
+        except ImportError as error:
+            message = "reading a Kafka topic needs the extra: pip install 'gear[kafka]'"
+            raise CommandError(message) from error
+        if own := [name for name in _OWN if name in properties]:
+            message = f"{own[0]} is set by the command itself: leave it out of the properties"
+            raise CommandError(message)
+        try:
+            consumer = Consumer(
+                {
+                    "auto.offset.reset": "earliest",
+                    "partition.assignment.strategy": "cooperative-sticky",
+                    "session.timeout.ms": 10_000,
+                    "max.poll.interval.ms": round(max_pause * 1000),
+                    "queued.max.messages.kbytes": 16_384,
+                    "fetch.wait.max.ms": 100,
+                    "log_level": 2,  # what is wrong with the brokers is said once, by us
+                    **properties,
+                    "bootstrap.servers": brokers,
+                    "group.id": group,
+                    "enable.auto.commit": False,
+                    "error_cb": self._failed,
+                }
+            )
+            known = consumer.list_topics(self._topic, timeout=START_SECONDS).topics[self._topic]
+        except (KafkaException, ValueError, TypeError) as error:
+            message = f"{self.name} cannot be read: {_text(error)}"
+            raise CommandError(message) from error
+        if known.error is not None:
+            consumer.close()
+            message = f"{self.name} cannot be read: {known.error.str()}"
+            raise CommandError(message)
+        consumer.subscribe([self._topic])
+        return consumer
+
+    def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
+        """The next messages, as `Stream`."""
+        messages = []
+        for received in self._consumer.consume(max_messages, timeout=seconds):
+            error = received.error()
+            if error is not None:
+                if error.fatal():
+                    message = f"{self.name} cannot be read: {error.str()}"
+                    raise CommandError(message)
+                self._failed(error)
+                continue
+            self._outage = ""
+            self._offsets[_number(received.partition())] = _number(received.offset()) + 1
+            messages.append(self._message(received))
+        return messages
+
+    def _message(self, message: "KafkaMessage") -> Message:
+        source = f"{self.name}[{message.partition()}]"
+        offset, key = _number(message.offset()), message.key()
+        number = int(key) if key is not None and key.removeprefix(b"-").isdigit() and len(key) <= 20 else None
+        try:
+            change: Change | ItemRefusedError = _change_of(message, number, self._platform)
+        except ItemRefusedError as error:
+            change = error
+        return Message(source, offset, number, change)
+
+    def drain(self, max_messages: int) -> Sequence[Message]:
+        """Nothing, as `Stream`: what is not committed is read again."""
+        return ()
+
+    def commit(self) -> None:
+        """Commits what was read. Where the group has given the partitions to another, that one reads them again."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        offsets = [TopicPartition(self._topic, partition, offset) for partition, offset in self._offsets.items()]
+        self._offsets = {}
+        if offsets:
+            try:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            except KafkaException as error:
+                self._say(f"{self.name}: the position was not committed, and is read again ({_text(error)})")
+
+    def lag(self) -> int | None:
+        """The messages of the assigned partitions that are not read yet, by what the brokers said last."""
+        lag = 0
+        for place in self._consumer.position(self._consumer.assignment()):
+            _, end = self._consumer.get_watermark_offsets(place, cached=True)
+            if place.offset >= 0 and end >= 0:
+                lag += max(0, end - place.offset)
+        return lag
+
+    def close(self) -> None:
+        """Leaves the group, so that others take over at once."""
+        self._consumer.close()
+
+    def _failed(self, error: "KafkaError") -> None:
+        if error.str() != self._outage:
+            self._outage = error.str()
+            self._say(f"{self.name}: {self._outage}; waiting for it to end")
+
+
+def _change_of(message: "KafkaMessage", number: int | None, platform: Platform) -> Change:
+    if number is None:
+        reason = "must be the id of the item, a whole number in decimal"
+        raise ItemRefusedError((Refusal("key", shortened(message.key()), reason),))
+    value: Any = message.value()
+    change = delete_of({"id": number}) if value is None else upsert_of(value, platform)
+    if change.id != number:
+        raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),), change.id)
+    kind, milliseconds = message.timestamp()
+    if change.version or not kind:  # an item that states its own time has it
+        return change
+    return change._replace(version=checked_version(milliseconds * 1000))
+
+
+def _number(value: int | None) -> int:
+    """What a message that was read always has."""
+    return -1 if value is None else value
+
+
+def _text(error: Exception) -> str:
+    return str(getattr(error.args[0], "str", lambda: error)()) if error.args else str(error)

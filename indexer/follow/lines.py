@@ -1,0 +1,79 @@
+"""NDJSON from stdin without end: a thread reads ahead, and no further than a batch or two."""
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from indexer.documents.refusal import ItemRefusedError, readable_id
+from indexer.follow.stream import Message, change_of
+from indexer.sources.records import Record, json_lines
+from mappings.platforms import Platform
+
+READ_BYTES = 256 * 1024
+AHEAD = 5_000  # records
+
+
+class LineStream:
+    """The changes on the lines of a pipe, which has no position: what was read before a death is not read again."""
+
+    name = "stdin"
+
+    def __init__(self, platform: Platform, pipe: BinaryIO | None = None) -> None:
+        self._platform = platform
+        self._pipe = sys.stdin.buffer if pipe is None else pipe
+        self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)
+        self.ended = False
+        self.line = 0  # the last one that was read
+        threading.Thread(target=self._read_ahead, name="stdin", daemon=True).start()
+
+    def _read_ahead(self) -> None:
+        try:
+            for record in json_lines(self._chunks()):
+                self._records.put(record)
+        finally:
+            self._records.put(None)
+
+    def _chunks(self) -> Iterator[bytes]:
+        read = getattr(self._pipe, "read1", self._pipe.read)  # what is there, without waiting for more
+        while chunk := read(READ_BYTES):
+            yield chunk
+
+    def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
+        """The next messages, as `Stream`."""
+        messages: list[Message] = []
+        deadline = time.monotonic() + seconds
+        while len(messages) < max_messages and not self.ended:
+            try:
+                record = self._records.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                break
+            if record is None:
+                self.ended = True
+            else:
+                self.line = record.line
+                messages.append(self._message(record))
+        return messages
+
+    def drain(self, max_messages: int) -> Sequence[Message]:
+        """What is read ahead, as `Stream`."""
+        return self.read(min(max_messages, self._records.qsize()), 0.0)
+
+    def _message(self, record: Record) -> Message:
+        try:
+            change = change_of(record.content, self._platform)
+        except ItemRefusedError as error:
+            return Message(self.name, record.line, readable_id(record.content), error)
+        return Message(self.name, record.line, change.id, change)
+
+    def commit(self) -> None:
+        """A pipe has no position; who writes to it reads the acknowledged lines from stdout (--json)."""
+
+    def lag(self) -> int | None:
+        """What is read ahead."""
+        return self._records.qsize()
+
+    def close(self) -> None:
+        """The thread ends with the process."""

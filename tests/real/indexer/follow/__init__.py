@@ -1,0 +1,1 @@
+"""Streams on a real engine, and on a real Kafka."""

@@ -1,0 +1,134 @@
+"""Changes from stdin without end: written as they come, acknowledged on stdout, and nothing lost at a stop."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import orjson
+import pytest
+
+from tests.support.api.exposition import samples
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.follower import FollowerProcess
+from tests.support.indexer.shop import Shop
+from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
+from tests.support.servers import free_port
+
+
+def row(number: int, name: str = "live", **more: Any) -> dict[str, Any]:
+    return {"id": number, "name": name, "price": 1, **more}
+
+
+def ago(seconds: float) -> str:
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
+
+
+def names(place: Place) -> dict[int, str]:
+    place.client.indices.refresh(index=place.alias)
+    hits = place.client.search(index=place.alias, body={"size": 10_000})["hits"]["hits"]
+    return {int(hit["_id"]): hit["_source"]["name"] for hit in hits}
+
+
+def test_changes_are_written_as_they_come_and_acknowledged_by_line(place: Place) -> None:
+    place.load(items(3))
+    follower = FollowerProcess(place, "-")
+    follower.write(row(1), row(9), b"", {"id": 2, "deleted": True})
+    report = follower.wait_read(3)
+    assert (report["written"], report["deleted"], report["line"]) == (2, 1, 4)
+    assert names(place) == {1: "live", 3: "Item 3", 9: "live"}
+    follower.write(row(9, "older", changedAt=ago(0.2)), row(9, "newer", deleted=False))
+    assert follower.wait_read(5)["superseded"] == 1
+    assert follower.end()["error"] is None
+    assert follower.process.returncode == 0
+    assert names(place)[9] == "newer"
+
+
+def test_what_breaks_a_rule_goes_to_the_rejects_file_and_stops_nothing(place: Place) -> None:
+    place.load(items(1))
+    follower = FollowerProcess(place, "-", "--rejects", "bad.ndjson")
+    follower.write(b"nope", row(1, deleted="yes"), {"id": 2}, row(3))
+    report = follower.wait_read(4)
+    assert (report["written"], report["rejected"]) == (1, 3)
+    rejected = [orjson.loads(line) for line in (place.folder / "bad.ndjson").read_bytes().splitlines()]
+    assert [(entry["line"], entry["id"], entry["field"]) for entry in rejected] == [
+        (1, None, None),
+        (2, 1, "deleted"),
+        (3, 2, "name"),
+    ]
+    assert "3 of 4 changes were refused" in follower.end()["error"]
+    assert follower.process.returncode == 1
+
+
+def test_a_stop_writes_what_was_read(place: Place) -> None:
+    place.load(items(1))
+    follower = FollowerProcess(place, "-")
+    follower.write(row(1))
+    follower.wait_read(1)
+    follower.write(*(row(number) for number in range(100, 400)))
+    report = follower.stop()
+    assert follower.process.returncode == 0
+    assert len(names(place)) == 1 + report["written"] - 1
+    assert report["line"] == report["read"] == report["written"]
+
+
+def test_an_engine_that_is_away_is_waited_for(place: Place, wire: Wire) -> None:
+    place.load(items(1))
+    tries: list[str] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path):
+            tries.append(path)
+            if len(tries) == 3:
+                wire.rule = pass_all
+            return CUT
+        return None
+
+    wire.rule = rule
+    follower = FollowerProcess(place, "-")
+    follower.write(row(1))
+    assert follower.wait_read(1)["written"] == 1
+    assert len(tries) == 3
+    follower.end()
+
+
+def test_items_that_orders_have_bound_stay_bound(place: Place, shop: Shop) -> None:
+    place.load(items(2))
+    shop.sell(1)
+    follower = FollowerProcess(place, "-")
+    follower.write(row(1), row(2))
+    follower.wait_read(2)
+    follower.end()
+    assert [place.client.get(index=place.alias, id=number)["_source"]["bound"] for number in "12"] == [True, False]
+
+
+def test_metrics_say_how_far_it_is(place: Place) -> None:
+    place.load(items(1))
+    port = free_port()
+    follower = FollowerProcess(place, "-", "--metrics-port", str(port))
+    follower.write(row(1, changedAt=ago(60)), row(2), b"nope")
+    follower.wait_read(3)
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        found = samples(answer.read().decode())
+    platform = ("platform", "730")
+    assert found["gear_follow_changes_total", frozenset({platform, ("result", "written")})] == 1
+    assert found["gear_follow_changes_total", frozenset({platform, ("result", "superseded")})] == 1, "before the load"
+    assert found["gear_follow_changes_total", frozenset({platform, ("result", "rejected")})] == 1
+    assert found["gear_follow_lag", frozenset({platform})] == 0
+    assert found["gear_follow_last_commit_timestamp_seconds", frozenset({platform})] > 1.7e9
+    follower.end()
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("changes.ndjson", "must be - for stdin, or kafka://host:port/topic"),
+        ("kafka://broker", "must be kafka://host:port/topic"),
+        ("-", "nothing is loaded"),
+    ],
+)
+def test_what_cannot_be_followed_is_said_at_the_start(place: Place, source: str, error: str) -> None:
+    if source != "-":
+        place.load(items(1))
+    assert error in place.json("follow", source, "--platform", "730", "--quiet", stdin="", code=1)["error"]
+    assert not [*Path(place.folder).glob("*.rejects.ndjson")]
