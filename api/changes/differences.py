@@ -1,0 +1,195 @@
+"""The differences between two frozen views of a platform's items, in batches."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from api.changes.entries import Difference
+from api.engine.feed import FeedEngine, Hit
+from mappings.item import MAX_INTEGER
+
+BATCH: Final = 1000
+MERGED: Final = 10_000  # ids a page: the engine's most
+_CONTENT: Final = ("digest.a", "digest.b", "digest.c", "digest.d", "bound")
+
+
+class _Facts(msgspec.Struct):
+    bound: bool = False
+    digest: dict[str, int] | None = None
+
+
+_facts: Final = msgspec.json.Decoder(_Facts)
+
+
+@dataclass(frozen=True)
+class _Document:
+    id: int
+    sequence_number: int
+    facts: _Facts
+    source: bytes
+
+    @property
+    def offered(self) -> bytes | None:
+        """The document if the item is on offer."""
+        return None if self.facts.bound else self.source
+
+
+@dataclass(frozen=True)
+class View:
+    """The items of a platform at a moment."""
+
+    engine: FeedEngine
+    platform: int
+    pit: str
+
+    async def count(self) -> int:
+        """How many there are."""
+        return await self.engine.count(self.pit)
+
+    async def changed_since(self, position: int) -> AsyncIterator[list[_Document]]:
+        """The items that were written after the operation `position`, in the order of their last one."""
+        # of several shards several may have the same number: more than a page of them is not possible
+        body: dict[str, Any] = {"sort": [{"_seq_no": "asc"}, {"id": "asc"}], "size": BATCH, "seq_no_primary_term": True}
+        body["query"] = {"range": {"_seq_no": {"gt": position}}}
+        while hits := await self.engine.hits(self.pit, body):
+            yield [_document(hit) for hit in hits]
+            if len(hits) < BATCH:
+                return
+            body["search_after"] = hits[-1].sort
+
+    async def documents(self, ids: Sequence[int], *, with_items: bool) -> dict[int, _Document]:
+        """Those of these items that are there."""
+        body: dict[str, Any] = {"query": {"ids": {"values": [str(each) for each in ids]}}, "size": len(ids)}
+        if not with_items:
+            body["_source"] = {"excludes": ["item"]}
+        hits = await self.engine.hits(self.pit, body) if ids else []
+        return {hit.id: _document(hit) for hit in hits}
+
+    async def contents(self) -> AsyncIterator[tuple[int, tuple[Any, ...]]]:
+        """Every id, ascending, and what tells whether its item has changed."""
+        body: dict[str, Any] = {"sort": ["id"], "size": MERGED, "_source": False, "docvalue_fields": list(_CONTENT)}
+        following = asyncio.create_task(self.engine.hits(self.pit, body))
+        try:
+            while hits := await following:
+                if len(hits) == MERGED:  # read ahead
+                    following = asyncio.create_task(self.engine.hits(self.pit, {**body, "search_after": hits[-1].sort}))
+                for hit in hits:
+                    yield hit.id, tuple(hit.fields.get(name, [None])[0] for name in _CONTENT)
+                if len(hits) < MERGED:
+                    return
+        finally:
+            following.cancel()
+
+
+def _document(hit: Hit) -> _Document:
+    return _Document(hit.id, hit.sequence_number, _facts.decode(hit.source), hit.source)
+
+
+async def since(
+    before: View, after: View, position: int, deleted: AsyncIterator[list[int]]
+) -> AsyncIterator[list[Difference]]:
+    """The differences between two views of one index; `before` shows all operations up to `position`.
+
+    Deletes leave no trace in a view but in the number of items. Those that are recorded are looked for first.
+    """
+    missing = await before.count() - await after.count()
+    async for page in after.changed_since(position):
+        earlier = await before.documents([document.id for document in page], with_items=False)
+        missing += len(page) - len(earlier)
+        yield _differences(after.platform, [(earlier.get(document.id), document) for document in page])
+    gone = set[int]()
+    if missing:
+        async for ids in _joined(deleted, _differing(before, after, only_deleted=True)):
+            absent = await _deleted(before, after, [each for each in ids if each not in gone])
+            gone |= absent.keys()
+            yield _differences(after.platform, [(document, None) for document in absent.values()])
+            if len(gone) == missing:
+                return
+
+
+async def unknown(after: View, position: int, deleted: AsyncIterator[list[int]]) -> AsyncIterator[list[Difference]]:
+    """What may differ from a view that is lost, which showed all operations up to `position`: some of it does not."""
+    async for page in after.changed_since(position):
+        yield [Difference(after.platform, each.id, None, each.offered, is_known=False) for each in page]
+    async for ids in deleted:
+        later = await after.documents(ids, with_items=False)
+        yield [Difference(after.platform, each, None, None, is_known=False) for each in ids if each not in later]
+
+
+async def everywhere(before: View | None, after: View) -> AsyncIterator[list[Difference]]:
+    """The differences between two views of different indices; None: there was no item before."""
+    if before is None:
+        async for page in after.changed_since(-1):
+            yield _differences(after.platform, [(None, document) for document in page])
+        return
+    async for ids in _differing(before, after, only_deleted=False):
+        yield await _of_ids(before, after, ids)
+
+
+def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Document | None]]) -> list[Difference]:
+    differences = []
+    for before, after in documents:
+        if before is not None and after is not None and before.facts == after.facts:
+            continue
+        earlier, later = (None if document is None else document.offered for document in (before, after))
+        document = before or after
+        if document is not None and (earlier is not None or later is not None):
+            differences.append(Difference(platform, document.id, earlier, later))
+    return differences
+
+
+async def _of_ids(before: View, after: View, ids: Sequence[int]) -> list[Difference]:
+    earlier, later = await asyncio.gather(
+        before.documents(ids, with_items=False), after.documents(ids, with_items=True)
+    )
+    return _differences(after.platform, [(earlier.get(each), later.get(each)) for each in ids])
+
+
+async def _deleted(before: View, after: View, ids: Sequence[int]) -> dict[int, _Document]:
+    """Those of the items that were there before and are not after."""
+    earlier, later = await asyncio.gather(
+        before.documents(ids, with_items=False), after.documents(ids, with_items=False)
+    )
+    return {each: document for each, document in earlier.items() if each not in later}
+
+
+async def _joined(*parts: AsyncIterator[list[int]]) -> AsyncIterator[list[int]]:
+    for part in parts:
+        async for ids in part:
+            yield ids
+
+
+async def _differing(before: View, after: View, *, only_deleted: bool) -> AsyncIterator[list[int]]:
+    """The ids of items that only one of the views has or that have changed; or of those that only `before` has."""
+    batch: list[int] = []
+    compared = 0
+    async for each, content, following in _merged(before, after):
+        compared += 1
+        if content != following and not (only_deleted and following is not None):
+            batch.append(each)
+        if len(batch) == BATCH or compared % MERGED == 0:  # an empty batch says that it goes on
+            yield batch
+            batch = []
+    yield batch
+
+
+async def _merged(before: View, after: View) -> AsyncIterator[tuple[int, Any, Any]]:
+    """Every id of either view with its contents in both, None where it is not."""
+    older, newer = before.contents(), after.contents()
+    left, right = await _next(older), await _next(newer)
+    while (each := min(left[0], right[0])) <= MAX_INTEGER:
+        is_left, is_right = left[0] == each, right[0] == each
+        yield each, left[1] if is_left else None, right[1] if is_right else None
+        left = await _next(older) if is_left else left
+        right = await _next(newer) if is_right else right
+
+
+async def _next(contents: AsyncIterator[tuple[int, Any]]) -> tuple[int, Any]:
+    """The next item; one after all ids at the end."""
+    try:
+        return await anext(contents)
+    except StopAsyncIteration:
+        return MAX_INTEGER + 1, None

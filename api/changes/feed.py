@@ -1,0 +1,63 @@
+"""Builds the change feed of one worker: its recorder, and the tail that its readers read."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from api.background import BackgroundTasks
+from api.changes.log import ChangeLog
+from api.changes.recorder import Recorder
+from api.changes.tail import Tail
+from api.engine.feed import FeedEngine
+from api.orders.worker import PeriodicWorker, running
+from api.settings import Settings
+from api.telemetry.engine_observer import EngineObserver
+from api.telemetry.metrics import Metrics
+from mappings.platforms import Platforms
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
+
+CONNECTIONS: Final = 12
+ENGINE_SECONDS: Final = 30.0  # a page of ten thousand items takes longer than one of a search
+
+
+@dataclass(frozen=True)
+class ChangeFeed:
+    """The feed of one worker."""
+
+    tail: Tail
+    _recorder: Recorder
+    _worker: PeriodicWorker
+
+    @asynccontextmanager
+    async def recording(self) -> AsyncIterator[None]:
+        """Records while the block lasts, where no other worker does."""
+        async with running(self._worker):
+            try:
+                yield
+            finally:
+                self.tail.close()
+        with suppress(StoreUnavailable):  # the lease ends by itself
+            await self._recorder.close()
+
+
+def change_feed(
+    settings: Settings,
+    platforms: Platforms,
+    store: Store,
+    tasks: BackgroundTasks,
+    metrics: Metrics,
+    resources: AsyncExitStack,
+) -> ChangeFeed:
+    """The feed of a service with these settings; `resources` closes its connections."""
+    observer = EngineObserver("feed", metrics.engine)
+    engine = FeedEngine(settings, ENGINE_SECONDS, connections=CONNECTIONS, observer=observer)
+    resources.push_async_callback(engine.close)
+    change_log = ChangeLog(engine, settings.index_prefix)
+    # each knows the other: readers wake the recorder, which wakes who waits
+    recorder = Recorder(engine, store, platforms, change_log, settings.changes_retention, metrics.feed)
+    worker = PeriodicWorker("change feed", recorder.run_once)
+    tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
+    recorder.on_commit = tail.wake
+    return ChangeFeed(tail, recorder, worker)

@@ -1,0 +1,114 @@
+"""The log of changes: an index for each recorder and few hours, and what readers read of them.
+
+A log is read only up to what the store says is committed, so that what a recorder wrote that was taken over is never
+read.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from api.changes.bookmark import Bookmark
+from api.changes.entries import Change, answer_of, changes_of, request
+from api.engine.errors import NotLoadedError
+from api.engine.feed import FeedEngine
+from api.errors import ApiError
+from api.search.query.clauses import Clause
+from store.feeds import Feed, Segment
+
+MAX_SIDES: Final = 3
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """What a reader asks for: the items on offer that a query finds, of these platforms."""
+
+    key: tuple[str | None, bytes]  # the filters that the token forces, and the body
+    offered: Clause
+    platforms: tuple[int, ...]
+    with_platform: bool
+
+
+@dataclass(frozen=True)
+class Page:
+    """Changes in their order; `end` is up to where they are all, `more` whether there may be more committed ones."""
+
+    changes: Sequence[Change]
+    end: Bookmark
+    more: bool
+    _answers: dict[tuple[int, int], bytes] = field(default_factory=dict)
+
+    def after(self, seq: int, limit: int) -> "Page":
+        """The first of the changes after this one."""
+        unread = [change for change in self.changes if change.seq > seq]
+        if len(unread) <= limit:
+            return Page(unread, self.end, self.more)
+        return Page(unread[:limit], Bookmark(self.end.segment, unread[limit - 1].seq), more=True)
+
+    def answer(self, seq: int, limit: int) -> bytes:
+        """The body for a reader who has read up to this change; made once for all of them."""
+        answer = self._answers.get((seq, limit))
+        if answer is None:
+            page = self.after(seq, limit)
+            answer = self._answers[seq, limit] = answer_of(page.changes, page.end.encode(), more=page.more)
+        return answer
+
+
+def new_segment(feed: Feed, now: datetime) -> Segment:
+    """A log that begins after what is committed."""
+    return Segment(
+        id=secrets.token_hex(8), first=feed.committed + 1, last=feed.committed, opened_at=now, closed_at=None
+    )
+
+
+class ChangeLog:
+    """The logs of one service."""
+
+    def __init__(self, engine: FeedEngine, prefix: str) -> None:
+        self._engine = engine
+        self._prefix = prefix
+
+    @property
+    def feed(self) -> str:
+        """The name of the feed in the store."""
+        return self._prefix
+
+    def name(self, segment: str) -> str:
+        """The alias of a log."""
+        return f"{self._prefix}-changes-{segment}"
+
+    async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
+        """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
+        place = next((at for at, each in enumerate(feed.segments) if each.id == since.segment), None)
+        if place is None or not feed.segments[place].first - 1 <= since.seq <= feed.segments[place].last:
+            raise ApiError("bookmark_expired")
+        after = since.seq
+        for segment in feed.segments[place:]:
+            if segment.last <= after:
+                continue
+            page = await self._read(segment, subscription, after, limit)
+            if page.changes:
+                return page
+            after = segment.last
+        return Page([], Bookmark(feed.newest.id, feed.committed), more=False)
+
+    async def _read(self, segment: Segment, subscription: Subscription, after: int, limit: int) -> Page:
+        size = limit + MAX_SIDES
+        body = request(subscription.offered, subscription.platforms, after, segment.last, size)
+        try:
+            entries = await self._engine.entries(self.name(segment.id), body)
+        except NotLoadedError as error:
+            raise ApiError("bookmark_expired", "the log of these changes was lost: read all again") from error
+        changes, more = changes_of(entries, size, with_platform=subscription.with_platform)
+        if len(changes) > limit:
+            changes, more = changes[:limit], True
+        return Page(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
+
+    async def drop_all_but(self, segments: Sequence[Segment]) -> None:
+        """Deletes the indices of logs that are none of these."""
+        wanted = {f"{self.name(segment.id)}-v1" for segment in segments}
+        unwanted = [index for index in await self._engine.logs(f"{self._prefix}-changes-*") if index not in wanted]
+        if unwanted:
+            await self._engine.drop(unwanted)

@@ -1,0 +1,286 @@
+"""The recorder: one of all workers writes what differs between successive views of the indices to the log."""
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.changes.differences import View, everywhere, since, unknown
+from api.changes.entries import Difference
+from api.changes.log import ChangeLog, new_segment
+from api.engine.errors import NotLoadedError, PitGoneError
+from api.engine.feed import FeedEngine, Observed
+from api.errors import ApiError
+from api.telemetry.metrics import FeedMetrics
+from mappings.platforms import Platforms
+from store import feeds
+from store.connection.engine import Store
+from store.feeds import Feed, Segment, SupersededError
+
+TICK_SECONDS: Final = 0.5
+LEASE_SECONDS: Final = 6.0
+RENEW_SECONDS: Final = 1.5
+IDLE_SECONDS: Final = 2.0  # while nobody reads the feed, or another worker records it
+TOUCH_SECONDS: Final = 600.0  # so that the engine keeps the views of what does not change
+EXPIRE_SECONDS: Final = 60.0
+LOGS: Final = 8  # in a retention time
+CLOCK_SKEW: Final = 600 * 10**6  # microseconds: of who records deletes, and between the record and the delete
+
+log = structlog.get_logger("gear.api")
+
+
+class PlatformState(msgspec.Struct, frozen=True):
+    """The view of a platform up to which its changes are told: from the time `at` (microseconds since 1970), with all
+    operations up to `position`.
+    """
+
+    index: str
+    position: int
+    pit: str
+    at: int
+
+
+State = dict[str, PlatformState]
+"""By the platform's id, as JSON has it."""
+_state: Final = msgspec.json.Decoder(State)
+
+
+class Recorder:
+    """Ticks while it has the lease. `on_commit` is called after changes were committed."""
+
+    def __init__(
+        self,
+        engine: FeedEngine,
+        store: Store,
+        platforms: Platforms,
+        change_log: ChangeLog,
+        retention: timedelta,
+        metrics: FeedMetrics,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._platforms = list(platforms)
+        self._log = change_log
+        self._name = change_log.feed
+        self._retention = retention
+        self._metrics = metrics
+        self.on_commit: Callable[[], None] = lambda: None
+        self._lease_seconds = lease_seconds
+        self._owner = secrets.token_hex(8)
+        self._leased_at = self._touched_at = self._expired_at = float("-inf")
+        self._recorded_at = float("-inf")  # up to then all changes are told
+        self._feed: Feed | None = None  # as it is while this worker has the lease
+        self._segment: Segment | None = None  # the log that it writes, which nobody else ever writes
+
+    async def run_once(self) -> float:
+        """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
+        feed, segment, self._feed, self._segment = self._feed, self._segment, None, None  # after a failure: read anew
+        try:
+            feed = await self._leased(feed)
+            if feed is None:
+                self._recorded_at = float("-inf")
+                self._metrics.set_lag(0.0)
+                return IDLE_SECONDS
+            started = time.monotonic()
+            self._feed, self._segment = await self._tick(feed, segment)
+            self._recorded_at = started
+            await self._expire(self._feed)
+        except SupersededError:
+            log.info("another worker records the change feed")
+        except (ApiError, PitGoneError) as error:
+            log.warning("changes cannot be recorded now", cause=str(error))
+        if self._recorded_at > 0:
+            self._metrics.set_lag(time.monotonic() - self._recorded_at)
+        return TICK_SECONDS
+
+    async def close(self) -> None:
+        """Leaves the feed to another worker."""
+        async with self._store.transaction() as connection:
+            await feeds.release(connection, self._name, self._owner)
+
+    async def _leased(self, feed: Feed | None) -> Feed | None:
+        """The feed if this worker may write it now."""
+        if feed is not None and time.monotonic() - self._leased_at < RENEW_SECONDS:
+            return feed
+        async with self._store.reading() as connection:
+            stored = await feeds.find(connection, self._name)
+        if stored is None or (stored.owner not in (None, self._owner) and _is_leased(stored)):
+            return None
+        async with self._store.transaction() as connection:
+            if not await self._lease(connection):
+                return None
+            return feed or await feeds.find(connection, self._name)
+
+    async def _renew(self) -> None:
+        """Within a tick; raises SupersededError."""
+        if time.monotonic() - self._leased_at < RENEW_SECONDS:
+            return
+        async with self._store.transaction() as connection:
+            if not await self._lease(connection):
+                raise SupersededError
+
+    async def _lease(self, connection: AsyncConnection) -> bool:
+        """Takes or renews the lease; False where another worker has it."""
+        has_lease = await feeds.lease(connection, self._name, self._owner, datetime.now(UTC), self._lease_seconds)
+        if has_lease:
+            self._leased_at = time.monotonic()
+        return has_lease
+
+    async def _tick(self, feed: Feed, segment: Segment | None) -> tuple[Feed, Segment | None]:
+        """Records what has changed; returns the feed after it and the log that it writes."""
+        observed = await self._engine.observe(self._platforms)
+        if feed.state is None:
+            return await self._begin(feed, observed)
+        state = _state.decode(feed.state)
+        moved = {
+            key: view
+            for key, view in ((str(platform), view) for platform, view in observed.items())
+            if key not in state or (state[key].index, state[key].position) != (view.index, view.checkpoint)
+        }
+        if not moved:
+            await self._touch(state)
+            return feed, segment
+        try:
+            return await self._record(feed, segment, state, moved)
+        except NotLoadedError:
+            await self._reset(feed)
+            return await self._begin(replace(feed, state=None, segments=()), observed)
+
+    async def _begin(self, feed: Feed, observed: dict[int, Observed]) -> tuple[Feed, Segment]:
+        """The first views: what comes after them is told."""
+        state = {str(platform): await self._view(view) for platform, view in observed.items()}
+        feed, segment = await self._open(feed)
+        return await self._commit(feed, segment, feed.committed, state), segment
+
+    async def _record(
+        self, feed: Feed, segment: Segment | None, state: State, moved: dict[str, Observed]
+    ) -> tuple[Feed, Segment | None]:
+        following, last, kinds = dict(state), feed.committed, Counter[str]()
+        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / LOGS:
+            segment = None
+        for key, view in moved.items():
+            following[key] = await self._view(view)
+            async for differences in self._differences(int(key), state.get(key), following[key]):
+                await self._renew()
+                if differences and segment is None:
+                    feed, segment = await self._open(feed)
+                if segment is not None:
+                    last = await self._append(segment, last, differences)
+                kinds.update(difference.kind for difference in differences)
+        if segment is not None and last > feed.committed:
+            await self._engine.refresh(self._log.name(segment.id))
+        feed = await self._commit(feed, segment, last, following)
+        for kind, number in kinds.items():
+            self._metrics.count_changes(kind, number)
+        await self._close(state[key].pit for key in moved if key in state)
+        return feed, segment
+
+    async def _view(self, observed: Observed) -> PlatformState:
+        """A view of what serves now."""
+        at = time.time_ns() // 1000
+        try:
+            pit = await self._engine.freeze(observed.index)
+        except NotLoadedError as error:
+            raise ApiError("search_unavailable", f"{observed.index} was replaced meanwhile") from error
+        return PlatformState(observed.index, observed.checkpoint, pit, at)
+
+    async def _differences(
+        self, platform: int, before: PlatformState | None, after: PlatformState
+    ) -> AsyncIterator[list[Difference]]:
+        """Raises PitGoneError where the engine lost a view meanwhile, NotLoadedError where it lost the index before."""
+        view = View(self._engine, platform, after.pit)
+        parts = [everywhere(None, view)] if before is None else await self._parts(before, view, after.index)
+        for part in parts:
+            async for differences in part:
+                yield differences
+
+    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[AsyncIterator[list[Difference]]]:
+        """What leads from one view to the next."""
+        earlier = View(self._engine, view.platform, before.pit)
+        deleted = self._engine.deleted_since(view.platform, before.at - CLOCK_SKEW)
+        try:
+            await earlier.count()
+        except PitGoneError:
+            log.warning("a view of the change feed is gone: all that was written since is told", index=before.index)
+            if before.index == index:
+                return [unknown(view, before.position, deleted)]
+            earlier = View(self._engine, view.platform, await self._engine.freeze(before.index))
+            return [unknown(earlier, before.position, deleted), everywhere(earlier, view)]
+        return [since(earlier, view, before.position, deleted) if before.index == index else everywhere(earlier, view)]
+
+    async def _append(self, segment: Segment, last: int, differences: Sequence[Difference]) -> int:
+        """Writes the changes after the number `last`; returns that of the last one."""
+        at = time.time_ns() // 1000
+        lines = [line for seq, each in enumerate(differences, last + 1) for line in each.lines(seq, at)]
+        if lines:
+            await self._engine.append(self._log.name(segment.id), lines)
+        return last + len(differences)
+
+    async def _open(self, feed: Feed) -> tuple[Feed, Segment]:
+        """Begins a log of this recorder's own."""
+        now = datetime.now(UTC)
+        segment = new_segment(feed, now)
+        async with self._store.transaction() as connection:
+            await feeds.open_segment(connection, self._name, feed.term, segment)
+        await self._engine.create_log(self._log.name(segment.id))
+        closed = [replace(each, closed_at=each.closed_at or now) for each in feed.segments]
+        return replace(feed, segments=[*closed, segment]), segment
+
+    async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: State) -> Feed:
+        encoded = msgspec.json.encode(state).decode()
+        async with self._store.transaction() as connection:
+            await feeds.commit(
+                connection, self._name, feed.term, None if segment is None else segment.id, last, encoded
+            )
+        segments = [replace(each, last=last) if segment and each.id == segment.id else each for each in feed.segments]
+        if last > feed.committed:
+            self.on_commit()
+        return replace(feed, committed=last, state=encoded, segments=segments)
+
+    async def _reset(self, feed: Feed) -> None:
+        log.error("the views of the change feed are gone: bookmarks expire, and readers begin anew")
+        async with self._store.transaction() as connection:
+            await feeds.reset(connection, self._name, feed.term)
+
+    async def _touch(self, state: State) -> None:
+        """Makes the engine keep the views."""
+        if time.monotonic() - self._touched_at > TOUCH_SECONDS:
+            self._touched_at = time.monotonic()
+            for view in state.values():
+                with suppress(PitGoneError):  # found when it is compared
+                    await self._engine.count(view.pit)
+
+    async def _expire(self, feed: Feed) -> None:
+        """Gives up old logs, and the feed where nobody reads it."""
+        if time.monotonic() - self._expired_at < EXPIRE_SECONDS:
+            return
+        self._expired_at = time.monotonic()
+        before = datetime.now(UTC) - self._retention
+        async with self._store.transaction() as connection:
+            has_ended = await feeds.end(connection, self._name, feed.term, before)
+            if not has_ended:
+                await feeds.expire(connection, self._name, feed.term, before)
+            stored = await feeds.find(connection, self._name)
+        await self._log.drop_all_but([] if stored is None else stored.segments)
+        self._feed = stored and replace(feed, segments=stored.segments)
+        if stored is None and feed.state is not None:
+            await self._close(view.pit for view in _state.decode(feed.state).values())
+
+    async def _close(self, pits: Iterable[str]) -> None:
+        with suppress(ApiError, NotLoadedError):
+            if listed := list(pits):
+                await self._engine.close_pits(listed)
+
+
+def _is_leased(feed: Feed) -> bool:
+    return feed.leased_until is not None and feed.leased_until >= datetime.now(UTC)

@@ -1,0 +1,118 @@
+"""The route of the change feed. It goes before that of a single item, whose id `changes` would be."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+
+from api.auth import SearchToken, valid_token
+from api.changes import bookmark
+from api.changes.log import Subscription
+from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAnswer, ChangesBody
+from api.changes.stream import STREAM, events
+from api.errors import ApiError, invalid
+from api.http.json_body import body_of, request_body
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.search.context import search_context
+from api.search.forced_filters import forced_filters
+from api.search.schemas.search import SearchBody, SortName
+from api.services import Services, services_of
+from store.auth.tokens import Token
+
+router = APIRouter(tags=["search"])
+
+
+def _responses() -> dict[int | str, dict[str, Any]]:
+    described = answers(
+        ChangesAnswer,
+        CHANGES_ANSWER,
+        "bad_request",
+        "invalid_json",
+        "unauthorized",
+        "forbidden",
+        "bookmark_expired",
+        "body_too_large",
+        "unsupported_media_type",
+        "validation_failed",
+        "unknown_platform",
+        "rate_limited",
+        "search_unavailable",
+        "store_unavailable",
+    )
+    described[200]["content"][STREAM] = {"schema": {"type": "string"}, "example": EVENT}
+    return described
+
+
+@router.post(
+    "/v1/gear/changes",
+    summary="What came, changed and went",
+    responses=_responses(),
+    openapi_extra=request_body(ChangesBody, CHANGES_BODIES),
+)
+async def list_changes(
+    request: Request,
+    token: SearchToken,
+    _: Annotated[None, Depends(only_query())],
+    body: Annotated[ChangesBody, Depends(body_of(ChangesBody))],
+    services: Annotated[Services, Depends(services_of)],
+) -> Response:
+    """The changes of what a search with this query and these filters finds, in their order: `listed` is an item that
+    it finds from now on, `gone` one that it does not find any more, `changed` one whose content is another. The
+    binding of an item by an order is `gone`, its release `listed`. A reload of the catalogue adds only what differs.
+
+    Without `since` the feed starts now: ask for it first, then read all items by a cursor, then apply the changes from
+    `next` on. With `wait` the answer comes with the first change. `Accept: text/event-stream` sends each change as an
+    event as soon as it is known, with the bookmark as its `id`; a `Last-Event-ID` header goes before `since`.
+
+    Bookmarks are good for 24 hours at least. After a 410 `bookmark_expired` read all items again.
+    """
+    subscription = _subscription(services, token, body)
+    is_stream = STREAM in request.headers.get("accept", "")
+    if is_stream and body.wait:
+        raise invalid("wait", "a stream waits by itself: leave it out")
+    since = None if body.since is None else bookmark.decode(body.since)
+    last_event = request.headers.get("last-event-id") if is_stream else None
+    if last_event is not None:
+        since = bookmark.decode(last_event, "Last-Event-ID")
+    tail = services.change_feed.tail
+    if since is None:
+        since = await tail.now()
+    page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
+    if is_stream:
+
+        async def check() -> None:
+            await _check(request, services)
+
+        stream: AsyncIterator[bytes] = events(tail, subscription, page, seq, body.limit, check)
+        return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
+    if body.wait:
+        await _check(request, services)
+    return Response(page.answer(seq, body.limit), media_type="application/json")
+
+
+@router.get("/v1/gear/changes", include_in_schema=False)
+async def refuse_get() -> Response:
+    """Refuses GET: without this it would be the item `changes`."""
+    raise ApiError("method_not_allowed", headers={"Allow": "POST"})
+
+
+def _subscription(services: Services, token: Token, body: ChangesBody) -> Subscription:
+    """Raises ApiError for an unknown platform, and for prices that do not compare."""
+    # without a text, in an order that compares no prices: only filters do
+    sort = SortName("relevance" if body.query.strip() else "newest")
+    search = SearchBody(platform=body.platform, query=body.query, filters=body.filters, sort=sort)
+    context = search_context(services.engine, services.platforms, search, forced_filters(token))
+    return Subscription(
+        key=(token.filters, body.model_dump_json(exclude={"since", "limit", "wait"}).encode()),
+        offered=context.query.offered,
+        platforms=tuple(platform.id for platform in context.platforms),
+        with_platform=len(context.platforms) > 1,
+    )
+
+
+async def _check(request: Request, services: Services) -> None:
+    """A token that was revoked while its reader waited reads nothing more; raises ApiError `unauthorized`."""
+    plaintext = request.headers["authorization"].partition(" ")[2].strip()
+    await valid_token(request, services.token_cache, plaintext, stale=True)

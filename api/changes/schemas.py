@@ -1,0 +1,86 @@
+"""The body of `POST /v1/gear/changes`, its answer, and examples of both."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from api.http.fields import Int64, NullDefault
+from api.search.schemas.examples import ITEM
+from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
+from api.search.schemas.values import Strict
+from mappings.item import GearItem
+
+DEFAULT_CHANGES = 100
+MAX_CHANGES = 1000
+MAX_WAIT_SECONDS = 30
+MAX_BOOKMARK_CHARACTERS = 100
+
+Limit = Annotated[
+    Int64, Field(ge=1, le=MAX_CHANGES), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_CHANGES})
+]
+Wait = Annotated[
+    Int64,
+    Field(ge=0, le=MAX_WAIT_SECONDS),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
+]
+Text = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")]
+BookmarkText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_BOOKMARK_CHARACTERS)]
+
+
+class ChangesBody(Strict):
+    """`POST /v1/gear/changes`: null for a field means absent."""
+
+    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Text = Field(
+        default="",
+        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
+        "typed, and words of order change nothing",
+    )
+    filters: Filters | None = None
+    since: BookmarkText | None = Field(default=None, description="`next` of the answer before; absent: from now on")
+    limit: Annotated[Limit, NullDefault(DEFAULT_CHANGES)] = Field(default=DEFAULT_CHANGES, description="changes a page")
+    wait: Annotated[Wait, NullDefault(0)] = Field(
+        default=0, description="seconds to wait for the first change; not for a stream, which always waits"
+    )
+
+
+class ChangeEntry(BaseModel):
+    """A change of what the query and the filters find."""
+
+    id: int
+    platform: int | None = Field(default=None, description="only where several platforms are asked for")
+    change: Literal["listed", "changed", "gone"]
+    at: str = Field(description="when it was recorded (RFC 3339), within two seconds of the change")
+    gear: GearItem | None = Field(default=None, description="the item after the change; not with `gone`")
+
+
+class ChangesAnswer(BaseModel):
+    """Changes, the oldest first."""
+
+    status: Literal["success"]
+    changes: list[ChangeEntry]
+    next: str = Field(description="send it as `since` to read on; opaque")
+    more: bool = Field(description="whether there are more already")
+
+
+CHANGES_BODIES: dict[str, Any] = {
+    "start": {"platform": 730, "filters": {"weapon": ["AK-47"]}},
+    "follow": {
+        "platform": 730,
+        "query": "redline",
+        "filters": {"price": {"max": 25}},
+        "limit": 1000,
+        "wait": 30,
+    },
+}
+
+CHANGES_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "changes": [
+        {"id": ITEM["id"], "change": "listed", "at": "2026-01-01T12:00:00.250Z", "gear": ITEM},
+        {"id": 40000012399, "change": "gone", "at": "2026-01-01T12:00:00.250Z"},
+    ],
+    "next": "5f0c2a9be1d34780.1042",
+    "more": False,
+}
+EVENT = 'id: 5f0c2a9be1d34780.1042\ndata: {"id":40000012399,"change":"gone","at":"2026-01-01T12:00:00.250Z"}\n\n'

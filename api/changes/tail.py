@@ -1,0 +1,202 @@
+"""The tail of the feed: readers of one worker who wait for changes, those with the same one together.
+
+When the feed is written further, each subscription is asked once, whoever waits for it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from api.background import BackgroundTasks
+from api.changes.bookmark import Bookmark
+from api.changes.log import ChangeLog, Page, Subscription
+from api.changes.schemas import MAX_CHANGES
+from api.errors import ApiError
+from store import feeds
+from store.connection.engine import Store
+from store.connection.errors import StoreUnavailable
+from store.feeds import Feed
+
+POLL_SECONDS: Final = 0.2
+RETRY_SECONDS: Final = 1.0
+START_SECONDS: Final = 10.0
+READ_AT_SECONDS: Final = 60.0
+MAX_AT_ONCE: Final = 8  # pages that the engine is asked for at the same time
+STARTING: Final = "the change feed is starting, or nobody records it: ask again"
+
+
+@dataclass
+class _Group:
+    """Readers with one subscription; nothing has changed for it after `low`, up to `end`."""
+
+    subscription: Subscription
+    low: int
+    end: Bookmark
+    page: "asyncio.Future[Page | None]"
+    readers: int = 0
+
+
+class Tail:
+    """Reads the feed, at once or when there is something to read."""
+
+    def __init__(
+        self,
+        store: Store,
+        change_log: ChangeLog,
+        tasks: BackgroundTasks,
+        wake_recorder: Callable[[], None],
+        set_waiting: Callable[[int], None],
+    ) -> None:
+        self._store = store
+        self._log = change_log
+        self._tasks = tasks
+        self._wake_recorder = wake_recorder
+        self._set_waiting = set_waiting
+        self._groups: dict[tuple[str | None, bytes], _Group] = {}
+        self._following: asyncio.Task[None] | None = None
+        self._committed = asyncio.Event()
+        self._waiting = 0
+        self._reading = asyncio.Semaphore(MAX_AT_ONCE)
+        self.is_closed = False
+
+    def wake(self) -> None:
+        """Something was committed in this process."""
+        self._committed.set()
+
+    def close(self) -> None:
+        """Answers all who wait: the server is about to stop."""
+        self.is_closed = True
+        for group in self._groups.values():
+            if not group.page.done():
+                group.page.set_result(None)
+        self._groups.clear()
+        self._committed.set()
+
+    async def now(self) -> Bookmark:
+        """The bookmark of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
+        feed = await self._find()
+        if feed is None or feed.state is None:
+            async with self._store.transaction() as connection:
+                await feeds.activate(connection, self._log.feed, datetime.now(UTC))
+            self._wake_recorder()
+            try:
+                async with asyncio.timeout(START_SECONDS):
+                    feed = await self._started()
+            except TimeoutError as error:
+                raise ApiError("search_unavailable", STARTING) from error
+        return Bookmark(feed.newest.id, feed.committed)
+
+    async def next_page(
+        self, subscription: Subscription, since: Bookmark, limit: int, seconds: float
+    ) -> tuple[Page, int]:
+        """The changes after a bookmark, waited for where there are none yet, and up to which number they are read
+        already. Raises ApiError `bookmark_expired`, `search_unavailable`, and StoreUnavailable.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while True:
+            page = await self._read(subscription, since, limit)
+            left = until - loop.time()
+            if page.changes or left <= 0 or self.is_closed:
+                return page, since.seq
+            following = await self._wait(subscription, page, left)
+            if following is None:
+                return page, since.seq
+            if following.changes:
+                return following, page.end.seq
+
+    async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> Page:
+        feed = await self._find()
+        if feed is None:
+            raise ApiError("bookmark_expired")
+        async with self._reading:
+            return await self._log.read(feed, subscription, since, limit)
+
+    async def _wait(self, subscription: Subscription, page: Page, seconds: float) -> Page | None:
+        """The next changes after an empty page as soon as there are any, some perhaps from before its end; None where
+        there are none in time; an empty page where it is to be read again.
+        """
+        group = self._groups.get(subscription.key)
+        if group is None:
+            future = asyncio.get_running_loop().create_future()
+            group = self._groups[subscription.key] = _Group(subscription, page.end.seq, page.end, future)
+        elif page.end.seq < group.low:
+            return page
+        group.readers += 1
+        self._count_waiting(1)
+        if self._following is None or self._following.done():
+            self._following = self._tasks.start(self._follow())
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(group.page)
+        except TimeoutError:
+            return None
+        finally:
+            self._count_waiting(-1)
+            group.readers -= 1
+            if not group.readers:
+                self._finish(group)
+
+    def _count_waiting(self, readers: int) -> None:
+        self._waiting += readers
+        self._set_waiting(self._waiting)
+
+    async def _follow(self) -> None:
+        """Asks for the waiting questions whenever the feed is written further, while somebody waits."""
+        while self._waiting and not self.is_closed:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._committed.wait()
+            self._committed.clear()
+            try:
+                feed = await self._find()
+            except StoreUnavailable:  # logged by others
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            end = None if feed is None or not feed.segments else Bookmark(feed.newest.id, feed.committed)
+            async with asyncio.TaskGroup() as tasks:
+                for group in list(self._groups.values()):
+                    if group.end != end:
+                        tasks.create_task(self._ask(feed, group))
+
+    async def _ask(self, feed: Feed | None, group: _Group) -> None:
+        """Answers the readers of a group if there is something for them."""
+        try:
+            if feed is None:
+                raise ApiError("bookmark_expired")
+            async with self._reading:
+                page = await self._log.read(feed, group.subscription, group.end, MAX_CHANGES)
+        except ApiError as error:
+            if error.code == "bookmark_expired":
+                self._finish(group)
+                group.page.set_exception(error)
+                group.page.exception()  # perhaps nobody waits any more
+            return  # else it is asked again
+        if page.changes:
+            self._finish(group)
+            if not group.page.done():
+                group.page.set_result(page)
+        else:
+            group.end = page.end
+
+    def _finish(self, group: _Group) -> None:
+        if self._groups.get(group.subscription.key) is group:
+            del self._groups[group.subscription.key]
+
+    async def _find(self) -> Feed | None:
+        async with self._store.reading() as connection:
+            feed = await feeds.find(connection, self._log.feed)
+        if feed is not None and datetime.now(UTC) - feed.read_at > timedelta(seconds=READ_AT_SECONDS):
+            async with self._store.transaction() as connection:
+                await feeds.activate(connection, self._log.feed, datetime.now(UTC))
+        return feed
+
+    async def _started(self) -> Feed:
+        while True:
+            feed = await self._find()
+            if feed is not None and feed.state is not None and feed.segments:
+                return feed
+            await asyncio.sleep(0.05)

@@ -1,0 +1,1 @@
+"""The change feed, read beside everything that changes items."""

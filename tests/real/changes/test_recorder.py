@@ -1,0 +1,119 @@
+"""What a recorder does when it is taken over, when its view of an index is lost, and when its log is."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from api.changes import recorder
+from store.schema import feed_segments, feeds
+from tests.support.api.catalogue import simple_item
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp
+from tests.support.changes import ITEMS, Json, Reader, delete, load, upsert
+from tests.support.indexer.fixtures import Place
+from tests.support.orders.shop import Shop, eventually
+
+
+async def lose_views(app: RunningApp) -> None:
+    """Closes every point in time that the recorder has, as an engine does that is started again."""
+    shop = Shop(app)
+    async with shop.store.reading() as connection:
+        state = (await connection.execute(select(feeds.c.state))).scalar_one()
+    pits = [view.pit for view in recorder._state.decode(state).values()]  # its own form
+    await app.app.state.services.order_engine.close_pits(pits)
+
+
+async def rows(app: RunningApp) -> int:
+    """How many logs there are."""
+    async with Shop(app).store.reading() as connection:
+        return len((await connection.execute(select(feed_segments))).all())
+
+
+async def test_nothing_is_lost_with_the_view_of_an_index(
+    app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = await Reader(app.client).begin()
+    await upsert(place, simple_item(1001), simple_item(1002))
+    await reader.until(2)
+    await lose_views(app)
+    await asyncio.gather(upsert(place, simple_item(1001, 7), simple_item(1003)), delete(place, 1002))
+    changes: list[Json] = []
+    async with asyncio.timeout(60):
+        while {change["id"] for change in changes} != {1001, 1002, 1003}:
+            answer = await reader.ask(since=reader.next, wait=5)
+            changes += answer["changes"]
+            reader.next = answer["next"]
+    last = {change["id"]: change for change in changes}
+    assert [last[number]["change"] for number in (1001, 1002, 1003)] == ["changed", "gone", "changed"]
+    reader.items |= {number: last[number]["gear"] for number in (1001, 1003)}
+    del reader.items[1002]
+    await reader.agrees()
+
+
+async def test_nothing_is_lost_with_the_view_of_an_index_that_is_replaced(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    await lose_views(app)
+    removed, *others = ITEMS
+    await load(place, [*others, simple_item(1001)])
+    assert {change["id"] for change in await reader.until(2)} == {removed["id"], 1001}
+    await reader.agrees()
+
+
+async def test_what_a_recorder_wrote_that_was_taken_over_is_never_read(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    await upsert(place, simple_item(1001))
+    await reader.until(1)
+    store = Shop(app).store
+    async with store.transaction() as connection:  # another worker's, that dies at once
+        past = datetime.now(UTC) - timedelta(seconds=1)
+        taken = {"owner": "another", "term": feeds.c.term + 1, "leased_until": past}
+        await connection.execute(update(feeds).values(taken))
+    await upsert(place, simple_item(1001, 3), simple_item(1002))
+    assert len(await reader.until(2)) == 2
+    assert await rows(app) == 2
+    await reader.agrees()
+
+
+async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    place.client.indices.delete(index=f"{place.alias.removesuffix('-730')}-changes-*")
+    await upsert(place, simple_item(1001))
+    answer = await app.client.post("/v1/gear/changes", json={"since": reader.next, "wait": 30}, timeout=60)
+    error_of(answer, "bookmark_expired")
+    again = await Reader(app.client).begin()
+    assert 1001 in again.items
+    await upsert(place, simple_item(1002))
+    assert [change["id"] for change in await again.until(1)] == [1002]
+
+
+async def test_a_log_is_dropped_once_it_is_older_than_the_retention(
+    app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = await Reader(app.client).begin()
+    old = reader.next
+    monkeypatch.setattr(recorder, "EXPIRE_SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "LOGS", 10**9)  # each change has a log of its own
+    store, long_ago = Shop(app).store, datetime.now(UTC) - timedelta(days=2)
+    logs = f"{place.alias.removesuffix('-730')}-changes-*"
+
+    async def logs_are(count: int) -> None:
+        async def so() -> bool:
+            return await rows(app) == len(place.client.indices.get(index=logs)) == count
+
+        await eventually(so, f"there are not {count} logs")
+
+    await upsert(place, simple_item(1001))
+    await reader.until(1)
+    await logs_are(2)
+    async with store.transaction() as connection:
+        closed = update(feed_segments).where(feed_segments.c.closed_at.is_not(None))
+        await connection.execute(closed.values(closed_at=long_ago))
+    await logs_are(1)
+    error_of(await app.client.post("/v1/gear/changes", json={"since": old}), "bookmark_expired")
+    await reader.agrees()
+    async with store.transaction() as connection:  # nobody reads it any more
+        await connection.execute(update(feeds).values(read_at=long_ago))
+    await logs_are(0)
+    error_of(await app.client.post("/v1/gear/changes", json={"since": reader.next}), "bookmark_expired")
