@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from api.catalogue import body as catalogue
+from api.catalogue.service import ITEMS_PER_COST
 from api.errors import ERRORS
 from api.http.json_body import MAX_BODY_BYTES
 from api.http.protocol import MAX_TARGET_BYTES
@@ -76,6 +78,9 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
             "relaxedWordCost": costs.RELAXED_WORD,
             "suggestionsCost": costs.SUGGESTIONS,
             "pricesCost": costs.PRICES,
+            "catalogueBodyBytes": catalogue.MAX_BODY_BYTES,
+            "catalogueItems": catalogue.MAX_ITEMS,
+            "catalogueItemsPerCost": ITEMS_PER_COST,
         },
         "errors": [{"code": code, "status": status, "message": message} for code, (status, message) in ERRORS.items()],
     }

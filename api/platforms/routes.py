@@ -1,7 +1,6 @@
 """The route of `GET /v1/platforms`."""
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
@@ -19,6 +18,7 @@ from api.search.forced_filters import forced_filters
 from api.search.query.clauses import OFFERED
 from api.services import Services, services_of
 from mappings.fields import FILTERS
+from mappings.names import Generation
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -39,29 +39,29 @@ router = APIRouter(tags=["search"])
         "store_unavailable",
     ),
 )
-async def get_platforms(
+async def list_platforms(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
     services: Annotated[Services, Depends(services_of)],
 ) -> Response:
     """What is on offer of each platform and since when, and the limits of requests as data."""
     platforms = list(services.platforms)
-    indexed_at = await services.engine.indexed_at(platforms)
+    serving = await services.engine.generations(platforms)
     entries = await asyncio.gather(
-        *(_entry(services.engine, platform, indexed_at.get(platform.id), token) for platform in platforms)
+        *(_entry(services.engine, platform, serving.get(platform.id), token) for platform in platforms)
     )
     content = orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings, token)})
     return Response(content, media_type="application/json")
 
 
-async def _entry(engine: Engine, platform: Platform, indexed_at: datetime | None, token: Token) -> dict[str, Any]:
+async def _entry(engine: Engine, platform: Platform, serving: Generation | None, token: Token) -> dict[str, Any]:
     return {
         "id": platform.id,
         "slug": platform.slug,
         "name": platform.name,
         "currency": platform.currency,
-        "items": 0 if indexed_at is None else await _items(engine, platform, token),
-        "indexedAt": None if indexed_at is None else indexed_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "items": 0 if serving is None else await _items(engine, platform, token),
+        "indexedAt": None if serving is None else serving.created_at.isoformat().replace("+00:00", "Z"),
         "filters": [filter_entry(row) for row in FILTERS],
     }
 

@@ -61,7 +61,7 @@ async def _matching(context: SearchContext, candidates: Sequence[ParsedQuery]) -
     """For each candidate whether an offered item has its terms, whatever its quantities."""
     if not candidates:
         return []
-    forced = list(context.query.forced_clauses.values())
+    forced = [*context.query.hidden_clauses, *context.query.forced_clauses.values()]
     answers = await context.source.search_all([_probe(parsed, forced) for parsed in candidates])
     return [total_of(answer) > 0 for answer in answers]
 

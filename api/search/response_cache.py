@@ -20,7 +20,7 @@ from mappings.platforms import Platform
 log = structlog.get_logger("gear.api")
 
 REVISION_SECONDS = 0.1  # more than most searches take: an engine too busy to tell its revision is searched instead
-_ENTRY_BYTES = 500  # of a short key and the objects around a response, by sys.getsizeof
+_ENTRY_BYTES = 800  # of a short key and the objects around a response, by sys.getsizeof
 
 # The revision of the platforms' indices; None if the engine does not permit the question.
 AskRevision = Callable[[Sequence[Platform]], Awaitable[bytes | None]]
@@ -90,6 +90,8 @@ class Computation:
 
     compute: Compute
     platforms: tuple[Platform, ...] | None
+    on_response: Callable[[], None] | None = None
+    """Called for each response that is given, cached ones too."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class _Entry:
     revision: bytes
     response: bytes
     size: int
+    on_response: Callable[[], None] | None
 
 
 class ResponseCache:
@@ -123,13 +126,13 @@ class ResponseCache:
         computation = prepare()
         platforms = computation.platforms
         if platforms is None or not self._max_bytes:
-            return await computation.compute()
+            return await _computed(computation)
         # The revision before computing: a change meanwhile makes the response newer than it is taken for.
         revision = self._revision.last(platforms) or await self._revision.current(platforms)
-        response = await computation.compute()
+        response = await _computed(computation)
         size = len(key[2]) + len(response) + _ENTRY_BYTES
         if revision is not None and size <= self._max_bytes and clears == self._clears:
-            self._entries[key] = _Entry(platforms, revision, response, size)
+            self._entries[key] = _Entry(platforms, revision, response, size, computation.on_response)
         return response
 
     def clear(self) -> None:
@@ -146,7 +149,18 @@ class ResponseCache:
         revision = await self._revision.current(entry.platforms) if last == entry.revision else last
         if revision is None:
             return "unknown", None
-        return ("hit", entry.response) if revision == entry.revision else ("stale", None)
+        if revision != entry.revision:
+            return "stale", None
+        if entry.on_response is not None:
+            entry.on_response()
+        return "hit", entry.response
+
+
+async def _computed(computation: Computation) -> bytes:
+    response = await computation.compute()
+    if computation.on_response is not None:
+        computation.on_response()
+    return response
 
 
 def _key(platforms: Sequence[Platform]) -> _Key:

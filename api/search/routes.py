@@ -20,6 +20,7 @@ from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
 from api.search.platform_parameter import platform_of
+from api.search.query.rules import hidden_from_all
 from api.search.response_cache import Computation
 from api.search.schemas import examples
 from api.search.schemas.search import (
@@ -81,7 +82,7 @@ def json_response(content: bytes) -> Response:
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
     openapi_extra=request_body(SearchBody, examples.SEARCH_BODIES),
 )
-async def search_gear(request: Request) -> Response:
+async def search(request: Request) -> Response:
     """Items that have all words of `query` and one of the values of every filter, in the order of `sort`."""
     token = await search_token(request)
     await _no_query(request)
@@ -91,7 +92,7 @@ async def search_gear(request: Request) -> Response:
 
 
 @router.get("/v1/gear/search", include_in_schema=False)
-async def search_gear_by_get() -> Response:
+async def search_by_get() -> Response:
     """Refuses GET: without this it would be the item `search`."""
     raise ApiError("method_not_allowed", headers={"Allow": "POST"})
 
@@ -126,7 +127,7 @@ async def get_suggestions(
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
     platforms = tuple(services.platforms) if platform is None else (platform_of(platform, services.platforms),)
-    forced = forced_clauses(forced_filters(token), platforms)
+    forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
     key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
     with searching(request, token) as charge:

@@ -11,12 +11,14 @@ from api.search.costs import Charge, extra_cost, relaxation_cost
 from api.search.facets import FacetCounting
 from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
+from api.search.pagination.cursor import START
 from api.search.pagination.cursor_page import reading
 from api.search.parsing.interpretation import interpretation
 from api.search.price_desc import price_desc_page
 from api.search.relaxation import relax
 from api.search.response_cache import Computation
 from api.search.schemas.search import SearchBody
+from api.search.unanswered import TextOutcome
 from api.services import Services
 from store.auth.tokens import Token
 
@@ -32,19 +34,33 @@ async def cached_search(services: Services, token: Token, content: bytes, charge
         context = search_context(services.engine, services.platforms, body, forced_filters(token))
         # each cursor reads a point in time of its own
         platforms = None if body.cursor is not None else context.platforms
-        return Computation(lambda: search(services, context, charge, token.filters), platforms)
+        outcome = services.unanswered.outcome(
+            [platform.id for platform in context.platforms], context.query.parsed.text
+        )
+        # A search counts once, not again for its further pages. What a token's own filters leave out lacks no word.
+        is_counted = body.page == 1 and body.cursor in (None, START) and token.filters is None
+        return Computation(
+            lambda: search(services, context, charge, token.filters, outcome),
+            platforms,
+            outcome.count if is_counted else None,
+        )
 
     return await services.response_cache.get_or_compute(("search", token.filters, content), prepare)
 
 
-async def search(services: Services, context: SearchContext, charge: Charge, forced: str | None) -> bytes:
-    """Searches; raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`."""
+async def search(
+    services: Services, context: SearchContext, charge: Charge, forced: str | None, outcome: TextOutcome
+) -> bytes:
+    """Searches, and notes how the text was read.
+
+    Raises ApiError `search_unavailable`, and for a cursor `cursor_expired`, `validation_failed`.
+    """
     await charge(extra_cost(context.query))
     if context.body.cursor is None:
-        page = await _page(services, context, charge)
+        page = await _page(services, context, charge, outcome)
     else:
         async with services.exports.slot(), reading(services, context, charge, forced) as reader:
-            page = await reader.read(await _page(services, reader.context, charge))
+            page = await reader.read(await _page(services, reader.context, charge, outcome))
     return _response(context, page)
 
 
@@ -53,13 +69,14 @@ async def strict_page(services: Services, context: SearchContext) -> Page:
     return await _hits(services, context)
 
 
-async def _page(services: Services, context: SearchContext, charge: Charge) -> Page:
+async def _page(services: Services, context: SearchContext, charge: Charge, outcome: TextOutcome) -> Page:
     """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
     page = await _page_with_facets(services, context)
     if page.total or context.query.parsed.matches_all:
         return page
     await charge(relaxation_cost(context.query))
     relaxed = await relax(context)
+    outcome.set(None if relaxed is context else relaxed.query.parsed.relaxation)
     return page if relaxed is context else await _page_with_facets(services, relaxed)
 
 

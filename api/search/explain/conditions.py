@@ -20,13 +20,14 @@ from mappings.fields import DETAILS, FILTERS, Kind
 
 OFFER = "offer"
 TEXT = "query"
+HIDDEN = "hidden"
 
 _PAINT = {"float": "float", "seed": "seed", "paintIndex": "index", "pattern": "pattern"}
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition: the body's field that it comes from (`offer`: none), what is asked there, the engine's clause."""
+    """A condition: the body's field (`offer`, `hidden`: none), what is asked there, the engine's clause."""
 
     field: str
     requested: Any
@@ -36,9 +37,10 @@ class Condition:
 def conditions(query: SearchQuery) -> list[Condition]:
     """Every condition of a query; attachments one by one."""
     parts = [Condition(OFFER, None, OFFERED)]
+    parts += [Condition(HIDDEN, None, clause) for clause in query.hidden_clauses]
     parts += _of_filters("token.filters", query.forced, query.forced_clauses)
     parts += _of_filters("filters", query.body.filters, query.filters)
-    covered = [OFFERED, *query.forced_clauses.values(), *query.filters.values()]
+    covered = [OFFERED, *query.hidden_clauses, *query.forced_clauses.values(), *query.filters.values()]
     typed = text_conditions(query.parsed)
     for clause in _clauses(query):
         if clause not in covered:

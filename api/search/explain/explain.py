@@ -18,7 +18,7 @@ from api.engine.client import Engine
 from api.engine.errors import NotLoadedError
 from api.errors import ApiError
 from api.search.context import SearchContext, search_context
-from api.search.explain.conditions import OFFER, TEXT, conditions, value_of
+from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
 from api.search.groups import rank_of_group
 from api.search.query.request import sort_clauses
 from api.search.relaxation import relax
@@ -94,13 +94,15 @@ class Explainer:
             sentence = f"the body asks platform {body.platform}, the item is on {platform.id}"
             explanation.add("other_platform", sentence)
         _add_unmet(explanation)
+        if any(explanation.name in rules.pinned for rules in context.query.parsed.rules):
+            explanation.sentences.append("an operator pins its name to this text: by relevance it comes first")
         if not explanation.reasons:
             await self._rank(explanation, context)
         return explanation
 
     async def _serving_index(self, alias: str) -> str | None:
         try:
-            return next(iter(await self.client.indices.get_alias(name=alias)), None)
+            return next(iter(await self.client.indices.get_alias(index=alias, name=alias)), None)
         except NotFoundError:
             return None
 
@@ -227,6 +229,8 @@ def _add_unmet(explanation: Explanation) -> None:
         if part.field == OFFER:
             sentence = "an active order binds it; `gear-indexer doctor` tells whether the orders agree"
             explanation.add("bound", sentence)
+        elif part.field == HIDDEN:
+            explanation.add("hidden", "an operator hides its name here; `gear-api vocabulary list` says who")
         elif part.field == TEXT:
             explanation.add("query", f"nothing in it meets {shown(part.requested)} of the text")
         else:

@@ -22,15 +22,16 @@ _WITHOUT_FILLERS = (
 
 def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
     """How the text was parsed for the first platform searched; below `others` for the rest of several."""
+    pinned = {rules.platform: rules.pinned for rules in used.rules}
     descriptions = [
-        _described(strict_parse, used_parse, used.relaxation)
+        _described(strict_parse, used_parse, used.relaxation, pinned.get(used_parse.platform, ()))
         for strict_parse, used_parse in zip(strict.parses, used.parses, strict=True)
     ]
     first, *others = descriptions
     return {**first, "others": others} if others else first
 
 
-def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation) -> Json:
+def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation, pinned: tuple[str, ...]) -> Json:
     return {
         "platform": used.platform,
         "reading": relaxation,
@@ -43,6 +44,7 @@ def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxatio
         ],
         "sort": used.sort or None,
         **({"ignored": list(used.ignored)} if relaxation is Relaxation.PARTIAL else {}),
+        **({"pinned": list(pinned)} if pinned else {}),
         "relaxed": [
             *_relaxed_quantities(strict, used),
             *_relaxed_terms(strict, used, relaxation),

@@ -16,6 +16,7 @@ from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
 from api.search.parsing.terms import Term, merged_alternatives, read_words
 from mappings.platforms import Platform
+from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
@@ -68,12 +69,16 @@ class PlatformParse:
 
 @dataclass(frozen=True)
 class ParsedQuery:
-    """A text parsed for each platform that is searched; `has_order`: hits go in an order of the body's."""
+    """A text parsed for each platform that is searched; `has_order`: hits go in an order of the body's.
+
+    `rules` are the names that operators have pinned and hidden for the text, where a platform has any.
+    """
 
     text: str
     parses: tuple[PlatformParse, ...]
     relaxation: Relaxation = Relaxation.STRICT
     has_order: bool = False
+    rules: tuple[TextRules, ...] = ()
 
     @property
     def sort(self) -> str:
@@ -93,7 +98,9 @@ def parse_query(text: str, platforms: Sequence[Platform], *, has_order: bool = F
         visible = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
     visible = unpacked(visible) or visible
     parses = tuple(parse_text(visible, platform, has_order=has_order) for platform in platforms)
-    return ParsedQuery(visible, parses, has_order=has_order)
+    ruled = [(platform.id, each) for platform in platforms if (each := platform.rules) != NO_RULES]
+    rules = tuple([each.of_text(number, visible) for number, each in ruled])
+    return ParsedQuery(visible, parses, has_order=has_order, rules=rules)
 
 
 def parse_text(

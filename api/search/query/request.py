@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
 from api.search.query.clauses import OFFERED, Clause, any_of, price_range
+from api.search.query.rules import hidden_clauses
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
@@ -60,6 +61,11 @@ class SearchQuery:
         """What every item must meet, whatever the body says, by the filter's name."""
         return filter_clauses(self.forced, self.minor_digits)
 
+    @property
+    def hidden_clauses(self) -> list[Clause]:
+        """What every item must meet, so that no name is shown that operators have hidden."""
+        return hidden_clauses(self.parsed.rules) if self.parsed.rules else []
+
     @cached_property
     def offered(self) -> Clause:
         """The query for the items on offer that match the text and all filters."""
@@ -93,7 +99,7 @@ class SearchQuery:
         return {name: self._offered({other: every[other] for other in every if other != name}) for name in every}
 
     def _offered(self, filters: dict[str, Clause]) -> Clause:
-        demanded = [OFFERED, *self.forced_clauses.values(), *filters.values()]
+        demanded = [OFFERED, *self.hidden_clauses, *self.forced_clauses.values(), *filters.values()]
         return {"bool": {**self._text, "filter": [*demanded, *self._text.get("filter", ())]}}
 
     @property

@@ -16,6 +16,7 @@ from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity
 from api.search.parsing.terms import Term, Word
 from api.search.query.clauses import Clause, any_of, constant_score, price_range
+from api.search.query.rules import pin_scores, pinned_clause
 from mappings.folding import fold
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
@@ -42,6 +43,8 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
         parts["should"] = [constant_score(_whole_name(parsed.text), WHOLE_NAME_SCORE)]
     if finishes := sorted({finish for parse in parsed.parses for finish in _finishes(parse)}):
         parts["should"].append(constant_score({"terms": {"finish.folded": finishes}}, 1))
+    if parsed.rules and (pins := pin_scores(parsed.rules)):
+        parts["should"] += pins
     return parts
 
 
@@ -49,9 +52,11 @@ def conditions(parsed: ParsedQuery) -> list[Condition]:
     """Each condition of a text; on several platforms a single one, what any of them makes of the text."""
     if parsed.matches_all:
         return []
+    pinned = {rules.platform: pinned_clause(rules) for rules in parsed.rules}
     if len(parsed.parses) == 1:
-        return _conditions(parsed.parses[0], parsed.text)
-    platforms = [_on_platform(parse, parsed.text) for parse in parsed.parses]
+        (parse,) = parsed.parses
+        return _conditions(parse, parsed.text, pinned.get(parse.platform))
+    platforms = [_on_platform(parse, parsed.text, pinned.get(parse.platform)) for parse in parsed.parses]
     return [Condition(parsed.text, any_of(platforms), scores=True)]
 
 
@@ -72,15 +77,17 @@ def _bool_parts(parts: list[Condition]) -> Clause:
     return {**({"filter": filters} if filters else {}), **({"must": scored} if scored else {})}
 
 
-def _on_platform(parse: PlatformParse, text: str) -> Clause:
-    parts = _bool_parts(_conditions(parse, text))
+def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clause:
+    parts = _bool_parts(_conditions(parse, text, pinned))
     return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform}}, *parts.get("filter", ())]}}
 
 
-def _conditions(parse: PlatformParse, text: str) -> list[Condition]:
+def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[Condition]:
     by_finish = _has_meanings(parse)
     parts = [condition for term in parse.terms for condition in _term(term, by_finish)]
     parts += [Condition(name, {"term": {"finish.folded": name}}) for name in parse.finishes]
+    if pinned is not None:  # found whatever the words say; amounts and exclusions hold for them as well
+        parts = [replace(part, clause=any_of([part.clause, pinned])) for part in parts]
     # a number in a name may have been parsed as a quantity
     names = [_whole_name(text)] if words_of(text) else []
     parts += [

@@ -198,6 +198,10 @@ class Interpretation(BaseModel):
     ignored: list[str] | None = Field(
         default=None, description="only with the reading `partial`: words that were left out, because nothing has them"
     )
+    pinned: list[str] | None = Field(
+        default=None,
+        description="only where operators have pinned names to the text: they are found too, and first by relevance",
+    )
     relaxed: list[Relaxed] = Field(description="what is read more loosely than it was typed; empty where nothing is")
     others: list["Interpretation"] | None = Field(
         default=None, description="the same for the other platforms, where several are searched"

@@ -109,7 +109,7 @@ async def test_tokens_are_listed_oldest_first(store: Store) -> None:
         ({"name": "n" * 129}, "1 to 128 printable characters"),
         ({"name": "a\x00b"}, "1 to 128 printable characters"),
         ({"name": "tok_mine"}, "must not begin with tok_"),
-        ({"scopes": []}, "at least one scope of search, order, fulfil, metrics"),
+        ({"scopes": []}, "at least one scope of search, order, fulfil, catalogue, operate, metrics"),
         ({"scopes": ["search", "write", "admin"]}, "unknown scopes: admin, write"),
         ({"expires_at": NOW}, "expired already"),
     ],

@@ -85,11 +85,10 @@ def test_a_payment_is_nothing_else() -> None:
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
     platform = next(iter(read_platforms()))
-    extended = platform.extended([Term(spellings=("dlore", "zweihorn"), words="the other")])
-    assert "zweihorn" not in platform.language.entries, "nothing has changed yet"
-    platform.use_language(extended)
+    platform.use_terms([Term(spellings=("dlore", "zweihorn"), words="the other")])
     assert platform.language.entries["zweihorn"].meanings == (Meaning(words="the other"),)
     before, added = platform.language.entries["dlore"].meanings
     assert before == CS2.language.entries["dlore"].meanings[0]
     assert added.words == "the other"
-    assert platform.extended([]).entries == CS2.language.entries, "and none is left where all are removed"
+    platform.use_terms([])
+    assert platform.language.entries == CS2.language.entries, "and none is left where all are removed"

@@ -1,116 +1,39 @@
 """Operators add terms to the vocabulary while the service runs: no restart, and no load of the items."""
 
 import asyncio
-import json
-import os
-import secrets
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from api.settings import Settings
-from mappings.platforms import read_platforms
 from store import vocabulary_terms
 from store.connection.engine import Store
 from store.records import Actor
-from tests.support.api.catalogue import put_index, simple_item
-from tests.support.app import RunningApp, running, settings_for
-from tests.support.indices import drop_indices
-
-ITEMS = [
-    {**simple_item(1, 900.0, "AWP | Dragon Lore (Factory New)"), "details": {"weapon": "AWP"}},
-    {**simple_item(2, 90.0, "AWP | Asiimov (Field-Tested)"), "details": {"weapon": "AWP"}},
-]
-APPLIED_SECONDS = 5
-
-
-@dataclass(frozen=True)
-class Shop:
-    """A running service, and the commands on its store."""
-
-    app: RunningApp
-    environment: dict[str, str]
-
-    async def command(self, *arguments: str) -> Any:
-        """What a command prints as JSON."""
-        code, printed, told = await self._run(*arguments, "--json")
-        assert code == 0, told
-        return json.loads(printed)
-
-    async def explained(self, number: int, query: str) -> Any:
-        """What `gear-api explain` says of an item."""
-        code, printed, told = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")
-        assert code == 0, told
-        assert told == ""
-        return json.loads(printed)
-
-    async def refused(self, *arguments: str) -> str:
-        """What a command says that fails."""
-        code, _, told = await self._run(*arguments)
-        assert code not in (0, None)
-        return told
-
-    async def _run(self, *arguments: str) -> tuple[int | None, str, str]:
-        return await self._run_command("vocabulary", *arguments)
-
-    async def _run_command(self, *arguments: str) -> tuple[int | None, str, str]:
-        command = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-c", "from api.cli.main import main; main()", *arguments),
-            env=os.environ | self.environment,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
-        printed, told = await command.communicate()
-        return command.returncode, printed.decode(), " ".join(told.decode().split())
-
-    async def names(self, query: str) -> list[str]:
-        """The names that a text finds."""
-        answer = await self.app.search({"query": query})
-        assert answer.status_code == 200, answer.text
-        return [item["name"] for item in answer.json()["gear"]]
-
-    async def until(self, query: str, count: int) -> None:
-        """Waits until a text finds so many items; fails after the time that is promised."""
-        async with asyncio.timeout(APPLIED_SECONDS):
-            while len(await self.names(query)) != count:  # noqa: ASYNC110  # the worker tells nobody
-                await asyncio.sleep(0.1)
+from tests.support.api.envelope import error_of
+from tests.support.api.operators import APPLIED_SECONDS, Shop, operated_shop
+from tests.support.app import new_token
 
 
 @pytest.fixture
-async def settings(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Settings]:
-    prefix = f"t{secrets.token_hex(5)}"
-    yield settings_for(opensearch_url, prefix, tmp_path)
-    drop_indices(opensearch_url, prefix)
+async def shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
+    async with operated_shop(opensearch_url, tmp_path) as started:
+        yield started
 
 
 @pytest.fixture
-async def shop(settings: Settings) -> AsyncIterator[Shop]:
-    async with running(settings) as app:
-        put_index(settings, next(iter(read_platforms())), ITEMS)
-        yield Shop(
-            app,
-            {
-                "GEAR_OPENSEARCH_URL": settings.opensearch_url,
-                "GEAR_INDEX_PREFIX": settings.index_prefix,
-                "GEAR_DATABASE_URL": settings.database_url,
-            },
-        )
+def settings(shop: Shop) -> Settings:
+    return shop.app.settings
 
 
 async def test_a_term_applies_within_5_seconds_and_gone_as_soon(shop: Shop) -> None:
     assert await shop.names("zweihorn") == [], "the response is cached now"
     added = await shop.command("add", "zweihorn", "--words", "dragon lore")
-    await shop.until("zweihorn", 1)
+    await shop.until("zweihorn", 1, APPLIED_SECONDS)
     assert await shop.names("awp zweihorn") == ["AWP | Dragon Lore (Factory New)"]
     assert await shop.command("remove", added["id"]) == {"removed": added["id"]}
-    await shop.until("zweihorn", 0)
+    await shop.until("zweihorn", 0, APPLIED_SECONDS)
 
 
 async def test_a_term_may_stand_for_values(shop: Shop) -> None:
@@ -136,7 +59,7 @@ async def test_explain_reads_a_text_with_the_added_terms(shop: Shop) -> None:
 
 async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: Shop) -> None:
     added = await shop.command("add", "zweihorn", "--words", "dragon lore")
-    assert added["term"] == {"spellings": ["zweihorn"], "words": "dragon lore"}
+    assert added["term"] == {"spellings": ["zweihorn"], "words": "dragon lore", "filters": {}}
     assert added["author"]
     assert [each["id"] for each in await shop.command("list")] == [added["id"]]
     await shop.command("remove", added["id"])
@@ -150,15 +73,60 @@ async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: 
     [
         (("add", "zweihorn"), "means nothing"),
         (("add", "...", "--words", "dragon lore"), "has no letter and no digit"),
-        (("add", "zweihorn", "--filter", "weapons=AWP"), "is no string field of an item"),
+        (("add", "zweihorn", "--filter", "weapons=AWP"), "Extra inputs are not permitted"),
         (("add", "zweihorn", "--filter", "AWP"), "not of the form FIELD=VALUE"),
         (("add", "z" * 61, "--words", "dragon lore"), "at most 60 characters"),
         (("add", "zweihorn", "--words", "dragon lore", "--platform", "731"), "is no known platform"),
-        (("remove", "term_x"), "no term that applies has the id"),
+        (("test", "z" * 201, "zweihorn", "--words", "dragon lore"), "the API refuses this body (validation_failed)"),
+        (("remove", "term_x"), "nothing that applies has the id"),
     ],
 )
 async def test_what_makes_no_sense_is_refused(shop: Shop, arguments: tuple[str, ...], told: str) -> None:
     assert told in await shop.refused(*arguments)
+
+
+async def test_by_http_the_same_rules_hold_and_the_token_is_the_author(shop: Shop) -> None:
+    term = {"spellings": ["zweihorn"], "words": "dragon lore"}
+    tried = await shop.called("POST", "/v1/vocabulary/test", 200, json={"query": "zweihorn", "term": term})
+    assert (tried["before"]["total"], tried["after"]["names"]) == (0, ["AWP | Dragon Lore (Factory New)"])
+    assert await shop.names("zweihorn") == [], "nothing has changed"
+    added = (await shop.called("POST", "/v1/vocabulary", 201, json={"platform": 730, "term": term}))["entry"]
+    assert (added["author"], added["removedAt"]) == ("test", None)
+    await shop.until("zweihorn", 1)
+    assert await shop.command("list") == [added]
+    assert (await shop.called("GET", "/v1/vocabulary?platform=cs2", 200))["entries"] == [added]
+    assert (await shop.called("DELETE", f"/v1/vocabulary/{added['id']}", 200))["removed"] == added["id"]
+    await shop.until("zweihorn", 0)
+    error_of(await shop.app.client.delete(f"/v1/vocabulary/{added['id']}"), "not_found")
+    assert (await shop.called("GET", "/v1/vocabulary", 200))["entries"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, ""),
+        ({"term": {"spellings": ["x"]}}, "term"),
+        ({"term": {"spellings": ["..."], "words": "dragon lore"}}, "term"),
+        ({"term": {"spellings": [], "words": "dragon lore"}}, "term.spellings"),
+        ({"term": {"spellings": ["x"], "filters": {"weapons": ["AWP"]}}}, "term.filters.weapons"),
+        ({"pin": {"texts": ["!"], "names": ["x"]}}, "pin"),
+        ({"pin": {"texts": [], "names": ["x"]}}, "pin.texts"),
+        ({"hide": {"names": []}}, "hide.names"),
+        ({"hide": {"names": ["x"]}, "pin": {"texts": ["a"], "names": ["x"]}}, ""),
+    ],
+)
+async def test_by_http_what_makes_no_sense_is_refused_and_named(
+    shop: Shop, body: dict[str, object], field: str
+) -> None:
+    error = error_of(await shop.app.client.post("/v1/vocabulary", json=body), "validation_failed")
+    assert [each["field"] for each in error["details"]] == [field]
+
+
+async def test_only_the_scope_catalogue_may_change_the_vocabulary(shop: Shop) -> None:
+    token = await new_token(shop.app.settings.database_url, "search", "order", "fulfil", "metrics")
+    headers = {"Authorization": f"Bearer {token}"}
+    body = {"hide": {"names": ["AWP | Asiimov (Field-Tested)"]}}
+    error_of(await shop.app.client.post("/v1/vocabulary", json=body, headers=headers), "forbidden")
 
 
 async def test_searches_go_on_with_the_terms_while_the_store_is_away(shop: Shop, settings: Settings) -> None:

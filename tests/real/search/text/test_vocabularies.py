@@ -1,4 +1,4 @@
-"""Two games searched at once: each reads a text by its own file, and a reading is in force for both."""
+"""Two games searched at once: each reads a text by its own file, and a relaxation applies to both."""
 
 import secrets
 import shutil
@@ -99,7 +99,7 @@ async def test_one_game_alone_reads_without_the_others(app: RunningApp) -> None:
     assert (alone["total"], "others" in alone["interpretation"]) == (0, False)
 
 
-async def test_the_strictest_reading_that_finds_something_in_any_game_is_in_force_for_all(app: RunningApp) -> None:
+async def test_the_first_relaxation_with_hits_in_any_game_applies_to_all_games(app: RunningApp) -> None:
     found = await search_explained(app, "manifold swift")
     assert ([one["id"] for one in found["gear"]], found["interpretation"]["reading"]) == ([5], "strict")
     mistyped = await search_explained(app, "dragom")

@@ -106,7 +106,7 @@ async def test_a_response_that_met_a_change_is_not_taken_for_newer_than_it_is() 
 
 
 async def test_the_least_recently_used_go_if_there_is_no_room() -> None:
-    cache = Cache(Index().ask, max_bytes=5_000)
+    cache = Cache(Index().ask, max_bytes=6_000)
     for number in range(3):
         await cache.get(b"%d" % number, b"x" * 1_000)
     await cache.get(b"0", b"new")  # 0 is used, so 1 is the oldest

@@ -1,0 +1,57 @@
+"""Brings the entries that operators have added to the vocabulary into the searches of this worker."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from api.vocabulary.entries import entries_of
+from mappings.platforms import Platforms
+from store import vocabulary_terms
+from store.connection.engine import Store
+from store.vocabulary_terms import AddedTerm
+
+READ_SECONDS: Final = 2.0  # an entry applies within 5 seconds
+
+log = structlog.get_logger("gear.api")
+
+
+class AddedTerms:
+    """The entries as this worker has read them last; `on_change` is called before the first search with others."""
+
+    def __init__(self, store: Store, platforms: Platforms, on_change: Callable[[], None]) -> None:
+        self._store = store
+        self._platforms = platforms
+        self._on_change = on_change
+        self._added: Sequence[AddedTerm] = []
+
+    async def read(self) -> float:
+        """Reads them once; returns the seconds until the next time. Raises StoreUnavailable.
+
+        While the store is away, the entries stay as they were.
+        """
+        async with self._store.reading() as connection:
+            added = await vocabulary_terms.read(connection)
+        if added != self._added:
+            count = _use(self._platforms, added)
+            self._on_change()
+            self._added = added
+            log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
+        return READ_SECONDS
+
+
+async def read_terms(store: Store, platforms: Platforms) -> None:
+    """Makes the added entries part of the platforms' vocabularies, once; raises StoreUnavailable."""
+    async with store.reading() as connection:
+        added = await vocabulary_terms.read(connection)
+    _use(platforms, added)
+
+
+def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
+    """Makes the entries hold for the platforms; returns how many this version can read."""
+    count = 0
+    for platform in platforms:
+        entries = entries_of(platform, added)
+        entries.apply(platform)
+        count += len(entries)
+    return count

@@ -1,0 +1,142 @@
+"""Entries of a vocabulary that operators add: a term, a pin or a hide. They are checked, added, removed and shown."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from api.errors import ApiError, invalid
+from api.vocabulary.schemas import VocabularyBody
+from mappings.platforms import Platform, Platforms
+from mappings.vocabulary.entries import Term
+from mappings.vocabulary.rules import Hide, Pin, rules_of
+from store import vocabulary_terms
+from store.connection.engine import Store
+from store.records import Actor
+from store.vocabulary_terms import AddedTerm
+
+MAX_ENTRIES: Final = 1000  # at once, of all platforms
+
+
+class _StoredPin(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    pin: Pin
+
+
+class _StoredHide(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    hide: Hide
+
+
+_STORED: Final[TypeAdapter[Term | _StoredPin | _StoredHide]] = TypeAdapter(Term | _StoredPin | _StoredHide)
+
+
+@dataclass
+class Entries:
+    """The entries of one platform that this version can read."""
+
+    terms: list[Term] = field(default_factory=list)
+    pins: list[Pin] = field(default_factory=list)
+    hides: list[Hide] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.terms) + len(self.pins) + len(self.hides)
+
+    def add(self, stored: str) -> None:
+        """Adds an entry as the store has it; raises ValidationError for one of a newer version."""
+        entry = _STORED.validate_json(stored)
+        if isinstance(entry, Term):
+            self.terms.append(entry)
+        elif isinstance(entry, _StoredPin):
+            self.pins.append(entry.pin)
+        else:
+            self.hides.append(entry.hide)
+
+    def apply(self, platform: Platform) -> None:
+        """Makes them, and no others, hold for all searches of the platform from now on."""
+        platform.use_terms(self.terms)
+        platform.use_rules(rules_of(self.pins, self.hides))
+
+
+def entries_of(platform: Platform, rows: Iterable[AddedTerm]) -> Entries:
+    """A platform's entries, without those that this version cannot read."""
+    entries = Entries()
+    for row in rows:
+        if row.platform == platform.id:
+            with suppress(ValidationError):
+                entries.add(row.term)
+    return entries
+
+
+def stored(body: VocabularyBody) -> str:
+    """The entry as the store has it."""
+    if body.term is not None:
+        return json.dumps(body.term.term().model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+    return json.dumps(body.model_dump(mode="json", include={"pin", "hide"}, exclude_none=True), ensure_ascii=False)
+
+
+async def add(store: Store, platform: Platform, body: VocabularyBody, actor: Actor) -> AddedTerm:
+    """Adds an entry; raises ApiError where there are as many as there may be, and StoreUnavailable."""
+    async with store.transaction() as connection:
+        if len(await vocabulary_terms.read(connection)) >= MAX_ENTRIES:
+            message = f"there are {MAX_ENTRIES:,} entries, which is the limit: remove some, or write terms to the "
+            raise invalid("term", message + "platform's file")
+        return await vocabulary_terms.add(connection, platform.id, stored(body), actor, datetime.now(UTC))
+
+
+async def remove(store: Store, entry_id: str, actor: Actor) -> bool:
+    """Removes an entry; False where none of this id applies."""
+    async with store.transaction() as connection:
+        return await vocabulary_terms.remove(connection, entry_id, actor, datetime.now(UTC))
+
+
+async def read(store: Store, platform: Platform | None = None, *, removed: bool = False) -> Sequence[AddedTerm]:
+    """The entries of a platform or of all, those added first before; with `removed` the removed ones too."""
+    async with store.reading() as connection:
+        rows = await vocabulary_terms.read(connection, removed=removed)
+    return [row for row in rows if platform is None or row.platform == platform.id]
+
+
+def described(row: AddedTerm) -> dict[str, Any]:
+    """An entry as JSON; one of a newer version has neither term nor pin nor hide."""
+    entries = Entries()
+    with suppress(ValidationError):
+        entries.add(row.term)
+    return {
+        "id": row.id,
+        "platform": row.platform,
+        "term": next((_term(term) for term in entries.terms), None),
+        "pin": next((pin.model_dump(mode="json") for pin in entries.pins), None),
+        "hide": next((hide.model_dump(mode="json") for hide in entries.hides), None),
+        "author": row.author,
+        "createdAt": row.created_at.isoformat(),
+        "removedAt": None if row.removed_at is None else row.removed_at.isoformat(),
+    }
+
+
+def _term(term: Term) -> dict[str, Any]:
+    return term.model_dump(mode="json", include={"spellings", "words", "filters"})
+
+
+def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm], more: str | None) -> Platforms:
+    """The platforms, of which this one has these entries, and one more; searches of others do not notice."""
+    entries = entries_of(platform, rows)
+    if more is not None:
+        entries.add(more)
+    changed = platform.model_copy()
+    entries.apply(changed)
+    return Platforms([changed if each.id == platform.id else each for each in platforms])
+
+
+def named(platforms: Platforms, number: int | None) -> Platform:
+    """The platform of a body; the only one where it names none. Raises ApiError."""
+    if number is None and len(platforms) == 1:
+        return next(iter(platforms))
+    platform = None if number is None else platforms.by_id(number)
+    if platform is None:
+        raise ApiError("unknown_platform", f"platform: name one of {platforms.describe()}")
+    return platform

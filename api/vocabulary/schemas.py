@@ -1,0 +1,247 @@
+"""The bodies and responses of the vocabulary and of unanswered searches, with their limits and examples."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic.alias_generators import to_camel
+
+from api.http.fields import Int64, NullDefault
+from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
+from api.search.schemas.values import Strict, Value
+from mappings.fields import DETAILS
+from mappings.vocabulary.entries import Term
+from mappings.vocabulary.rules import Hide, Pin
+from mappings.vocabulary.vocabulary import Vocabulary
+
+MAX_SPELLINGS = 20
+MAX_SPELLING_CHARACTERS = 60
+MAX_NAMES = 20
+MAX_WORDS_CHARACTERS = 100
+MAX_UNANSWERED = 1000
+MAX_DAYS = 30
+
+Spelling = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
+RuleTexts = Annotated[list[Spelling], Field(max_length=MAX_SPELLINGS)]
+Names = Annotated[list[ItemName], Field(min_length=1, max_length=MAX_NAMES)]
+Query = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS)]
+
+TermFilters = create_model(  # type: ignore[call-overload]  # fields from the table
+    "TermFilters",
+    __base__=Strict,
+    __doc__="Values of fields, as `filters` of a search has them: any value of a field, and all of the fields.",
+    **{name: (Annotated[list[Value], Field(min_length=1, max_length=MAX_NAMES)] | None, None) for name in DETAILS},
+)
+
+
+def _reasons(error: ValidationError) -> str:
+    return "; ".join(str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
+
+
+class TermFields(Strict):
+    """Spellings of something, and what they stand for: words of names, values of fields, or both."""
+
+    spellings: Annotated[list[Spelling], Field(min_length=1, max_length=MAX_SPELLINGS)] = Field(
+        description="what buyers write; each has a letter or a digit"
+    )
+    words: Annotated[str, Field(strict=True, max_length=MAX_WORDS_CHARACTERS), NullDefault("")] = Field(
+        default="", description="the words of names that the spellings stand for"
+    )
+    filters: TermFilters | None = Field(default=None, description="the values that the spellings stand for")
+
+    def term(self) -> Term:
+        """The term as the vocabulary has it."""
+        values = {} if self.filters is None else self.filters.model_dump(exclude_none=True)
+        return Term(spellings=tuple(self.spellings), words=self.words.strip(), filters=values)
+
+    @model_validator(mode="after")
+    def _is_a_term(self) -> Self:
+        try:
+            Vocabulary(term=(self.term(),))
+        except ValidationError as error:
+            raise ValueError(_reasons(error)) from None
+        return self
+
+
+class PinFields(Strict):
+    """Items with one of the names come first for the texts, under the sort `relevance`; they are found by any sort."""
+
+    texts: Annotated[RuleTexts, Field(min_length=1)] = Field(
+        description="whole texts of searches; case, accents, blanks and signs do not matter"
+    )
+    names: Names = Field(description="names of items, byte for byte; the first comes first")
+
+    @model_validator(mode="after")
+    def _is_a_pin(self) -> Self:
+        try:
+            Pin(texts=tuple(self.texts), names=tuple(self.names))
+        except ValidationError as error:
+            raise ValueError(_reasons(error)) from None
+        return self
+
+
+class HideFields(Strict):
+    """Items with one of the names are found by none of the texts; without texts by no search."""
+
+    texts: Annotated[RuleTexts, NullDefault([])] = Field(
+        default=[], description="whole texts of searches; none: every search, and suggestions of names"
+    )
+    names: Names = Field(description="names of items, byte for byte")
+
+    @model_validator(mode="after")
+    def _is_a_hide(self) -> Self:
+        try:
+            Hide(texts=tuple(self.texts), names=tuple(self.names))
+        except ValidationError as error:
+            raise ValueError(_reasons(error)) from None
+        return self
+
+
+class VocabularyBody(Strict):
+    """`POST /v1/vocabulary`: exactly one of `term`, `pin` and `hide`."""
+
+    platform: Int64 | None = Field(
+        default=None, description="numeric id of the platform; may be left out while there is only one"
+    )
+    term: TermFields | None = None
+    pin: PinFields | None = None
+    hide: HideFields | None = None
+
+    @model_validator(mode="after")
+    def _is_one_entry(self) -> Self:
+        if sum(each is not None for each in (self.term, self.pin, self.hide)) != 1:
+            message = "give exactly one of term, pin and hide"
+            raise ValueError(message)
+        return self
+
+
+class VocabularyTestBody(VocabularyBody):
+    """`POST /v1/vocabulary/test`: an entry as `POST /v1/vocabulary` takes it, and a text to search for."""
+
+    query: Query = Field(description="the text to search for, before and after")
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+class TermEntry(_Answer):
+    """Spellings of something, and what they stand for."""
+
+    spellings: list[str]
+    words: str
+    filters: dict[str, list[str]]
+
+
+class RuleEntry(_Answer):
+    """Texts of searches, and names of items."""
+
+    texts: list[str]
+    names: list[str]
+
+
+class VocabularyEntry(_Answer):
+    """A term, a pin or a hide; the others are null. All are where a newer version added it."""
+
+    id: str
+    platform: int = Field(description="numeric id")
+    term: TermEntry | None
+    pin: RuleEntry | None
+    hide: RuleEntry | None
+    author: str | None = Field(description="the name of the token, or the user of the command, that added it")
+    created_at: str = Field(description="RFC 3339")
+    removed_at: str | None = Field(description="RFC 3339; null while it applies")
+
+
+class VocabularyEntryAnswer(_Answer):
+    """One entry."""
+
+    status: Literal["success"]
+    entry: VocabularyEntry
+
+
+class VocabularyAnswer(_Answer):
+    """The entries, those added first before."""
+
+    status: Literal["success"]
+    entries: list[VocabularyEntry]
+
+
+class RemovedAnswer(_Answer):
+    """The id of the entry that was removed."""
+
+    status: Literal["success"]
+    removed: str
+
+
+class Trial(_Answer):
+    """How many items a text finds, and the names of the first."""
+
+    total: int
+    names: list[str]
+
+
+class VocabularyTestAnswer(_Answer):
+    """What the text finds as it is, and with the entry."""
+
+    status: Literal["success"]
+    before: Trial
+    after: Trial
+
+
+class UnansweredEntry(_Answer):
+    """A text that was searched for in vain."""
+
+    platform: int = Field(description="numeric id")
+    text: str = Field(description="folded: without case and accents")
+    reading: str = Field(description="`none`: nothing was found; else the relaxation that found something")
+    count: int = Field(description="how many searches")
+    first_day: str = Field(description="a date, UTC")
+    last_day: str = Field(description="a date, UTC")
+
+
+class UnansweredAnswer(_Answer):
+    """The texts, the most frequent first."""
+
+    status: Literal["success"]
+    searches: list[UnansweredEntry]
+
+
+_TERM: dict[str, Any] = {"spellings": ["dlore", "d lore"], "words": "dragon lore", "filters": {"weapon": ["AWP"]}}
+_PIN: dict[str, Any] = {"texts": ["gift", "present"], "names": ["AK-47 | Redline (Field-Tested)"]}
+BODIES: dict[str, Any] = {
+    "term": {"platform": 730, "term": _TERM},
+    "pin": {"platform": 730, "pin": _PIN},
+    "hide": {"platform": 730, "hide": {"names": ["Souvenir Charm | Broken"]}},
+}
+TEST_BODIES: dict[str, Any] = {"term": {"platform": 730, "query": "awp dlore", "term": _TERM}}
+_ENTRY: dict[str, Any] = {
+    "id": "term_kq0Zr3Qm1x2v",
+    "platform": 730,
+    "term": _TERM,
+    "pin": None,
+    "hide": None,
+    "author": "back office",
+    "createdAt": "2026-11-23T12:00:00+00:00",
+    "removedAt": None,
+}
+ENTRY_ANSWER: dict[str, Any] = {"status": "success", "entry": _ENTRY}
+ENTRIES_ANSWER: dict[str, Any] = {"status": "success", "entries": [_ENTRY]}
+REMOVED_ANSWER: dict[str, Any] = {"status": "success", "removed": "term_kq0Zr3Qm1x2v"}
+TEST_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "before": {"total": 0, "names": []},
+    "after": {"total": 1, "names": ["AWP | Dragon Lore (Factory New)"]},
+}
+UNANSWERED_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "searches": [
+        {
+            "platform": 730,
+            "text": "zweihorn",
+            "reading": "none",
+            "count": 41,
+            "firstDay": "2026-11-02",
+            "lastDay": "2026-11-23",
+        }
+    ],
+}
