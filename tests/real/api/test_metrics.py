@@ -1,34 +1,38 @@
 """Metrics: what was answered and what waits can be read by Prometheus, from one worker or from all together."""
 
-import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
+from time import time
 
 import httpx
 import psutil
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as strictly_parsed
 
-from api.settings import Settings
+from tests.support.api.catalogue import LEAST
 from tests.support.api.exposition import samples
+from tests.support.api.two_workers import two_workers
 from tests.support.api.waiting import until
-from tests.support.app import RunningApp, running, settings_for
+from tests.support.app import RunningApp, new_token, running, settings_for
 
 START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
-BACKLOGS = ("gear_index_sync_pending", "gear_callbacks_overdue", "gear_callbacks_overdue_seconds")
+BACKLOGS = (
+    *("gear_index_sync_pending", "gear_index_sync_oldest_seconds"),
+    *("gear_callbacks_overdue", "gear_callbacks_overdue_seconds"),
+)
 
 
 def requests_of(text: str, route: str, status: int) -> float:
     """How many requests of a route were answered with this status."""
-    wanted = {("route", route), ("status", str(status))}
-    found = samples(text)
-    return sum(value for (name, labels), value in found.items() if name == "gear_requests_total" and wanted <= labels)
+    return total(text, "gear_http_requests_total", route=route, code=str(status))
+
+
+def total(text: str, name: str, **labels: str) -> float:
+    """The sum of the samples of this name that have these labels."""
+    wanted = set(labels.items())
+    return sum(value for (other, its), value in samples(text).items() if other == name and wanted <= its)
 
 
 async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None:
@@ -40,7 +44,77 @@ async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None
     text = (await app.client.get("/metrics")).text
     assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1]
     assert "secret-path" not in text
-    assert any(name == "gear_request_seconds_count" for name, _ in samples(text))
+    assert any(name == "gear_http_request_duration_seconds_count" for name, _ in samples(text))
+
+
+async def test_time_is_measured_for_engine_store_and_waits(app: RunningApp) -> None:
+    before = (await app.client.get("/metrics")).text
+    await app.search({"query": "redline", "limit": 3})
+    order = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": "404404"}
+    assert (await app.client.post("/v1/gear", json=order)).status_code == 404
+    text = (await app.client.get("/metrics")).text
+
+    def added(name: str, **labels: str) -> float:
+        return total(text, name, **labels) - total(before, name, **labels)
+
+    assert added("gear_engine_request_duration_seconds_count", outcome="ok") >= 2
+    assert added("gear_engine_request_duration_seconds_count", operation="doc", outcome="ok") == 1, "a 404 is an answer"
+    assert added("gear_engine_pool_wait_seconds_count", pool="search") >= 1
+    assert added("gear_engine_pool_wait_seconds_count", pool="order") >= 1
+    assert added("gear_store_transaction_duration_seconds_count", kind="read") >= 1
+    assert added("gear_store_pool_wait_seconds_count", kind="read") >= 1
+
+
+async def test_the_serving_index_and_the_version_are_metrics(app: RunningApp) -> None:
+    text = (await app.client.get("/metrics")).text
+    (labels,) = [dict(labels) for name, labels in samples(text) if name == "gear_index_info"]
+    assert labels["index"].startswith(f"{app.settings.index_prefix}-730-")
+    assert labels["index"].endswith(labels["fingerprint"])
+    assert 0 < time() - samples(text)["gear_index_created_timestamp_seconds", frozenset({("platform", "730")})] < 3600
+    assert [dict(labels) for name, labels in samples(text) if name == "gear_build_info"] == [
+        {"version": version("gear")}
+    ]
+
+
+def _limited(text: str) -> set[str]:
+    """The tokens of which requests were refused."""
+    return {
+        dict(labels)["token"]
+        for (name, labels), value in samples(text).items()
+        if name == "gear_rate_limited_requests_total" and value and ("limit", "token") in labels
+    }
+
+
+async def test_limits_are_counted_by_token_without_its_secret(app: RunningApp) -> None:
+    secret = await new_token(app.settings.database_url, "search", rate_limit=1)
+    headers = {"Authorization": f"Bearer {secret}"}
+    before = _limited((await app.client.get("/metrics")).text)
+    codes = {(await app.client.get("/v1/platforms", headers=headers)).status_code for _ in range(3)}
+    assert codes == {200, 429}
+    text = (await app.client.get("/metrics")).text
+    (token,) = _limited(text) - before
+    assert token.startswith("tok_")
+    assert total(text, "gear_rate_limit_cost_total", token=token) == 3
+    assert secret not in text
+
+
+async def test_orders_are_counted_by_the_states_that_they_reach(app: RunningApp) -> None:
+    order = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": str(LEAST)}
+    before = (await app.client.get("/metrics")).text
+    placed = (await app.client.post("/v1/gear", json=order)).json()["order"]["id"]
+    (await app.client.post(f"/v1/orders/{placed}/transitions", json={"to": "cancelled"})).raise_for_status()
+
+    async def published() -> bool:
+        return total((await app.client.get("/metrics")).text, "gear_index_sync_pending") == 0
+
+    await until(published)
+    text = (await app.client.get("/metrics")).text
+    added = {
+        state: total(text, "gear_order_transitions_total", state=state)
+        - total(before, "gear_order_transitions_total", state=state)
+        for state in ("created", "cancelled")
+    }
+    assert added == {"created": 1, "cancelled": 1}
 
 
 async def test_what_waits_in_the_store_is_shown(app: RunningApp) -> None:
@@ -60,27 +134,6 @@ async def test_a_scraper_gets_the_format_that_it_asks_for(app: RunningApp) -> No
     assert open_metrics.headers["content-type"].startswith("application/openmetrics-text")
     assert re.findall(r"^# EOF$", open_metrics.text, re.MULTILINE) == ["# EOF"]
     assert open_metrics.text.endswith("# EOF\n")
-
-
-@contextmanager
-def two_workers(settings: Settings, folder: Path) -> Iterator[tuple[str, int]]:
-    """`gear-api serve --workers 2` with these settings; its address and process."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "GEAR_DATABASE_URL": settings.database_url,
-        "GEAR_OPENSEARCH_URL": settings.opensearch_url,
-        "GEAR_INDEX_PREFIX": settings.index_prefix,
-    }
-    command = [str(Path(sys.executable).with_name("gear-api")), "serve", "--workers", "2", "--port", str(port)]
-    with (folder / "log").open("wb") as log:
-        service = subprocess.Popen(command, env=environment, stderr=log, cwd=folder)
-    try:
-        yield f"http://127.0.0.1:{port}", service.pid
-    finally:
-        service.send_signal(signal.SIGTERM)
-        service.wait(30)
 
 
 def check_exposition(plain: str, strict: str) -> None:
@@ -129,6 +182,9 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: Runni
                 return False
             return True
 
+        async def both_serve() -> bool:
+            return total(await answer("/metrics"), "gear_workers") == 2
+
         await until(answered, START_LIMIT)
         for _ in range(20):
             assert await answered()
@@ -140,5 +196,7 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: Runni
         text = await answer("/metrics")
         check_exposition(text, await answer("/metrics", "application/openmetrics-text; version=1.0.0"))
         assert requests_of(text, "/health/live", 200) >= 21, "what the dead worker counted stays"
+        await until(both_serve, START_LIMIT)
+        assert total(await answer("/metrics"), "gear_worker_deaths_total") == 1
         for name in BACKLOGS:
             assert [labels for found, labels in samples(text) if found == name] == [frozenset()]

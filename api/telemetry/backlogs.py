@@ -1,13 +1,13 @@
 """Reads what waits in the store, and shows it as metrics."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, SharedTask
+from api.telemetry.metrics import MAX_TOKENS, token_labels
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.orders import quotas
@@ -22,6 +22,7 @@ class Backlogs:
     """What waits in the store, for all processes that share it."""
 
     index_sync_pending: int
+    index_sync_seconds: float
     callbacks_overdue: int
     callbacks_overdue_seconds: float
     callbacks_failed: dict[str, int]
@@ -33,27 +34,25 @@ class BacklogReader:
 
     def __init__(self, store: Store, tasks: BackgroundTasks) -> None:
         self._store = store
-        self._tasks = tasks
-        self._reading: asyncio.Task[Backlogs] | None = None
+        self._reading = SharedTask(tasks, self._read)
 
     async def read(self) -> Backlogs | None:
         """The backlogs now; None where the store does not answer in time."""
-        if self._reading is None or self._reading.done():
-            self._reading = self._tasks.start(self._read())
-        done, _ = await asyncio.wait({self._reading}, timeout=STORE_SECONDS)
-        if not done or isinstance(self._reading.exception(), StoreUnavailable):
-            return None
-        return self._reading.result()
+        return await self._reading.result(STORE_SECONDS, StoreUnavailable)
 
     async def _read(self) -> Backlogs:
         async with self._store.reading() as connection:
             pending = await index_outbox.count_pending(connection)
+            unpublished = await index_outbox.oldest_pending(connection)
             now = datetime.now(UTC)
             overdue, oldest = await deliveries.overdue(connection, now)
             failed = await attempts.failed_by_token(connection)
-            active = await quotas.active(connection)
-        seconds = 0 if oldest is None else max(0.0, (now - oldest).total_seconds())
-        return Backlogs(pending, overdue, seconds, failed, active)
+            active = await quotas.active(connection, MAX_TOKENS)
+        return Backlogs(pending, _age(unpublished, now), overdue, _age(oldest, now), failed, active)
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else max(0.0, (now - since).total_seconds())
 
 
 def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
@@ -68,7 +67,7 @@ def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
     failed = CounterMetricFamily(
         "gear_callbacks_failed", "Callbacks of real orders given up after their last attempt", labels=("token",)
     )
-    for token_id, count in backlogs.callbacks_failed.items():
+    for token_id, count in token_labels(list(backlogs.callbacks_failed.items())):
         failed.add_metric([token_id], count)
     active = GaugeMetricFamily(
         "gear_orders_active",
@@ -85,6 +84,11 @@ def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
             "gear_index_sync_pending",
             "Ordered or released items not yet published to the index",
             value=backlogs.index_sync_pending,
+        ),
+        GaugeMetricFamily(
+            "gear_index_sync_oldest_seconds",
+            "Seconds since the oldest of them was ordered or released",
+            value=backlogs.index_sync_seconds,
         ),
         GaugeMetricFamily(
             "gear_callbacks_overdue",

@@ -4,11 +4,23 @@ import logging
 import sys
 
 import structlog
+from opentelemetry import trace
+from structlog.typing import EventDict, WrappedLogger
+
+from api.http.request_id import request_facts
+
+
+def add_request(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Adds to a line the ids of its request, token and trace, where there are any."""
+    span = trace.get_current_span().get_span_context()
+    traced = {"traceId": f"{span.trace_id:032x}", "spanId": f"{span.span_id:016x}"} if span.is_valid else {}
+    return {**request_facts(), **traced, **event}
 
 
 def configure() -> None:
     """Writes our events and the warnings of libraries to stderr as JSON."""
     shared: list[structlog.typing.Processor] = [
+        add_request,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,

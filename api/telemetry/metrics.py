@@ -1,0 +1,373 @@
+"""What the processes count for Prometheus. Names and units follow its conventions; each is of one process or worker."""
+
+import os
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.process_collector import ProcessCollector
+
+# from a cached search to twice the engine's default deadline
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+WAIT_BUCKETS: Final = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0)
+NO_ROUTE: Final = "none"
+MAX_TOKENS: Final = 1000
+OTHER_TOKENS: Final = "other"
+"""The label of all tokens but the first `MAX_TOKENS`: a label that may have any number of values fills a database."""
+FAILURES: Final = (500, 503)
+BUDGETS: Final = ("search", "order", "health", "export", "feed")
+CHANGES: Final = ("listed", "changed", "gone")
+DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
+REFUSED_ITEMS: Final = ("price", "digest", "age", "unknown")
+
+
+class RequestMetrics:
+    """Requests: what became of them, how long they took, and how long they waited for their budget."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        live: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livesum"}
+        requests = Counter("gear_http_requests", "Requests answered", ("method", "route", "code"), registry=registry)
+        duration = Histogram(
+            "gear_http_request_duration_seconds",
+            "Seconds from a request's head to the end of its response",
+            ("method", "route"),
+            registry=registry,
+            buckets=BUCKETS,
+        )
+        in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
+        limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
+        queue = Histogram(
+            "gear_queue_seconds",
+            "Seconds that requests waited for their budget",
+            ("budget",),
+            registry=registry,
+            buckets=WAIT_BUCKETS,
+        )
+        shed = Counter("gear_requests_shed", "Requests refused with 503 `overloaded`", ("budget",), registry=registry)
+        # looking up a child by its labels takes longer than counting
+        self._requests_of = cache(requests.labels)
+        self._duration_of = cache(partial(_with_failures, requests, duration))
+        self._in_flight_of, self._limit_of = cache(in_flight.labels), cache(limit.labels)
+        self._queue_of, self._shed_of = cache(queue.labels), cache(shed.labels)
+        for budget in BUDGETS:
+            self._shed_of(budget)  # from 0 on
+
+    def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
+        """Counts a request. Those without a route share one label, so that no client can invent labels."""
+        if route is None:
+            method, route = NO_ROUTE, NO_ROUTE
+        self._duration_of(method, route).observe(seconds)
+        self._requests_of(method, route, status).inc()
+
+    def set_in_flight(self, budget: str, requests: int) -> None:
+        """Reports how many requests of a budget are at work."""
+        self._in_flight_of(budget).set(requests)
+
+    def set_limit(self, budget: str, limit: int) -> None:
+        """Reports how many requests of a budget may be at work."""
+        self._limit_of(budget).set(limit)
+
+    def count_wait(self, budget: str, seconds: float) -> None:
+        """Counts a request that waited for its budget."""
+        self._queue_of(budget).observe(seconds)
+
+    def count_shed(self, budget: str) -> None:
+        """Counts a request that was refused."""
+        self._shed_of(budget).inc()
+
+
+def _with_failures(requests: Counter, duration: Histogram, method: str, route: str) -> Histogram:
+    """The durations of a route, whose failures are counted from 0 on: a counter that begins at 1 has no rate."""
+    for code in FAILURES:
+        requests.labels(method, route, code)
+    return duration.labels(method, route)
+
+
+class LimitMetrics:
+    """Rate limits: what tokens use, and who was refused."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        cost = Counter("gear_rate_limit_cost", "What requests cost, by the token's id", ("token",), registry=registry)
+        refused = Counter(
+            "gear_rate_limited_requests",
+            "Requests refused with 429, by the limit (token, address, searches) and the token's id",
+            ("limit", "token"),
+            registry=registry,
+        )
+        self._storage_failures = Counter(
+            "gear_rate_limit_storage_failures",
+            "Times that the shared storage of rate limits did not answer, and this process counted alone",
+            registry=registry,
+        )
+        self._tokens: set[str] = set()
+        self._cost_of, self._refused_of = cache(cost.labels), cache(refused.labels)
+        self._refused_of("address", "")
+
+    def count_cost(self, token: str, cost: int) -> None:
+        """Counts what a request cost its token."""
+        self._cost_of(self._label(token)).inc(cost)
+
+    def count_refused(self, limit: str, token: str = "") -> None:
+        """Counts a request over a limit; only the limit of addresses has no token."""
+        self._refused_of(limit, self._label(token) if token else "").inc()
+
+    def count_storage_failure(self) -> None:
+        """Counts a failure of the shared storage."""
+        self._storage_failures.inc()
+
+    def _label(self, token: str) -> str:
+        if token not in self._tokens:
+            if len(self._tokens) >= MAX_TOKENS:
+                return OTHER_TOKENS
+            self._tokens.add(token)
+            for limit in ("token", "searches"):
+                self._refused_of(limit, token)
+        return token
+
+
+class EngineMetrics:
+    """Requests to the engine: the engine's own time, and the wait for a connection."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        duration = Histogram(
+            "gear_engine_request_duration_seconds",
+            "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered",
+            ("operation", "outcome"),
+            registry=registry,
+            buckets=BUCKETS,
+        )
+        wait = Histogram(
+            "gear_engine_pool_wait_seconds",
+            "Seconds that requests to the engine waited for a connection, by pool: search, order",
+            ("pool",),
+            registry=registry,
+            buckets=WAIT_BUCKETS,
+        )
+        self._ejected_nodes = Gauge(
+            "gear_engine_nodes_ejected",
+            "Nodes of the engine that get no requests because they did not answer",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
+        self._duration_of, self._wait_of = cache(duration.labels), cache(wait.labels)
+
+    def set_ejected_nodes(self, count: int) -> None:
+        """Reports how many nodes of the engine are left out."""
+        self._ejected_nodes.set(count)
+
+    def count_request(self, operation: str, outcome: str, seconds: float) -> None:
+        """Counts a request and the engine's time for it."""
+        self._duration_of(operation, outcome).observe(seconds)
+
+    def count_wait(self, pool: str, seconds: float) -> None:
+        """Counts the wait of a request for a connection."""
+        self._wait_of(pool).observe(seconds)
+
+
+class StoreMetrics:
+    """Transactions of the order store, and the wait for a connection."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        duration = Histogram(
+            "gear_store_transaction_duration_seconds",
+            "Seconds from a transaction's begin to its end, by kind: read, write",
+            ("kind",),
+            registry=registry,
+            buckets=BUCKETS,
+        )
+        wait = Histogram(
+            "gear_store_pool_wait_seconds",
+            "Seconds that transactions waited for a connection and, on SQLite, for their turn to write",
+            ("kind",),
+            registry=registry,
+            buckets=WAIT_BUCKETS,
+        )
+        self._duration_of, self._wait_of = cache(duration.labels), cache(wait.labels)
+
+    def count_transaction(self, kind: str, waited: float, seconds: float) -> None:
+        """Counts a transaction, however it ended."""
+        self._wait_of(kind).observe(waited)
+        self._duration_of(kind).observe(seconds)
+
+
+class OrderMetrics:
+    """Real orders: the states that they reached, and those refused for what the index has of their item."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        transitions = Counter(
+            "gear_order_transitions",
+            "Real orders that reached a state by a request or by their expiry",
+            ("state",),
+            registry=registry,
+        )
+        refused = Counter(
+            "gear_order_refused_items",
+            "Orders refused for what the index has of their item, by reason: price, digest, age, unknown",
+            ("reason",),
+            registry=registry,
+        )
+        self._transitions_of, self._refused_of = cache(transitions.labels), cache(refused.labels)
+        for reason in REFUSED_ITEMS:
+            self._refused_of(reason)
+
+    def count_transitions(self, state: str, orders: int = 1) -> None:
+        """Counts orders that are in a state now."""
+        self._transitions_of(state).inc(orders)
+
+    def count_refused_item(self, reason: str) -> None:
+        """Counts an order that was refused."""
+        self._refused_of(reason).inc()
+
+
+class CatalogueMetrics:
+    """Items of writes to the catalogue."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        written = "Items of writes to the catalogue by result"
+        self._items = Counter("gear_catalogue_items", written, ("result",), registry=registry)
+
+    def count_items(self, written: int, superseded: int, refused: int) -> None:
+        """Counts the items of a request."""
+        for result, items in (("written", written), ("superseded", superseded), ("refused", refused)):
+            self._items.labels(result).inc(items)
+
+
+class FeedMetrics:
+    """The change feed: what was recorded, how far the recorder is behind, and who waits."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        changes = Counter("gear_feed_changes", "Changes recorded by the change feed", ("change",), registry=registry)
+        lag = Gauge(
+            "gear_feed_lag_seconds",
+            "Seconds since the recorder had told all changes; 0 where this process does not record",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
+        waiting = Gauge(
+            "gear_feed_waiting_readers",
+            "Readers of changes that wait for the next",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._changes_of = cache(changes.labels)
+        self.set_lag, self.set_waiting_readers = lag.set, waiting.set
+        for change in CHANGES:
+            self._changes_of(change)
+
+    def count_changes(self, change: str, number: int) -> None:
+        """Counts recorded changes of a kind."""
+        self._changes_of(change).inc(number)
+
+
+class SearchMetrics:
+    """Searches whose text was not found, or not as it was typed."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        unanswered = Counter(
+            "gear_unanswered_searches",
+            "Searches whose text found nothing (none), not all of its words (partial), or similar words",
+            ("reading",),
+            registry=registry,
+        )
+        dropped = Counter(
+            "gear_unanswered_searches_dropped",
+            "Unanswered searches whose text is not kept, by reason: full, store (it failed), long, personal",
+            ("reason",),
+            registry=registry,
+        )
+        self._unanswered_of, self._dropped_of = cache(unanswered.labels), cache(dropped.labels)
+        for reason in DROPPED_TEXTS:
+            self._dropped_of(reason)
+
+    def count_unanswered(self, reading: str) -> None:
+        """Counts a search, by how its text was read."""
+        self._unanswered_of(reading).inc()
+
+    def count_dropped(self, reason: str, searches: int) -> None:
+        """Counts searches whose text is not kept."""
+        self._dropped_of(reason).inc(searches)
+
+
+class ProcessMetrics:
+    """The process: its event loop, its response cache, and that it lives."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        lookups = Counter(
+            "gear_response_cache_requests",
+            "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss",
+            ("result",),
+            registry=registry,
+        )
+        lag = Histogram(
+            "gear_event_loop_lag_seconds",
+            "Seconds that the event loop was late for a timer: what it did meanwhile kept all requests waiting",
+            registry=registry,
+            buckets=WAIT_BUCKETS,
+        )
+        self._lookups_of = cache(lookups.labels)
+        self.observe_lag = lag.observe
+        Gauge("gear_workers", "Processes that serve", registry=registry, multiprocess_mode="livesum").set(1)
+
+    def count_cache_lookup(self, result: str) -> None:
+        """Counts a lookup in the response cache."""
+        self._lookups_of(result).inc()
+
+
+class Metrics:
+    """What one process counts, and what it reports: for itself, or for all workers where several serve."""
+
+    def __init__(self, multiprocess_dir: Path | None) -> None:
+        self._multiprocess_dir = multiprocess_dir
+        self._registry = CollectorRegistry()
+        if multiprocess_dir is None:
+            ProcessCollector(registry=self._registry)
+        self.requests = RequestMetrics(self._registry)
+        self.limits = LimitMetrics(self._registry)
+        self.engine = EngineMetrics(self._registry)
+        self.store = StoreMetrics(self._registry)
+        self.orders = OrderMetrics(self._registry)
+        self.catalogue = CatalogueMetrics(self._registry)
+        self.feed = FeedMetrics(self._registry)
+        self.searches = SearchMetrics(self._registry)
+        self.process = ProcessMetrics(self._registry)
+
+    def registry(self) -> CollectorRegistry:
+        """The metrics of this process, or of all workers."""
+        if self._multiprocess_dir is None:
+            return self._registry
+        _remove_gauges_of_ended(self._multiprocess_dir)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, path=str(self._multiprocess_dir))  # type: ignore[no-untyped-call]  # the library is untyped
+        return registry
+
+
+class WorkerDeaths:
+    """Counts the workers that ended by themselves, in the process that starts them."""
+
+    def __init__(self) -> None:
+        self._deaths = Counter(
+            "gear_worker_deaths", "Workers that ended unasked and were replaced", registry=CollectorRegistry()
+        )
+
+    def count(self, deaths: int) -> None:
+        """Counts so many."""
+        self._deaths.inc(deaths)
+
+
+def _remove_gauges_of_ended(folder: Path) -> None:
+    """Removes the live gauges of workers that have ended, however they did; what they counted stays."""
+    for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]  # the library is untyped
+
+
+def token_labels(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """At most `MAX_TOKENS` counts by token, the greatest ones first, and the sum of the others."""
+    ranked = sorted(counts, key=lambda pair: (-pair[1], pair[0]))
+    rest = sum(count for _, count in ranked[MAX_TOKENS:])
+    return ranked[:MAX_TOKENS] + ([(OTHER_TOKENS, rest)] if rest else [])

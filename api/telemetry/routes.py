@@ -1,0 +1,71 @@
+"""`GET /metrics`: what the processes count, what waits in the store, and what the engine serves."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+
+from api.auth import MetricsToken
+from api.http.openapi import text_answers
+from api.http.query_params import only_query
+from api.services import Services, services_of
+from api.telemetry.backlogs import backlog_metrics
+from api.telemetry.metrics import Metrics
+
+router = APIRouter(tags=["metrics"])
+EXAMPLE = 'gear_http_requests_total{method="POST",route="/v1/gear/search",code="200"} 41.0\n'
+
+
+class _Joined(CollectorRegistry):
+    """The metrics of a registry and some more."""
+
+    def __init__(self, registry: CollectorRegistry, metrics: Sequence[Metric]) -> None:
+        super().__init__()
+        self._joined = registry
+        self._more = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them."""
+        yield from self._joined.collect()
+        yield from self._more
+
+
+def _build_info() -> Metric:
+    info = GaugeMetricFamily("gear_build_info", "The version that answers", labels=["version"])
+    info.add_metric([version("gear")], 1)
+    return info
+
+
+@router.get(
+    "/metrics",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses=text_answers(
+        EXAMPLE, "unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable"
+    ),
+)
+async def get_metrics(
+    request: Request,
+    token: MetricsToken,
+    _: Annotated[None, Depends(only_query())],
+    services: Annotated[Services, Depends(services_of)],
+) -> Response:
+    """Requests by route and code, their times and the engine's, the backlogs in the store and the index that serves, in
+    the format that `Accept` names.
+
+    Without the store the backlogs are absent and `gear_store_up` is 0; without the engine the index is absent.
+    """
+    counted: Metrics = request.app.state.metrics
+    encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+    backlogs, state, generations = await asyncio.gather(
+        services.backlogs.read(), services.readiness.check(), services.generations.metrics()
+    )
+    more = [_build_info(), *backlog_metrics(backlogs), state.metrics(), *generations]
+    # in a thread: it reads the files of all workers
+    text = await asyncio.to_thread(lambda: encode(_Joined(counted.registry(), more)))
+    return Response(text, media_type=content_type)
