@@ -4,10 +4,7 @@ import asyncio
 import os
 import secrets
 import signal
-import sys
-from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -18,15 +15,12 @@ from api.settings import Settings
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
-from tests.support.app import new_token, settings_for
+from tests.support.app import settings_for
 from tests.support.faults.balancer import Balancer
+from tests.support.faults.restarted import DRAIN_SECONDS, serving, token_of
 from tests.support.indices import drop_indices
-from tests.support.servers import free_port
-from tests.support.store.migrated import migrated
 
 RESTARTS = int(os.environ.get("GEAR_TEST_RESTARTS", "6"))
-DRAIN_SECONDS = 1.5
-START_SECONDS = 150.0  # a busy machine takes a minute for two workers
 CLIENTS = 4
 ITEMS = 50
 
@@ -40,59 +34,6 @@ def settings(opensearch_url: str, tmp_path: Path) -> Iterator[Settings]:
     put_index(made, platform, map(simple_item, range(1, ITEMS + 1)))
     yield made
     drop_indices(opensearch_url, prefix)
-
-
-class Server:
-    """`gear-api serve` on one port, started again and again."""
-
-    def __init__(self, settings: Settings, workers: int) -> None:
-        self.port = free_port()
-        self._workers = workers
-        self._environment = {
-            **os.environ,
-            **{f"GEAR_{name.upper()}": str(getattr(settings, name)) for name in settings.model_fields_set},
-            "GEAR_DRAIN_SECONDS": str(DRAIN_SECONDS),
-        }
-        self.process: Process | None = None
-
-    async def start(self) -> None:
-        """Starts it, and waits until it is ready."""
-        command = [str(Path(sys.executable).parent / "gear-api"), "serve", "--port", str(self.port)]
-        self.process = await asyncio.create_subprocess_exec(
-            *command, "--workers", str(self._workers), env=self._environment, stderr=asyncio.subprocess.DEVNULL
-        )
-        deadline = monotonic() + START_SECONDS
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=30) as client:
-            while monotonic() < deadline and self.process.returncode is None:
-                try:
-                    if (await client.get("/health/ready")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    await asyncio.sleep(0.1)
-        raise AssertionError("the server is not ready")
-
-    async def stop(self) -> None:
-        """Tells it to stop, and waits until it has."""
-        if self.process is not None and self.process.returncode is None:
-            self.process.send_signal(signal.SIGTERM)
-            await self.process.wait()
-
-
-@asynccontextmanager
-async def serving(settings: Settings, workers: int) -> AsyncIterator[Server]:
-    """A started server."""
-    server = Server(settings, workers)
-    try:
-        await server.start()
-        yield server
-    finally:
-        await server.stop()
-
-
-async def token_of(settings: Settings) -> dict[str, str]:
-    """The header with a token of a database that is there."""
-    await migrated(settings.database_url)
-    return {"Authorization": f"Bearer {await new_token(settings.database_url, 'search')}"}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -14,6 +14,7 @@ class SmallNode:
     def __init__(self) -> None:
         self.delay = 0.0
         self.requests: list[str] = []
+        self.heads: list[str] = []
         self.url = ""
         self._answering = asyncio.Event()
         self.restore()
@@ -35,6 +36,7 @@ class SmallNode:
                     await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r\n")[0]))
                 method, path, _ = head.split(" ", 2)
                 self.requests.append(path)
+                self.heads.append(head)
                 await self._answering.wait()
                 await asyncio.sleep(self.delay)
                 content = b"" if method == "head" else ANSWER
