@@ -4,7 +4,11 @@
 #
 # It needs no syntax line and no BuildKit feature, so every engine and builder of recent years can build it.
 
-FROM python:3.11-slim-bookworm AS build
+# By digest for a release: --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:…
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE} AS build
+# The time of the commit, for files that are made here; `make image` sets it.
+ARG SOURCE_DATE_EPOCH
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_ROOT_USER_ACTION=ignore
@@ -39,7 +43,7 @@ COPY data data
 RUN chmod -R a+rX data LICENSE
 
 
-FROM python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE}
 LABEL org.opencontainers.image.title="gear" \
       org.opencontainers.image.description="Search and orders for single in-game items, on OpenSearch and SQL" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -1,7 +1,8 @@
 """The folders of one node and of the shared cache, created with the rights that its account needs.
 
-A node directory holds `data`, `logs`, `config`, `tmp` (the server's own), and beside them `node.json` (who runs),
-`console.log` and `gear-node.lock` (ours). The cache holds the downloads and the unpacked server, shared by all nodes.
+A node directory holds `data`, `logs`, `snapshots`, `config`, `tmp` (the server's own), and beside them `node.json` (who
+runs), `console.log` and `gear-node.lock` (ours). The cache holds the downloads and the unpacked server, shared by all
+nodes.
 """
 
 import os
@@ -43,6 +44,11 @@ class Folders:
         return self.logs / "node.log"
 
     @property
+    def snapshots(self) -> Path:
+        """Where the server may make repositories of snapshots."""
+        return self.home / "snapshots"
+
+    @property
     def config(self) -> Path:
         """The server's configuration, written anew at every start."""
         return self.home / "config"
@@ -55,7 +61,7 @@ class Folders:
     @property
     def of_server(self) -> tuple[Path, ...]:
         """All that the server itself reads and writes."""
-        return self.data, self.logs, self.config, self.temporary
+        return self.data, self.logs, self.snapshots, self.config, self.temporary
 
     @property
     def console(self) -> Path:

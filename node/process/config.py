@@ -57,13 +57,14 @@ def node_mark(home: Path) -> str:
     return f"-Dgear.node={home}"
 
 
-def opensearch_yml(*, data: Path, logs: Path, port: int) -> str:
+def opensearch_yml(*, data: Path, logs: Path, snapshots: Path, port: int) -> str:
     """The text of opensearch.yml: one node on loopback."""
     settings: dict[str, object] = {
         "cluster.name": CLUSTER_NAME,
         "node.name": CLUSTER_NAME,
         "path.data": str(data),
         "path.logs": str(logs),
+        "path.repo": str(snapshots),
         "network.host": "127.0.0.1",
         "http.port": port,
         "transport.port": TRANSPORT_PORTS,

@@ -154,7 +154,7 @@ def _launch(
 ) -> Record:
     """Configure and start the process, write the pid file and wait until the node answers."""
     prepare_server(folders)
-    yml = config.opensearch_yml(data=folders.data, logs=folders.logs, port=settings.port)
+    yml = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.snapshots, port=settings.port)
     (folders.config / "opensearch.yml").write_text(yml, encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.log4j2_properties())
     launch = config.Launch(

@@ -1,0 +1,191 @@
+"""The Helm chart: linted, rendered, checked against the schemas of Kubernetes and what the service promises."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.settings import Settings
+
+pytestmark = pytest.mark.deployment
+
+CHART = Path(__file__).parents[2] / "deploy" / "helm" / "gear"
+VERSIONS = ("1.27", "1.37")  # the oldest that Chart.yaml takes, and the newest with a schema
+NEEDED = {
+    "image.repository": "registry.example.com/gear",
+    "image.digest": f"sha256:{'0' * 64}",
+    "publicUrl": "https://gear.example.com",
+}
+EVERYTHING = {
+    "load.enabled": "true",
+    "load.source": "/catalogue/items.ndjson.gz",
+    "ingress.enabled": "true",
+    "ingress.host": "gear.example.com",
+    "ingress.tlsSecret": "gear-tls",
+    "serviceMonitor.enabled": "true",
+}
+SIZES: dict[str, tuple[str, ...]] = {"small": (), "large": ("--values", str(CHART / "values-large.yaml"))}
+
+
+def helm(*arguments: str, values: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
+    """Runs helm, or skips."""
+    program = shutil.which("helm")
+    if program is None:
+        pytest.skip("there is no helm to render the chart with: install it from https://helm.sh")
+    options = [part for name, value in (values or {}).items() for part in ("--set", f"{name}={value}")]
+    return subprocess.run([program, *arguments, *options], check=False, capture_output=True, text=True)
+
+
+def rendered(*options: str, values: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """The manifests of a release named `shop`."""
+    options = ("--kube-version", f"{VERSIONS[-1]}.0", *options)
+    done = helm("template", "shop", str(CHART), *options, values=NEEDED | EVERYTHING | (values or {}))
+    assert done.returncode == 0, done.stderr
+    return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
+
+
+def pods(manifests: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The specification of each kind of pod, by its component."""
+    found = {}
+    for manifest in manifests:
+        spec = manifest["spec"]
+        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+        if template:
+            found[template["metadata"]["labels"]["app.kubernetes.io/component"]] = template["spec"]
+    return found
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_chart_passes_the_linter(size: str) -> None:
+    done = helm("lint", "--strict", str(CHART), *SIZES[size], values=NEEDED | EVERYTHING)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_manifest_fits_the_schemas_of_kubernetes(size: str, version: str, tmp_path: Path) -> None:
+    validator = shutil.which("kubernetes-validate", path=Path("var/tools/bin")) or shutil.which("kubernetes-validate")
+    if validator is None:
+        pytest.skip("there is no kubernetes-validate to check the manifests with: make var/tools")
+    file = tmp_path / "manifests.yaml"
+    file.write_text(yaml.safe_dump_all(rendered(*SIZES[size])), encoding="utf-8")
+    command = [validator, "-k", version, "--strict", str(file)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    warnings = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("WARN")]
+    assert [line for line in warnings if "ServiceMonitor" not in line] == []  # no kind of Kubernetes itself
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"image.digest": "latest"}, "image.digest"),
+        ({"image.digest": ""}, "image.digest is needed"),
+        ({"publicUrl": "http://gear.example.com"}, "publicUrl"),
+        ({"opensearch.url": "http://opensearch:9200"}, "opensearch.url"),
+        ({"api.drainSeconds": "1"}, "api.drainSeconds"),
+        ({"api.replica": "3"}, "replica"),
+        ({"settings.PASSWORD": "x"}, "PASSWORD"),
+        ({"load.source": ""}, "load.source is needed"),
+    ],
+)
+def test_wrong_values_are_refused_with_their_name(values: dict[str, str], complaint: str) -> None:
+    done = helm("template", "shop", str(CHART), "--kube-version", "1.37.0", values=NEEDED | EVERYTHING | values)
+    assert done.returncode != 0
+    assert complaint in done.stderr.replace("/", ".")
+
+
+def test_no_pod_may_more_than_it_needs() -> None:
+    for name, pod in pods(rendered()).items():
+        assert pod["automountServiceAccountToken"] is False, name
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        (container,) = pod["containers"]
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }, name
+        assert container["resources"]["limits"]["memory"], name
+        assert "@sha256:" in container["image"], name
+
+
+def test_secrets_are_files_and_only_those_that_a_pod_needs() -> None:
+    expected = {
+        "api": {"database", "database-ca", "keys", "opensearch", "opensearch-ca", "rate-limits"},
+        "load": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
+        "deliver": {"database", "database-ca", "keys"},
+        "migrate": {"database", "database-ca", "keys"},
+    }
+    secrets = {}
+    for name, pod in pods(rendered()).items():
+        (volume,) = [volume for volume in pod["volumes"] if volume["name"] == "secrets"]
+        paths = [item["path"] for source in volume["projected"]["sources"] for item in source["secret"]["items"]]
+        secrets[name] = {path.partition("/")[0] for path in paths}
+        (container,) = pod["containers"]
+        assert not [entry for entry in container["env"] if "valueFrom" in entry]
+        files = [entry["value"] for entry in container["env"] if entry["value"].startswith("/run/secrets/gear/")]
+        assert {file.removeprefix("/run/secrets/gear/") for file in files} <= set(paths), name
+    assert secrets == expected
+
+
+def test_every_variable_is_a_setting() -> None:
+    known = {f"GEAR_{name.upper()}" for name in Settings.model_fields}
+    for name, pod in pods(rendered(values={"settings.GEAR_FEE_RATE": "0.05"})).items():
+        names = {entry["name"] for entry in pod["containers"][0]["env"]}
+        assert names <= known, name
+        assert "GEAR_FEE_RATE" in names, name
+
+
+@pytest.mark.parametrize("seconds", [5, 30])
+def test_a_pod_has_time_for_its_drain(seconds: int) -> None:
+    pod = pods(rendered(values={"api.drainSeconds": str(seconds)}))["api"]
+    (drain,) = [entry["value"] for entry in pod["containers"][0]["env"] if entry["name"] == "GEAR_DRAIN_SECONDS"]
+    probe = pod["containers"][0]["readinessProbe"]
+    assert int(drain) == seconds
+    assert pod["terminationGracePeriodSeconds"] == seconds + 15
+    assert probe["periodSeconds"] * probe["failureThreshold"] < seconds / 2, "it would still get requests at the end"
+
+
+def test_the_network_lets_callbacks_reach_neither_the_engine_nor_anything_inside() -> None:
+    policies = {
+        manifest["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"]: manifest["spec"]
+        for manifest in rendered()
+        if manifest["kind"] == "NetworkPolicy"
+    }
+    assert set(policies) == set(pods(rendered())), "a policy for each kind of pod"
+    ports = {
+        name: {port["port"] for rule in policy["egress"] for port in rule.get("ports", ())}
+        for name, policy in policies.items()
+    }
+    assert ports == {
+        "api": {53, 9200, 5432, 6379},
+        "load": {53, 9200, 5432},
+        "deliver": {53, 5432},
+        "migrate": {53, 5432},
+    }
+    world = json.dumps(policies["deliver"]["egress"])
+    assert all(network in world for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"))
+    assert "ipBlock" not in json.dumps(policies["api"]["egress"])
+    assert [name for name, policy in policies.items() if policy.get("ingress")] == ["api"]
+
+
+def test_the_api_scales_by_requests_at_work_where_they_are_measured() -> None:
+    (scaler,) = [manifest for manifest in rendered(*SIZES["large"]) if manifest["kind"] == "HorizontalPodAutoscaler"]
+    assert scaler["spec"]["metrics"][0]["pods"]["metric"]["name"] == "gear_requests_in_flight"
+    (deployment,) = [
+        manifest
+        for manifest in rendered()
+        if manifest["kind"] == "Deployment" and manifest["metadata"]["name"] == "shop-gear"
+    ]
+    assert "replicas" not in deployment["spec"], "each upgrade would undo the scaling"
+
+
+def test_the_migration_runs_before_the_new_version() -> None:
+    (job,) = [manifest for manifest in rendered() if manifest["kind"] == "Job"]
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    assert job["spec"]["template"]["spec"]["containers"][0]["command"] == ["gear-api", "migrate"]

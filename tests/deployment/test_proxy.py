@@ -1,0 +1,184 @@
+"""The proxy of compose.production.yml: a real HAProxy with its configuration before real servers."""
+
+import asyncio
+import json
+import secrets
+import shutil
+import ssl
+import subprocess
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.settings import Settings
+from mappings.platforms import read_platforms
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.envelope import error_of
+from tests.support.app import settings_for
+from tests.support.faults.restarted import serving, token_of
+from tests.support.indices import drop_indices
+from tests.support.servers import free_port
+
+pytestmark = [pytest.mark.deployment, pytest.mark.timeout(400)]
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+DRAIN_SECONDS = 5.0  # the proxy looks each second
+FORWARDED = {"X-Forwarded-For": "203.0.113.9", "Forwarded": "for=203.0.113.9"}
+
+
+@pytest.fixture
+def settings(opensearch_url: str, tmp_path: Path) -> Iterator[Settings]:
+    """Settings of servers with a few items and without limits."""
+    prefix = f"t{secrets.token_hex(5)}"
+    (platform,) = read_platforms()
+    made = settings_for(opensearch_url, prefix, tmp_path, rate_limit="", address_rate_limit="")
+    put_index(made, platform, map(simple_item, range(1, 51)))
+    yield made
+    drop_indices(opensearch_url, prefix)
+
+
+class Proxy:
+    """A running HAProxy and what it logged."""
+
+    def __init__(self, port: int, certificates: Path, log: Path) -> None:
+        trusted = ssl.create_default_context(cafile=str(certificates / "ca.pem"))
+        self.client = httpx.AsyncClient(base_url=f"https://localhost:{port}", verify=trusted, timeout=30)
+        self.log = log
+        self._port, self._trusted = port, trusted
+
+    async def refusal(self, head: str) -> str:
+        """The answer to a request of which only the head is sent."""
+        reader, writer = await asyncio.open_connection("localhost", self._port, ssl=self._trusted)
+        try:
+            writer.write(head.encode())
+            return (await asyncio.wait_for(reader.read(), 30)).decode()
+        finally:
+            writer.close()
+
+    async def until_ready(self) -> None:
+        """Waits until requests reach a server."""
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    if (await self.client.get("/health/live")).status_code == 200:
+                        return
+                except httpx.TransportError:
+                    pass
+                await asyncio.sleep(0.1)
+
+
+def configuration(folder: Path, port: int, servers: Sequence[int]) -> Path:
+    """The configuration with another port, another certificate, and servers of this machine instead of a name's."""
+    text, template, _ = (DEPLOY / "haproxy.cfg").read_text(encoding="utf-8").partition("    server-template")
+    assert template
+    for old, new in ((":8443", f"127.0.0.1:{port}"), ("/run/secrets/proxy.pem", str(folder / "proxy.pem"))):
+        assert old in text
+        text = text.replace(old, new)
+    file = folder / "haproxy.cfg"
+    lines = [f"    server api{server} 127.0.0.1:{server}\n" for server in servers]
+    file.write_text(text + "".join(lines), encoding="utf-8")
+    return file
+
+
+def program() -> str:
+    """HAProxy, or skips."""
+    found = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin") or shutil.which("haproxy")
+    if found is None:
+        pytest.skip("there is no haproxy to run the configuration with: apt install haproxy")
+    return found
+
+
+@asynccontextmanager
+async def proxy_for(folder: Path, *servers: int) -> AsyncIterator[Proxy]:
+    """A proxy before these ports."""
+    haproxy, port, certificates = program(), free_port(), folder / "certificates"
+    makes = await asyncio.create_subprocess_exec(DEPLOY / "secrets.sh", certificates, stderr=subprocess.DEVNULL)
+    assert await makes.wait() == 0
+    file = configuration(certificates, port, servers)
+    written = folder / "haproxy.log"
+    with written.open("wb") as log:
+        process = await asyncio.create_subprocess_exec(haproxy, "-f", str(file), stdout=log, stderr=log)
+    proxy = Proxy(port, certificates, written)
+    try:
+        yield proxy
+        assert process.returncode is None, written.read_text(encoding="utf-8")
+    finally:
+        await proxy.client.aclose()
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+def test_the_configuration_is_valid_without_a_warning(tmp_path: Path) -> None:
+    subprocess.run([DEPLOY / "secrets.sh", tmp_path], check=True, capture_output=True)
+    command = [program(), "-c", "-f", str(configuration(tmp_path, 8443, [8000]))]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+
+
+async def test_what_clients_say_and_send_is_bounded(settings: Settings, tmp_path: Path) -> None:
+    headers = await token_of(settings)
+    written = tmp_path / "server.log"
+    async with serving(settings, 1, 0, written) as server, proxy_for(tmp_path, server.port) as proxy:
+        await proxy.until_ready()
+        search = {"platform": 730, "limit": 1}
+        own = f"own-{uuid.uuid4()}"
+        answer = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": own})
+        assert (answer.status_code, answer.headers["X-Request-Id"]) == (200, own)
+        answer = await proxy.client.post("/v1/gear/search", json=search, headers={**headers, "X-Request-Id": "a b"})
+        assert len(answer.headers["X-Request-Id"]) == 36
+        log = proxy.log.read_text(encoding="utf-8")
+        assert f"{{{own}}}" in log
+        assert f"{{{answer.headers['X-Request-Id']}}}" in log
+        assert answer.headers["Strict-Transport-Security"]
+        large = await proxy.client.post("/v1/gear/search", content=b"x" * 70_000, headers=headers)
+        assert error_of(large, "body_too_large")
+        huge = await proxy.refusal(
+            "POST /v1/gear/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8400000\r\n\r\n"
+        )
+        assert huge.startswith("HTTP/1.1 413 ")
+        assert '"code":"body_too_large"' in huge
+        long = await proxy.client.get("/v1/platforms", headers={**headers, "X-Long": "x" * 40_000})
+        assert long.status_code == 400
+        assert error_of(await proxy.client.get("/metrics", headers=headers), "not_found")
+        claimed = {**FORWARDED, "X-Request-Id": "claimed"}
+        assert (await proxy.client.get("/v1/gear/1", headers=claimed)).status_code == 401
+        await server.stop()  # all of its log is written
+        lines = [line for line in written.read_text(encoding="utf-8").splitlines() if '"claimed"' in line]
+        assert [json.loads(line)["client"] for line in lines] == ["127.0.0.1"], "it believes what the client claims"
+        gone = await proxy.client.get("/v1/platforms", headers=headers)
+        assert error_of(gone, "overloaded")
+        assert gone.headers["Retry-After"]
+
+
+async def test_servers_are_replaced_without_a_failed_request(settings: Settings, tmp_path: Path) -> None:
+    headers = await token_of(settings)
+    async with (
+        serving(settings, 1, DRAIN_SECONDS) as first,
+        serving(settings, 1, DRAIN_SECONDS) as second,
+        proxy_for(tmp_path, first.port, second.port) as proxy,
+    ):
+        await proxy.until_ready()
+        ended = asyncio.Event()
+
+        async def traffic() -> list[int]:
+            statuses = []
+            while not ended.is_set():
+                answer = await proxy.client.post("/v1/gear/search", json={"platform": 730}, headers=headers)
+                statuses.append(answer.status_code)
+            return statuses
+
+        clients = [asyncio.create_task(traffic()) for _ in range(4)]
+        for server in (first, second):
+            await server.stop()
+            await server.start()
+            await asyncio.sleep(3)  # two looks of the proxy
+        ended.set()
+        statuses = [status for statuses in await asyncio.gather(*clients) for status in statuses]
+    assert set(statuses) == {200}
+    assert len(statuses) > 100

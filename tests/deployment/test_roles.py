@@ -1,0 +1,213 @@
+"""Least-privilege users on a secured engine: each does what its part needs, and nothing else."""
+
+import asyncio
+import base64
+import json
+import ssl
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from api.engine.client import Engine
+from api.engine.errors import ForbiddenError
+from api.settings import Settings
+from tests.support.node.place import Place
+from tests.support.processes import command, gear_api
+from tests.support.servers import free_port
+
+pytestmark = [pytest.mark.deployment, pytest.mark.timeout(600)]
+
+DOCUMENT = '{"doc": {"price": 1}}'
+BULK = '{"index": {"_index": "gear-730", "_id": "1"}}\n{"price": 1}\n'
+EVERYBODYS_BANS = [
+    ("PUT", "/other", "{}"),
+    ("GET", "/other/_search", ""),
+    ("GET", "/.opendistro_security/_search", ""),
+    ("PUT", "/_cluster/settings", '{"persistent": {"action.auto_create_index": "true"}}'),
+    ("GET", "/_plugins/_security/api/internalusers", ""),
+    ("PUT", "/_snapshot/away", '{"type": "fs", "settings": {"location": "/tmp/away"}}'),
+    ("POST", "/_cluster/reroute", "{}"),
+]
+BANS = {
+    "reader": [
+        ("POST", "/gear-730/_update/1", DOCUMENT),
+        ("POST", "/_bulk", BULK),
+        ("POST", "/gear-730/_delete_by_query", '{"query": {"match_all": {}}}'),
+        ("DELETE", "/gear-730/_doc/1", ""),
+        ("DELETE", "/{index}", ""),
+        ("PUT", "/gear-999", "{}"),
+        ("POST", "/_aliases", '{"actions": [{"remove": {"index": "{index}", "alias": "gear-730"}}]}'),
+        ("PUT", "/{index}/_settings", '{"index": {"blocks.write": true}}'),
+    ],
+    "marker": [
+        ("POST", "/gear-730/_search", "{}"),
+        ("PUT", "/gear-730/_doc/1", "{}"),
+        ("DELETE", "/gear-730/_doc/1", ""),
+        ("POST", "/gear-730/_update_by_query", "{}"),
+        ("DELETE", "/{index}", ""),
+        ("PUT", "/gear-999", "{}"),
+        ("POST", "/_aliases", '{"actions": [{"remove": {"index": "{index}", "alias": "gear-730"}}]}'),
+    ],
+    "api": [("DELETE", "/{index}", ""), ("PUT", "/gear-730/_doc/1", "{}"), ("DELETE", "/gear-730/_doc/1", "")],
+    "loader": [("DELETE", "/other", ""), ("POST", "/_template/all", '{"index_patterns": ["*"]}')],
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An item that is to be hidden or shown."""
+
+    platform: int
+    item: int
+    bound: bool
+
+
+def status_of(place: Place, user: str, method: str, path: str, body: str) -> int:
+    """The status of a raw request to the engine."""
+    password = (place.node.secrets / f"opensearch_{user}_password").read_text(encoding="utf-8").rstrip("\n")
+    login = base64.b64encode(f"gear-{user}:{password}".encode()).decode()
+    headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
+    request = urllib.request.Request(place.node.url + path, body.encode() or None, headers, method=method)
+    trusted = ssl.create_default_context(cafile=str(place.node.secrets / "ca.pem"))
+    try:
+        with urllib.request.urlopen(request, context=trusted, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as answer:
+        with answer:
+            return answer.code
+
+
+@pytest.mark.parametrize("user", BANS)
+def test_a_user_can_do_nothing_else(place: Place, user: str) -> None:
+    index = place.run("loader", "indexer", "status", "--platform", "730")["serving"]
+    for method, path, body in [*BANS[user], *EVERYBODYS_BANS]:
+        status = status_of(place, user, method, path.replace("{index}", index), body.replace("{index}", index))
+        assert status == 403, f"{method} {path} by {user}"
+    assert status_of(place, user, "GET", "/", "") == (200 if user == "loader" else 403)
+
+
+def test_nobody_is_let_in_without_a_password(place: Place) -> None:
+    trusted = ssl.create_default_context(cafile=str(place.node.secrets / "ca.pem"))
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        urllib.request.urlopen(place.node.url, context=trusted, timeout=30)
+    refusal.value.close()
+    assert refusal.value.code == 401
+    with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        urllib.request.urlopen(place.node.url, context=ssl.create_default_context(), timeout=30)
+
+
+def test_the_loader_can_run_every_command(place: Place) -> None:
+    platform = ("--platform", "730")
+    for arguments in (
+        ("load", "items.ndjson", *platform, "--dry-run"),
+        ("load", "items.ndjson", *platform),
+        ("upsert", "items.ndjson", *platform),
+        ("delete", "1", *platform),
+        ("rollback", *platform, "--yes"),
+        ("doctor", "--fix"),
+        ("prune", *platform, "--keep", "1"),
+        ("export", *platform, "--output", "export.ndjson"),
+    ):
+        place.run("loader", "indexer", *arguments)
+    (platform_state,) = place.run("loader", "indexer", "status")["platforms"]
+    assert len(platform_state["generations"]) == 1
+
+
+async def test_the_marker_can_mark_and_the_reader_cannot(place: Place) -> None:
+    item = json.loads((place.folder / "items.ndjson").read_text(encoding="utf-8").splitlines()[0])["id"]
+    for user, can in (("marker", True), ("reader", False)):
+        names: dict[str, Any] = {
+            key.removeprefix("GEAR_").lower(): value for key, value in place.environment(user).items()
+        }
+        engine = Engine(Settings(**names), 30)
+        try:
+            marking = engine.update_availability([Mark(730, item, bound=False)])
+            if can:
+                assert await marking == [True]
+            else:
+                with pytest.raises(ForbiddenError):
+                    await marking
+        finally:
+            await engine.close()
+
+
+async def test_a_search_an_order_and_the_index_sync_work_as_the_user_of_the_api(place: Place) -> None:
+    token = place.run("api", "api", "token", "create", "--name", "t", "--scope", "search", "--scope", "order")["token"]
+    port = free_port()
+    environment = {**place.environment("api"), "GEAR_API_PORT": str(port), "GEAR_DRAIN_SECONDS": "0"}
+    headers = {"Authorization": f"Bearer {token}"}
+    address = f"http://127.0.0.1:{port}"
+    async with (
+        command(place.folder, environment, "serve", program=gear_api) as process,
+        httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client,
+    ):
+        await process.until_it_serves(client)
+        offered = await _walk(client)
+        item = next(item for item in offered if item["price"])
+        order = {"account": "a", "email": "a@example.com", "platform": "cs2", "item": str(item["id"])}
+        placed = await client.post("/v1/gear", json=order)
+        assert placed.status_code == 201, placed.text
+        await _until(client, item["id"], offered=False)
+        moved = await client.post(f"/v1/orders/{placed.json()['order']['id']}/transitions", json={"to": "cancelled"})
+        assert moved.status_code == 200, moved.text
+        await _until(client, item["id"], offered=True)
+        body = json.dumps({"platform": 730, "query": "redline"})
+        place.run("api", "api", "explain", str(item["id"]), body)
+        log = process.written.read_text(encoding="utf-8")
+    assert not [line for line in log.splitlines() if "security_exception" in line or '"level":"error"' in line], log
+    assert "revision" not in log, "the response cache may not ask for the index revision"
+
+
+async def test_search_alone_works_as_the_reader(place: Place) -> None:
+    port = free_port()
+    token = place.run("api", "api", "token", "create", "--name", "r", "--scope", "search")["token"]
+    environment = {**place.environment("reader"), "GEAR_API_PORT": str(port), "GEAR_DRAIN_SECONDS": "0"}
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        command(place.folder, environment, "serve", program=gear_api) as process,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client,
+    ):
+        await process.until_it_serves(client)
+        await _walk(client)
+
+
+async def _walk(client: httpx.AsyncClient) -> list[dict[str, Any]]:
+    """Every kind of read; the items on offer."""
+    search: dict[str, Any] = {"platform": 730, "limit": 100}
+    for body in (
+        {**search, "query": "redline"},
+        {**search, "query": "redlime knfe", "explain": True, "facets": ["weapon", "price"]},
+        {**search, "groupBy": "name"},
+        {**search, "cursor": "*", "sort": "price_desc"},
+    ):
+        answer = await client.post("/v1/gear/search", json=body)
+        assert answer.status_code == 200, f"{body}: {answer.text}"
+    page = (await client.post("/v1/gear/search", json={**search, "cursor": "*", "limit": 5})).json()
+    following = {**search, "limit": 5, "cursor": page["nextCursor"]}
+    assert (await client.post("/v1/gear/search", json=following)).status_code == 200
+    offered: list[dict[str, Any]] = (await client.post("/v1/gear/search", json=search)).json()["gear"]
+    for path in (
+        f"/v1/gear/{offered[0]['id']}",
+        "/v1/gear/suggest?q=red",
+        "/v1/gear/prices?platform=730",
+        "/v1/platforms",
+        "/health/ready",
+    ):
+        answer = await client.get(path)
+        assert answer.status_code == 200, f"{path}: {answer.text}"
+    assert answer.json() == {"status": "success", "search": True, "orders": True}
+    return offered
+
+
+async def _until(client: httpx.AsyncClient, item: int, *, offered: bool) -> None:
+    """Waits until searches offer the item, or do not."""
+    body = {"platform": 730, "filters": {"ids": [item]}}
+    for _ in range(300):
+        if ((await client.post("/v1/gear/search", json=body)).json()["total"] == 1) == offered:
+            return
+        await asyncio.sleep(0.1)
+    pytest.fail(f"after 30 seconds {item} is {'not ' if offered else 'still '}offered")
