@@ -1,7 +1,7 @@
 """The page's HTML and the headers that protect it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -12,8 +12,21 @@ from api.explore.assets import assets
 from api.http.pages import POLICY_HEADER, policy, source_of
 
 STATIC_PATH: Final = "/explore/static"
+OPERATIONS: Final = "operations/"
 # Modules that the first view needs: named in the page, so that the browser asks for all of them at once.
-_LATER: Final = ("languages/", "item.js", "order.js", "order-form.js", "request.js", "code.js", "vendor/versions.json")
+_LATER: Final = (
+    "languages/",
+    "item.js",
+    "order.js",
+    "order-form.js",
+    "request.js",
+    "code.js",
+    "vendor/versions.json",
+    OPERATIONS,
+)
+
+_VENDOR: Final = tuple(f"vendor/{name}.module.js" for name in ("preact", "hooks", "htm"))
+_SHARED: Final = ("ui.js", "api.js", "words.js", "messages.js", f"{OPERATIONS}words.js", *_VENDOR)
 
 
 @cache
@@ -57,14 +70,27 @@ def headers() -> dict[str, str]:
 
 
 def render(config: Mapping[str, Any]) -> str:
-    """The page with what its scripts need to know."""
+    """The page of searches with what its scripts need to know."""
     modules = [
         path for path in assets().by_path if path.endswith(".js") and not path.startswith(_LATER) and path != "main.js"
     ]
+    return _render("Explore gear", "main.js", modules, config)
+
+
+def render_operations(config: Mapping[str, Any]) -> str:
+    """The page of operators."""
+    return _render("Operations", f"{OPERATIONS}operations.js", _SHARED, config, OPERATIONS)
+
+
+def _render(title: str, script: str, modules: Sequence[str], config: Mapping[str, Any], styles: str = "") -> str:
+    """A page; `styles` is the folder of its own styles beside those of all pages."""
+    sheets = [path for path in assets().by_path if path.endswith(".css")]
     return _template().render(
+        title=title,
         static=f"{STATIC_PATH}/{assets().digest}",
+        script=script,
         modules=modules,
-        styles=[path for path in assets().by_path if path.endswith(".css")],
+        styles=[path for path in sheets if "/" not in path or (styles and path.startswith(styles))],
         import_map=_import_map(),
         # `<` could end the element that it stands in
         config=json.dumps(config).replace("<", "\\u003c"),

@@ -37,6 +37,13 @@ async def explore(services: AppServices) -> HTMLResponse:
     return HTMLResponse(page.render(await _config(services)), headers=page.headers())
 
 
+@router.get("/explore/operations")
+async def operations(services: AppServices, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
+    """The page of operators, who enter a token of their own: nothing of worth is in it."""
+    _require_enabled(services)
+    return HTMLResponse(page.render_operations(_config_of(services, None)), headers=page.headers())
+
+
 @router.get("/explore/static/{digest}/{path:path}")
 async def static_file(
     request: Request, digest: str, path: str, services: AppServices, _: Annotated[None, Depends(only_query())]
@@ -60,7 +67,10 @@ def _require_enabled(services: Services) -> None:
 
 async def _config(services: Services) -> dict[str, Any]:
     """What the scripts need: the key, what it may do, and the facts of the platforms that no answer has."""
-    token = await _page_token(services)
+    return _config_of(services, await _page_token(services))
+
+
+def _config_of(services: Services, token: Token | None) -> dict[str, Any]:
     return {
         "key": None if token is None else services.settings.explore_token,
         "orders": token is not None and "order" in token.scopes,

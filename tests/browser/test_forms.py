@@ -17,7 +17,7 @@ async def test_the_forms_need_nothing_but_the_service(chromium: Browser, tmp_pat
     async with served(settings) as base, opened(chromium, "about:blank", complaints) as page:
         page.on("request", lambda request: asked.append(request.url))
         await page.goto(f"{base}/docs")
-        live = page.locator("#operations-health-live_health_live_get")
+        live = page.locator("#operations-health-getLiveness")
         await live.get_by_role("button").first.click()
         await live.get_by_role("button", name="Try it out").click()
         await live.get_by_role("button", name="Execute").click()

@@ -98,7 +98,7 @@ export function Grid({ search, platform, hrefOf, onOpen }) {
   const waits = gear !== null && !atEnd && !loading && more === null;
   useEffect(() => {
     if (!waits || !end.current) return undefined;
-    const observer = new IntersectionObserver(([entry]) => entry.isIntersecting && loadMore(), { rootMargin: "600px" });
+    const observer = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && loadMore(), { rootMargin: "600px" });
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [waits, loadMore, gear?.length]);

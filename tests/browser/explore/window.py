@@ -65,6 +65,7 @@ class ShopWindow:
     token: str
     proxy: TcpProxy
     browser: Browser
+    database_url: str = ""
     complaints: list[str] = field(default_factory=list)
 
     @asynccontextmanager
@@ -119,6 +120,6 @@ async def shop_window(browser: Browser, opensearch_url: str, folder: Path) -> As
                 settings.explore_token = await new_token(
                     settings.database_url, "search", "order", sandbox=True, origins=[base], rate_limit=100_000
                 )
-                yield ShopWindow(base, settings.explore_token, proxy, browser)
+                yield ShopWindow(base, settings.explore_token, proxy, browser, settings.database_url)
     finally:
         drop_indices(opensearch_url, prefix)

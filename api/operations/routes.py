@@ -1,0 +1,79 @@
+"""The route of `GET /v1/operations`."""
+
+import asyncio
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Response
+
+from api.auth import OperateToken
+from api.engine import state
+from api.engine.client import Engine
+from api.errors import ApiError
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
+from api.services import Services, services_of
+from api.telemetry.backlogs import Backlogs
+from mappings.platforms import Platforms
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get(
+    "/v1/operations",
+    summary="The state of the service, for its operators",
+    responses=answers(
+        OperationsAnswer,
+        OPERATIONS_ANSWER,
+        "unauthorized",
+        "forbidden",
+        "validation_failed",
+        "rate_limited",
+        "store_unavailable",
+    ),
+)
+async def get_operations(
+    token: OperateToken,
+    _: Annotated[None, Depends(only_query())],
+    services: Annotated[Services, Depends(services_of)],
+) -> Response:
+    """What serves each platform, who loads it, what waits in the store, and whether the engine is well. What does not
+    answer is null.
+    """
+    engine, backlogs, ready = await asyncio.gather(
+        _engine(services.order_engine, services.platforms), services.backlogs.read(), services.readiness.check()
+    )
+    content = {
+        "status": "success",
+        "search": ready.search is None,
+        "orders": ready.orders is None,
+        **engine,
+        "backlogs": None if backlogs is None else _waiting(backlogs),
+    }
+    return Response(orjson.dumps(content), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
+    try:
+        health, serving = await asyncio.gather(state.health(engine), engine.generations(list(platforms)))
+        entries = []
+        for platform in platforms:
+            generation = serving.get(platform.id)
+            index = None if generation is None else generation.index
+            found, work = await asyncio.gather(state.generations(engine, platform, index), state.work(engine, platform))
+            entries.append({"id": platform.id, "slug": platform.slug, "generations": found, "work": work})
+    except ApiError:  # its cause has been logged
+        return {"engine": None, "platforms": None}
+    return {"engine": health, "platforms": entries}
+
+
+def _waiting(backlogs: Backlogs) -> dict[str, Any]:
+    return {
+        "indexSyncPending": backlogs.index_sync_pending,
+        "indexSyncSeconds": backlogs.index_sync_seconds,
+        "callbacksOverdue": backlogs.callbacks_overdue,
+        "callbacksOverdueSeconds": backlogs.callbacks_overdue_seconds,
+        "callbacksFailed": sum(backlogs.callbacks_failed.values()),
+        "activeOrders": sum(orders.count for orders in backlogs.active_orders),
+    }

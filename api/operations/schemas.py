@@ -1,0 +1,113 @@
+"""The response of `GET /v1/operations`, with an example."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+class EngineHealth(_Answer):
+    """The health of the engine's cluster."""
+
+    status: str = Field(description="`green`, `yellow` or `red`, as the engine says it")
+    nodes: int
+    unassigned_shards: int
+
+
+class GenerationEntry(_Answer):
+    """One index of a platform."""
+
+    index: str
+    created_at: str = Field(description="when its load began; RFC 3339")
+    fingerprint: str = Field(description="of its definition")
+    serving: bool
+    items: int
+    bytes: int
+
+
+class WorkEntry(_Answer):
+    """The command that holds the lock of a platform."""
+
+    command: str = Field(description="such as `load`")
+    host: str
+    index: str | None = Field(description="the index that it fills")
+    since: str = Field(description="RFC 3339, by the command's clock")
+    heartbeat: str = Field(description="when it was last heard of; RFC 3339, by the command's clock")
+    read: int | None = Field(description="records read up to its checkpoint; null where there is none")
+    indexed: int | None = Field(description="items acknowledged up to its checkpoint")
+
+
+class PlatformState(_Answer):
+    """What serves a platform, and who is at work on it."""
+
+    id: int
+    slug: str
+    generations: list[GenerationEntry] = Field(description="the newest first")
+    work: WorkEntry | None = Field(description="null where nobody is at work")
+
+
+class BacklogsEntry(_Answer):
+    """What waits in the store."""
+
+    index_sync_pending: int = Field(description="sold or released items that the index does not show yet")
+    index_sync_seconds: float = Field(description="how long the oldest has waited")
+    callbacks_overdue: int = Field(description="callbacks due and not delivered, without waiting retries")
+    callbacks_overdue_seconds: float = Field(description="for how long the oldest is due")
+    callbacks_failed: int = Field(description="callbacks of real orders that were given up")
+    active_orders: int = Field(description="real orders that are `created` or `processing`")
+
+
+class OperationsAnswer(_Answer):
+    """The state of the service; what does not answer is null."""
+
+    status: Literal["success"]
+    search: bool = Field(description="whether searches work, as `/health/ready` says")
+    orders: bool = Field(description="whether new orders work")
+    engine: EngineHealth | None = Field(description="null where the engine does not answer")
+    platforms: list[PlatformState] | None = Field(description="null where the engine does not answer")
+    backlogs: BacklogsEntry | None = Field(description="null where the store does not answer")
+
+
+OPERATIONS_ANSWER: dict[str, Any] = {
+    "status": "success",
+    "search": True,
+    "orders": True,
+    "engine": {"status": "green", "nodes": 3, "unassignedShards": 0},
+    "platforms": [
+        {
+            "id": 730,
+            "slug": "cs2",
+            "generations": [
+                {
+                    "index": "gear-730-20261123101500000-72ff78c6",
+                    "createdAt": "2026-11-23T10:15:00+00:00",
+                    "fingerprint": "72ff78c6",
+                    "serving": True,
+                    "items": 1000000,
+                    "bytes": 812000000,
+                }
+            ],
+            "work": {
+                "command": "load",
+                "host": "build-1",
+                "index": "gear-730-20261123111500000-72ff78c6",
+                "since": "2026-11-23T11:15:00.000Z",
+                "heartbeat": "2026-11-23T11:16:30.000Z",
+                "read": 250000,
+                "indexed": 249990,
+            },
+        }
+    ],
+    "backlogs": {
+        "indexSyncPending": 0,
+        "indexSyncSeconds": 0.0,
+        "callbacksOverdue": 0,
+        "callbacksOverdueSeconds": 0.0,
+        "callbacksFailed": 2,
+        "activeOrders": 17,
+    },
+}

@@ -1,0 +1,129 @@
+"""`/explore/operations` in a real browser: a token, the state, a missing word added and taken away, for everybody."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import httpx
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from api.explore.assets import assets
+from tests.browser.explore.window import DESKTOP, PHONE, ShopWindow
+from tests.support.api.waiting import until
+from tests.support.app import new_token
+
+PAGE: Final = "/explore/operations"
+RULES: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+MAX_BYTES: Final = 60_000
+
+
+async def expect_accessible(page: Page) -> None:
+    """Fails with what axe finds."""
+    results = await Axe().run(page, options=RULES)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@asynccontextmanager
+async def operating(window: ShopWindow, **options: Any) -> AsyncIterator[Page]:
+    """The page after an operator has entered a token, by keyboard alone."""
+    token = await new_token(window.database_url, "operate", "catalogue", "search")
+    async with window.opened(PAGE, **options) as page:
+        await page.locator("input[type=password]").focus()
+        await page.keyboard.type(token)
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#state")).to_be_visible()
+        yield page
+
+
+async def searched_in_vain(window: ShopWindow, text: str) -> None:
+    """A buyer searches, and the count is in the store."""
+    assert await window.total(query=text) == 0
+    token = await new_token(window.database_url, "catalogue")
+    async with httpx.AsyncClient(base_url=window.base, headers={"Authorization": f"Bearer {token}"}) as client:
+
+        async def counted() -> bool:
+            answer = await client.get("/v1/searches/unanswered", params={"limit": 1000}, timeout=60)
+            return text in [each["text"] for each in answer.json()["searches"]]
+
+        await until(counted, seconds=60)
+
+
+async def test_a_missing_word_is_seen_tried_added_and_removed(window: ShopWindow) -> None:
+    text = "zweihornkarambit"
+    await searched_in_vain(window, text)
+    async with operating(window) as page:
+        await page.get_by_role("button", name=f"Add a word {text}").click()
+        await expect(page.get_by_label("What buyers write")).to_have_value(text)
+        await expect(page.get_by_label("The words of names")).to_be_focused()
+        await page.keyboard.type("karambit")
+        await page.get_by_role("button", name="Try it").click()
+        await expect(page.get_by_role("heading", name="As it is: 0")).to_be_visible()
+        await expect(page.get_by_role("heading", name=re.compile(r"With it: [1-9]"))).to_be_visible()
+        await page.get_by_role("button", name="Add it").click()
+        row = page.get_by_role("row", name=re.compile(f"term {text} karambit test"))
+        await expect(row).to_be_visible()
+        await expect_accessible(page)
+        await row.get_by_role("button", name=f"Remove {text}").click()
+        await expect(row).to_have_count(0)
+    assert window.complaints == []
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_axe_finds_nothing(window: ShopWindow, theme: str, device: dict[str, Any]) -> None:
+    async with window.opened(PAGE, color_scheme=theme, **device) as page:
+        await expect(page.locator("input[type=password]")).to_be_visible()
+        await expect_accessible(page)
+    async with operating(window, color_scheme=theme, **device) as page:
+        await expect(page.get_by_role("cell", name="serves")).to_be_visible()
+        await expect_accessible(page)
+        width = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert width == 0, "a table scrolls by itself"
+    assert window.complaints == []
+
+
+async def test_it_speaks_german_and_a_reload_keeps_the_token(window: ShopWindow) -> None:
+    async with operating(window) as page:
+        await page.get_by_label("Language").select_option("de")
+        await expect(page.get_by_role("heading", name="Vergeblich gesucht")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_role("heading", name="Zustand")).to_be_visible()
+        await page.get_by_role("button", name="Token vergessen").click()
+        await expect(page.locator("input[type=password]")).to_be_visible()
+        await page.reload()
+        await expect(page.locator("input[type=password]")).to_be_visible()
+
+
+async def test_a_token_without_the_scope_is_refused_with_the_reason(window: ShopWindow) -> None:
+    token = await new_token(window.database_url, "search")
+    async with window.opened(PAGE) as page:
+        await page.locator("input[type=password]").fill(token)
+        await page.get_by_role("button", name="Use it").click()
+        await expect(page.get_by_role("alert")).to_contain_text("does not have the scope")
+        await expect(page.locator("input[type=password]")).to_be_visible()
+
+
+async def test_without_the_engine_it_says_what_is_missing_and_recovers(window: ShopWindow) -> None:
+    async with operating(window) as page:
+        window.proxy.refuse()
+        await expect(page.locator(".fact.bad", has_text="Engine")).to_contain_text("does not answer")
+        window.proxy.restore()
+        await expect(page.locator(".fact", has_text="Engine")).to_contain_text("nodes")
+
+
+def test_the_page_is_small_and_both_languages_have_all_words() -> None:
+    own = [asset for path, asset in assets().by_path.items() if path.startswith("operations/")]
+    shared = [
+        assets().by_path[name] for name in ("ui.js", "api.js", "words.js", "messages.js", "theme.css", "page.css")
+    ]
+    vendor = [asset for path, asset in assets().by_path.items() if path.startswith("vendor/") and path.endswith(".js")]
+    assert sum(len(asset.compressed) for asset in (*own, *shared, *vendor)) < MAX_BYTES
+    text = assets().by_path["operations/words.js"].content.decode()
+    english, german = (re.findall(r'(\w+): "', part) for part in re.split(r"^  de: \{", text, flags=re.MULTILINE))
+    assert english == german
+    scripts = assets().by_path["operations/operations.js"].content.decode()
+    told = set(re.findall(r'tell\("(\w+)"', scripts))
+    assert told <= set(english)

@@ -1,0 +1,89 @@
+"""`GET /v1/operations`: what serves, who loads, what waits; what does not answer is null."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer.engine.deletes import Deletes
+from indexer.engine.retry import RetryPolicy
+from indexer.loading.resume import Checkpoint, Checkpoints
+from indexer.locking.owner import Owner
+from indexer.locking.record import LockRecord, LockRecords, now_text
+from mappings.connection import connect
+from mappings.platforms import read_platforms
+from tests.support.api.envelope import error_of
+from tests.support.api.operators import ITEMS, Shop, operated_shop
+from tests.support.app import new_token, running, settings_for
+from tests.support.indices import drop_indices
+
+FILLED = "20261123101500000-72ff78c6"
+
+
+@pytest.fixture
+async def shop(opensearch_url: str, tmp_path: Path) -> AsyncIterator[Shop]:
+    async with operated_shop(opensearch_url, tmp_path) as started:
+        yield started
+
+
+async def test_it_shows_what_serves_and_what_waits(shop: Shop) -> None:
+    answer = await shop.called("GET", "/v1/operations", 200)
+    assert (answer["search"], answer["orders"]) == (True, True)
+    assert answer["engine"]["status"] in ("green", "yellow")
+    assert answer["engine"]["nodes"] >= 1
+    (platform,) = answer["platforms"]
+    (generation,) = platform["generations"]
+    assert (platform["slug"], platform["work"]) == ("cs2", None)
+    assert (generation["serving"], generation["items"]) == (True, len(ITEMS))
+    assert generation["index"].endswith(generation["fingerprint"])
+    assert generation["bytes"] > 0
+    assert set(answer["backlogs"].values()) == {0}
+
+
+async def test_it_shows_a_running_load_with_its_progress(shop: Shop) -> None:
+    settings = shop.app.settings
+    alias = settings.alias(next(iter(read_platforms())).id)
+    index, owner = f"{alias}-{FILLED}", Owner(id="e15e", host="elsewhere", pid=7, machine="another", started="1")
+    client = connect(settings, timeout=30)
+    now = now_text()
+    try:
+        Deletes(client, alias, RetryPolicy(10)).create()
+        lock = LockRecord(owner=owner, command="load", index=index, since=now, heartbeat=now, expiry=60)
+        LockRecords(client, alias, 10).create(lock)
+        assert await work(shop) == expected(index, now, read=None, indexed=None)
+        checkpoint = Checkpoint(owner=owner.id, sources=("x",), size=None, read=12, items=10)
+        Checkpoints(client, alias, index).write(checkpoint)
+        assert await work(shop) == expected(index, now, read=12, indexed=10)
+    finally:
+        client.close()
+
+
+async def work(shop: Shop) -> Any:
+    """Who is at work on the only platform."""
+    return (await shop.called("GET", "/v1/operations", 200))["platforms"][0]["work"]
+
+
+def expected(index: str, now: str, **more: int | None) -> dict[str, Any]:
+    return {"command": "load", "host": "elsewhere", "index": index, "since": now, "heartbeat": now, **more}
+
+
+async def test_a_platform_that_was_never_loaded_has_no_generations(opensearch_url: str, tmp_path: Path) -> None:
+    settings = settings_for(opensearch_url, "never-loaded", tmp_path)
+    async with running(settings) as app:
+        answer = (await app.client.get("/v1/operations")).json()
+    drop_indices(opensearch_url, settings.index_prefix)
+    assert answer["platforms"] == [{"id": 730, "slug": "cs2", "generations": [], "work": None}]
+
+
+async def test_without_the_engine_the_rest_is_reported(tmp_path: Path) -> None:
+    async with running(settings_for("http://127.0.0.1:1", "none", tmp_path, search_timeout=1)) as app:
+        answer = (await app.client.get("/v1/operations")).json()
+    assert (answer["status"], answer["search"], answer["engine"], answer["platforms"]) == ("success", False, None, None)
+    assert answer["backlogs"]["activeOrders"] == 0
+
+
+async def test_it_needs_the_scope_operate(shop: Shop) -> None:
+    token = await new_token(shop.app.settings.database_url, "search", "order", "fulfil", "catalogue", "metrics")
+    answer = await shop.app.client.get("/v1/operations", headers={"Authorization": f"Bearer {token}"})
+    error_of(answer, "forbidden")

@@ -1,0 +1,110 @@
+"""A shop of a few items whose operator changes the vocabulary while the service runs."""
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mappings.platforms import read_platforms
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
+
+ITEMS = [
+    {**simple_item(1, 900.0, "AWP | Dragon Lore (Factory New)"), "details": {"weapon": "AWP"}},
+    {**simple_item(2, 90.0, "AWP | Asiimov (Field-Tested)"), "details": {"weapon": "AWP"}},
+]
+APPLIED_SECONDS = 5
+"""What is promised."""
+LONG = 30
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A running service with an operator's commands on its store."""
+
+    app: RunningApp
+    environment: dict[str, str]
+
+    async def command(self, *arguments: str) -> Any:
+        """What a command prints as JSON."""
+        code, printed, told = await self._run(*arguments, "--json")
+        assert code == 0, told
+        return json.loads(printed)
+
+    async def explained(self, number: int, query: str) -> Any:
+        """What `gear-api explain` says of an item."""
+        code, printed, told = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")
+        assert code == 0, told
+        assert told == ""
+        return json.loads(printed)
+
+    async def called(self, method: str, path: str, status: int, **more: Any) -> Any:
+        """The answer to a request."""
+        answer = await self.app.client.request(method, path, **more)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async def refused(self, *arguments: str) -> str:
+        """What a command says that fails."""
+        code, _, told = await self._run(*arguments)
+        assert code not in (0, None)
+        return told
+
+    async def _run(self, *arguments: str) -> tuple[int | None, str, str]:
+        return await self._run_command("vocabulary", *arguments)
+
+    async def _run_command(self, *arguments: str) -> tuple[int | None, str, str]:
+        command = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-c", "from api.cli.main import main; main()", *arguments),
+            env=os.environ | self.environment,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        printed, told = await command.communicate()
+        return command.returncode, printed.decode(), " ".join(told.decode().split())
+
+    async def names(self, query: str, **more: Any) -> list[str]:
+        """The names that a text finds, in their order."""
+        answer = await self.app.search({"query": query, **more})
+        assert answer.status_code == 200, answer.text
+        return [item["name"] for item in answer.json()["gear"]]
+
+    async def until_names(self, query: str, names: list[str]) -> None:
+        """Waits until a text finds these, however busy this machine is."""
+        async with asyncio.timeout(LONG):
+            while await self.names(query) != names:  # noqa: ASYNC110  # the worker tells nobody
+                await asyncio.sleep(0.1)
+
+    async def until(self, query: str, count: int, seconds: float = LONG) -> None:
+        """Waits until a text finds so many items."""
+        async with asyncio.timeout(seconds):
+            while len(await self.names(query)) != count:  # noqa: ASYNC110  # the worker tells nobody
+                await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def operated_shop(
+    opensearch_url: str, folder: Path, items: list[dict[str, Any]] = ITEMS, **more: Any
+) -> AsyncIterator[Shop]:
+    """The shop with these items."""
+    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, **more)
+    try:
+        async with running(settings) as app:
+            put_index(settings, next(iter(read_platforms())), items)
+            environment = {
+                "GEAR_OPENSEARCH_URL": settings.opensearch_url,
+                "GEAR_INDEX_PREFIX": settings.index_prefix,
+                "GEAR_DATABASE_URL": settings.database_url,
+            }
+            yield Shop(app, environment)
+    finally:
+        drop_indices(opensearch_url, settings.index_prefix)
