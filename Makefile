@@ -65,7 +65,7 @@ test: environment ## all checks and tests, on a real OpenSearch and real databas
 	@$(BIN)/mypy
 	@mkdir -p var
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) $(UNIT_TESTS)
-	@$(BIN)/python -m pytest -m "not docker" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -m "not docker and not deployment" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-extended
 test-extended: export GEAR_TEST_EXTENDED = 1
@@ -93,6 +93,27 @@ coverage: environment ## fails where a branch of a pure module has no unit test
 test-compose: environment ## builds, starts, loads, searches, orders, restarts and removes the containers
 	@$(BIN)/python -m pytest tests/compose -m docker
 
+.PHONY: test-deployment
+test-deployment: environment var/tools ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing
+	@$(BIN)/python -m pytest tests/deployment
+
+# The tools of a release, apart from what the service and its tests need.
+var/tools: deploy/tools.txt
+	@$(PYTHON) -m venv $@ && $@/bin/pip install -q -r $< && touch $@
+
+.PHONY: image
+image: ## the image gear:local; its files have the time of the commit
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) docker build --build-arg SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) -t gear:local .
+
+.PHONY: bill-of-materials
+bill-of-materials: var/tools ## dist/gear.cdx.json: what the image has of Python, as CycloneDX
+	@mkdir -p dist
+	@var/tools/bin/cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-reproducible -o dist/gear.cdx.json
+
+.PHONY: audit
+audit: var/tools ## fails where a locked dependency has a known vulnerability
+	@var/tools/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
+
 .PHONY: docs
 docs: environment ## writes docs/api.md and docs/cli.md anew
 	@$(BIN)/python -m tests.docs.write
@@ -100,7 +121,26 @@ docs: environment ## writes docs/api.md and docs/cli.md anew
 .PHONY: lock
 lock: ## pins the newest tested set of dependencies anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade \
-		--extra node --extra redis --extra mcp --extra test pyproject.toml -o requirements-dev.txt
+		--extra node --extra redis --extra kafka --extra mcp --extra otel --extra test pyproject.toml -o requirements-dev.txt
 	grep -E '^[a-zA-Z].*==' requirements-dev.txt | sed 's/ \\$$//' > var/constraints.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		-c var/constraints.txt --extra redis pyproject.toml -o requirements.txt
+		-c var/constraints.txt --extra redis --extra kafka pyproject.toml -o requirements.txt
+
+.PHONY: clients
+clients: environment ## writes the types of the clients anew from the OpenAPI description (needs uv and npm)
+	@mkdir -p var && $(BIN)/gear-api openapi > var/openapi.json
+	uvx -q --from datamodel-code-generator==0.89.0 datamodel-codegen --input var/openapi.json --input-file-type openapi --output clients/python/gear_client/models.py \
+		--output-model-type typing.TypedDict --target-python-version 3.11 --use-standard-collections --use-union-operator \
+		--use-schema-description --use-field-description --disable-timestamp --enum-field-as-literal all \
+		--collapse-root-models --no-use-closed-typed-dict --formatters builtin \
+		--custom-file-header '"""Requests and answers of the HTTP API; written by `make clients`."""'
+	$(BIN)/ruff format -q clients/python/gear_client/models.py
+	cd clients/typescript && npm ci -s && npm run -s types
+
+.PHONY: site
+site: ## all pages as a site with a search, in var/pages/site/ (needs uv)
+	@rm -rf var/pages && mkdir -p var/pages/pages
+	@git ls-files -z ':!data/*.gz' ':!tests/golden' | tar -c --null -T - | tar -x -C var/pages/pages
+	@mv var/pages/pages/docs/mkdocs.yml var/pages/
+	uvx -q zensical==0.0.73 build --strict -f var/pages/mkdocs.yml
+	@echo "var/pages/site/index.html"

@@ -22,6 +22,7 @@ API_PID = VAR / "api.pid"
 API_LOG = VAR / "api.log"
 TOKEN = VAR / "demo-token.json"
 PAGE_TOKEN = VAR / "demo-explore-token.json"
+OPERATOR_TOKEN = VAR / "demo-operator-token.json"
 ORDER = VAR / "demo-order.json"
 BIN = Path(sys.executable).parent
 PLATFORM = "730"
@@ -303,7 +304,9 @@ def start() -> None:
             ".venv/bin/gear-indexer rollback --platform 730 may bring it back, make clean begins anew"
         )
     first_order(base, secret, hits[0])
-    say(f"\nSearch it yourself: {base}/explore (documentation at {base}/docs). `make stop` ends the service.")
+    token(OPERATOR_TOKEN, "operator", "--scope", "operate", "--scope", "catalogue")
+    say(f"\nFor operators: {base}/explore/operations asks for the token that is in {OPERATOR_TOKEN}")
+    say(f"Search it yourself: {base}/explore (documentation at {base}/docs). `make stop` ends the service.")
 
 
 def stop() -> None:

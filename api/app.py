@@ -1,27 +1,35 @@
 """Builds the ASGI application. It opens nothing before it starts."""
 
 import gc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from aiohttp import TraceConfig
 from fastapi import FastAPI
+from pydantic import BaseModel
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+import api.catalogue.routes
+import api.changes.routes
 import api.cheapest.routes
 import api.explore.routes
 import api.health
 import api.http.error_handlers
 import api.http.openapi
 import api.http.pages
-import api.metrics
+import api.operations.routes
 import api.orders.routes
 import api.orders.webhooks.routes
 import api.platforms.routes
 import api.search.prices.routes
 import api.search.routes
-from api import logs
+import api.telemetry.routes
+import api.vocabulary.routes
+from api.catalogue.schemas import DeleteBody
+from api.changes.schemas import ChangesBody
 from api.cheapest.schemas import CheapestBody
 from api.http.admission import Admission
 from api.http.connections import ConnectionLimit
@@ -29,18 +37,21 @@ from api.http.cors import TokenCors
 from api.http.drain import Drain
 from api.http.json_body import BODY_SECONDS
 from api.http.request_id import RequestIdMiddleware
-from api.metrics import RequestMetrics
 from api.orders.index_sync import IndexSync
 from api.orders.retention import retention
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.orders.worker import PeriodicWorker, running
-from api.platforms.added_terms import READ_SECONDS, AddedTerms
 from api.rate_limits.limits import QuotaHeaders, RateLimits
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
+from api.telemetry import logs, tracing
+from api.telemetry.event_loop import measured_lag
+from api.telemetry.metrics import Metrics
+from api.vocabulary.added_terms import READ_SECONDS, AddedTerms
+from api.vocabulary.schemas import VocabularyBody, VocabularyTestBody
 from mappings.platforms import Platforms, read_platforms
 
 DESCRIPTION = """Search for single in-game items, and orders for them.
@@ -54,17 +65,33 @@ refused with 422; nothing is clamped or ignored. All limits, sorts and error cod
 # In this order: the first route that has the path answers.
 ROUTERS = (
     api.search.routes.search_router,
+    api.changes.routes.router,
     api.search.prices.routes.router,
     api.search.routes.router,
     api.platforms.routes.router,
+    api.vocabulary.routes.router,
+    api.operations.routes.router,
     api.cheapest.routes.router,
+    api.catalogue.routes.router,
     api.orders.routes.router,
     api.orders.webhooks.routes.router,
-    api.metrics.router,
+    api.telemetry.routes.router,
     api.health.router,
     api.http.pages.router,
     api.explore.routes.router,
 )
+
+
+BODIES: list[type[BaseModel]] = [
+    SearchBody,
+    ChangesBody,
+    OrderBody,
+    CheapestBody,
+    TransitionBody,
+    DeleteBody,
+    VocabularyBody,
+    VocabularyTestBody,
+]
 
 
 def create_app(
@@ -77,22 +104,23 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
-            metrics: RequestMetrics = app.state.metrics
-            admission = Admission(settings.max_concurrency, metrics)
+            metrics: Metrics = app.state.metrics
+            await resources.enter_async_context(measured_lag(metrics.process.observe_lag))
+            admission = Admission(settings.max_concurrency, metrics.requests)
             services = await open_services(
                 settings,
                 platforms,
-                metrics.count_cache_lookup,
-                metrics.set_ejected_nodes,
-                metrics.count_refused_item,
+                metrics,
                 admission.budgets["export"],
                 resources,
             )
             app.state.services = services
-            rate_limits = RateLimits(settings, app.state.metrics.count_rate_limit_storage_failure)
+            rate_limits = RateLimits(settings, metrics.limits)
             resources.push_async_callback(rate_limits.close)
             app.state.rate_limits = rate_limits
-            app.state.wake_workers = await resources.enter_async_context(order_workers(services))
+            app.state.drain.on_begin = services.change_feed.tail.close
+            trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.store))
+            app.state.wake_workers = await resources.enter_async_context(order_workers(services, trace_configs))
             # for the server's protocol
             connections = ConnectionLimit(settings.max_connections)
             resources.enter_context(app.state.drain.before_stop())
@@ -103,28 +131,34 @@ def create_app(
         version=version("gear"),
         summary="Search single in-game items and order them",
         description=DESCRIPTION,
+        license_info={"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        generate_unique_id_function=api.http.openapi.operation_id,
         lifespan=lifespan,
         redirect_slashes=False,
+        telemetry=tracing.telemetry_of(settings),
         openapi_url=None,  # api.http.pages has the routes, which refuse unknown query parameters like all others
     )
-    app.state.metrics = RequestMetrics(settings)
+    app.state.metrics = Metrics(settings.prometheus_multiproc_dir)
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
     app.add_middleware(TokenCors)
     app.add_middleware(QuotaHeaders)
-    app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.count_response)
+    app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
     for router in ROUTERS:
         app.include_router(router)
-    api.http.openapi.install(app, [SearchBody, OrderBody, CheapestBody, TransitionBody])
+    api.http.openapi.install(app, BODIES)
     return app
 
 
 @asynccontextmanager
-async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]:
+async def order_workers(
+    services: Services, trace_configs: Sequence[TraceConfig] = ()
+) -> AsyncIterator[Callable[[], None]]:
     """Runs the background work of orders; yields the function that wakes it after an order has changed."""
     store, settings = services.store, services.settings
+    count_expired = partial(services.metrics.orders.count_transitions, "failed")
     woken: list[PeriodicWorker] = []
 
     def wake_workers() -> None:
@@ -134,15 +168,21 @@ async def order_workers(services: Services) -> AsyncIterator[Callable[[], None]]
     async with AsyncExitStack() as stack:
         index_sync = IndexSync(store, services.order_engine.update_availability)
         woken.append(await stack.enter_async_context(running(index_sync.worker)))
-        await stack.enter_async_context(running(retention(store, settings, wake_workers)))
+        await stack.enter_async_context(running(retention(store, settings, wake_workers, count_expired)))
         await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
+        await stack.enter_async_context(running(PeriodicWorker("searches", services.unanswered.flush, drain=True)))
         added_terms = AddedTerms(store, services.platforms, services.response_cache.clear)
         await stack.enter_async_context(
             running(PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS))
         )
+        audit = PeriodicWorker("audit of writes", services.write_audit.record, drain=True)
+        await stack.enter_async_context(running(audit))
+        await stack.enter_async_context(services.change_feed.recording())
         if settings.deliver_callbacks:
-            dispatcher = await stack.enter_async_context(dispatching(store, services.platforms, settings))
+            dispatcher = await stack.enter_async_context(
+                dispatching(store, services.platforms, settings, trace_configs)
+            )
             woken.append(dispatcher.worker)
         yield wake_workers
 
@@ -153,6 +193,8 @@ def serve() -> FastAPI:
     settings = Settings()
     platforms = read_platforms(settings.platform_files)
     platforms.read_languages()
+    for platform in platforms:
+        _ = platform.language.entries  # or the first search would wait for them
     app = create_app(settings, platforms)
     # These objects live as long as the process. Collecting them again and again pauses searches by up to a tenth of a
     # second (docs/decisions/0034).

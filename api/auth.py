@@ -102,5 +102,7 @@ search_token = Needs("search")
 SearchToken = Annotated[Token, Security(search_token)]
 OrderToken = Annotated[Token, Security(Needs("order"))]
 FulfilToken = Annotated[Token, Security(Needs("fulfil"))]
+CatalogueToken = Annotated[Token, Security(Needs("catalogue"))]
+OperateToken = Annotated[Token, Security(Needs("operate"))]
 MetricsToken = Annotated[Token, Security(Needs("metrics"))]
 OrderOrFulfilToken = Annotated[Token, Security(Needs("order", "fulfil"))]

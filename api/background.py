@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
 
 from api.deadline import without_request
 
@@ -41,6 +41,24 @@ class BackgroundTasks:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # if nobody waits any more its error is nobody's: asyncio shall not report it as unseen
+
+
+class SharedTask(Generic[Result]):
+    """Some work of which one run at a time serves all who ask meanwhile."""
+
+    def __init__(self, tasks: BackgroundTasks, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
+        self._tasks = tasks
+        self._work = work
+        self._task: asyncio.Task[Result] | None = None
+
+    async def result(self, seconds: float, absent: type[Exception]) -> Result | None:
+        """The result; None where it does not come in time or the work fails with `absent`."""
+        if self._task is None or self._task.done():
+            self._task = self._tasks.start(self._work())
+        done, _ = await asyncio.wait({self._task}, timeout=seconds)
+        if not done or isinstance(self._task.exception(), absent):
+            return None
+        return self._task.result()
 
 
 async def give_way(started: float) -> None:

@@ -4,6 +4,8 @@ import asyncio
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass
 
+from api.http.request_id import forget_request
+
 
 @dataclass
 class Arrival:
@@ -30,4 +32,5 @@ def without_request() -> Context:
     """The context of a task that outlives the request which starts it."""
     context = copy_context()
     context.run(_arrival.set, None)
+    context.run(forget_request)
     return context

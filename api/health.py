@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from api.auth import charge_address
 from api.errors import ApiError
-from api.http.openapi import answers
+from api.http.openapi import NO_TOKEN, answers
 from api.http.query_params import only_query
 from api.services import Services, services_of
 
@@ -36,8 +36,9 @@ class Ready(Healthy):
     summary="The process lives",
     responses=answers(Healthy, {"status": "success"}, "validation_failed"),
     dependencies=[Depends(only_query())],
+    openapi_extra=NO_TOKEN,
 )
-async def live() -> Response:
+async def get_liveness() -> Response:
     """Succeeds as long as the process runs."""
     return Response(_SUCCESS, media_type="application/json")
 
@@ -47,8 +48,9 @@ async def live() -> Response:
     summary="The process can work",
     responses=answers(Ready, _READY, "validation_failed", "rate_limited", "search_unavailable", "store_unavailable"),
     dependencies=[Depends(charge_address), Depends(only_query("for"))],
+    openapi_extra=NO_TOKEN,
 )
-async def ready(
+async def get_readiness(
     request: Request,
     services: Annotated[Services, Depends(services_of)],
     wanted: Annotated[Capability | None, Query(alias="for", description="the one that is needed")] = None,

@@ -1,21 +1,27 @@
 """The parts of one running app, built when it starts and closed when it ends."""
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from fastapi import Request
 
 from api.background import BackgroundTasks
-from api.backlogs import BacklogReader
+from api.catalogue.audit import WriteAudit
+from api.catalogue.writers import CatalogueWriters
+from api.changes.feed import ChangeFeed, change_feed
 from api.engine.client import Engine
 from api.http.admission import Budget
 from api.readiness import Readiness
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
-from api.search.response_cache import IndexRevision, ResponseCache, Result
+from api.search.response_cache import IndexRevision, ResponseCache
+from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
+from api.telemetry.backlogs import BacklogReader
+from api.telemetry.engine_observer import EngineObserver
+from api.telemetry.generations import GenerationReader
+from api.telemetry.metrics import Metrics
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.connection.engine import Store
@@ -39,35 +45,49 @@ class Services:
     price_lists: PriceLists
     token_cache: TokenCache
     backlogs: BacklogReader
+    generations: GenerationReader
     readiness: Readiness
-    count_refused_item: Callable[[str], None]
+    change_feed: ChangeFeed
+    metrics: Metrics
+    catalogue: CatalogueWriters
+    write_audit: WriteAudit
+    unanswered: UnansweredSearches
 
 
 async def open_services(
     settings: Settings,
     platforms: Platforms,
-    count_lookup: Callable[[Result], None],
-    set_ejected_nodes: Callable[[int], None],
-    count_refused_item: Callable[[str], None],
+    metrics: Metrics,
     exports: Budget,
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
-    store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
+    store = _store(settings, metrics)
     resources.push_async_callback(store.close)
     # two pools of connections, so that searches never take those of orders
-    engine = Engine(settings, settings.search_timeout, set_ejected_nodes)
+    engine = Engine(
+        settings,
+        settings.search_timeout,
+        metrics.engine.set_ejected_nodes,
+        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
+    )
     resources.push_async_callback(engine.close)
-    order_engine = Engine(settings, settings.search_timeout, connections=ORDER_CONNECTIONS)
+    order_engine = Engine(
+        settings,
+        settings.search_timeout,
+        connections=ORDER_CONNECTIONS,
+        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
+    )
     resources.push_async_callback(order_engine.close)
+    catalogue = CatalogueWriters(settings, store)
+    resources.push_async_callback(catalogue.close)
     tasks = BackgroundTasks()
+    feed = change_feed(settings, platforms, store, tasks, metrics, resources)
     points_in_time = PointsInTime(engine, store, tasks)
     resources.push_async_callback(points_in_time.close)
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
     revision = IndexRevision(engine.revision, tasks)
-    response_cache = ResponseCache(revision, count_lookup, settings.response_cache_mib * 1024**2)
-    histograms = PriceHistograms(engine.search_all, tasks)
     token_cache = TokenCache(store, tasks)
     return Services(
         settings,
@@ -77,13 +97,27 @@ async def open_services(
         exports,
         store,
         points_in_time,
-        response_cache,
-        histograms,
+        ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
+        PriceHistograms(engine.search_all, tasks),
         PriceLists(revision, tasks),
         token_cache,
         BacklogReader(store, tasks),
+        GenerationReader(order_engine, platforms, tasks),
         Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout),
-        count_refused_item,
+        feed,
+        metrics,
+        catalogue,
+        WriteAudit(store),
+        UnansweredSearches(store, metrics.searches.count_unanswered, metrics.searches.count_dropped),
+    )
+
+
+def _store(settings: Settings, metrics: Metrics) -> Store:
+    return Store(
+        settings.database_url,
+        connections=settings.database_pool_size,
+        cipher=settings.cipher,
+        on_transaction=metrics.store.count_transaction,
     )
 
 

@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from limits import parse as parse_rate_limit
-from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from api.durations import parse_duration
 from api.rate_limits.storage import open_storage
@@ -20,6 +21,12 @@ def _duration(value: object) -> object:
     if not isinstance(value, str):
         return value
     return parse_duration(value.strip()) if value.strip() else None
+
+
+def _checked_storage(value: str) -> str:
+    if value.strip():
+        open_storage(value.strip())
+    return value.strip()
 
 
 class Settings(SearchSettings, StoreSettings):
@@ -55,7 +62,8 @@ class Settings(SearchSettings, StoreSettings):
     address_rate_limit: str = Field(
         default="100/second", description="requests without a valid token per address; empty disables it"
     )
-    rate_limit_storage: str = Field(
+    rate_limit_storage_file: Path | None = None
+    rate_limit_storage: Annotated[str, AfterValidator(_checked_storage)] = Field(
         default="",
         repr=False,
         description="where workers and hosts count together, such as `redis://host:6379`; default: each worker alone",
@@ -78,6 +86,11 @@ class Settings(SearchSettings, StoreSettings):
         gt=timedelta(0),
         description="age of an item in the index from which on it cannot be ordered, such as `7d`; default: none",
     )
+    changes_retention: Annotated[timedelta, BeforeValidator(_duration)] = Field(
+        default=timedelta(hours=24),
+        ge=timedelta(hours=24),
+        description="time for which the change feed is kept at least, such as `48h`",
+    )
     personal_data_days: int | None = Field(
         default=None,
         ge=8,
@@ -89,6 +102,7 @@ class Settings(SearchSettings, StoreSettings):
     )
 
     explore: bool = Field(default=False, description="serve `/explore`, a page on which people search and try orders")
+    explore_token_file: Path | None = None
     explore_token: str = Field(
         default="",
         repr=False,
@@ -98,6 +112,9 @@ class Settings(SearchSettings, StoreSettings):
         default=None,
         validation_alias="PROMETHEUS_MULTIPROC_DIR",
         description="folder in which several workers count; `gear-api serve --workers` creates one",
+    )
+    tracing: bool = Field(
+        default=False, description="send traces by OpenTelemetry's OTLP/HTTP; `OTEL_…` variables say where to"
     )
     deliver_callbacks: bool = Field(
         default=True,
@@ -114,12 +131,13 @@ class Settings(SearchSettings, StoreSettings):
             raise ValueError(message)
         return value.strip()
 
-    @field_validator("rate_limit_storage")
+    @field_validator("tracing")
     @classmethod
-    def _check_rate_limit_storage(cls, value: str) -> str:
-        if value.strip():
-            open_storage(value.strip())
-        return value.strip()
+    def _check_tracing(cls, value: bool) -> bool:
+        if value and not all(find_spec(package) for package in ("opentelemetry.sdk", "wrapt")):
+            message = "needs OpenTelemetry's SDK: pip install 'gear[otel]'"
+            raise ValueError(message)
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0016"
+REVISION: Final = "0019"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -303,6 +303,46 @@ vocabulary_terms = Table(
     Column("created_at", Instant, nullable=False),
     Column("removed_at", Instant),
     PrimaryKeyConstraint("id", name="vocabulary_terms_pk"),
+)
+
+# The change feed of a service, by its index prefix: who records it, how far it is written, and of which views of the
+# indices (JSON). There is a row while the feed is read.
+feeds = Table(
+    "feeds",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("term", Integer, nullable=False),  # one more with every recorder
+    Column("owner", Text),
+    Column("leased_until", Instant),
+    Column("read_at", Instant, nullable=False),
+    Column("committed", BigInteger, nullable=False),
+    Column("state", Text),
+    PrimaryKeyConstraint("name", name="feeds_pk"),
+)
+
+# The logs that hold a feed's changes, each by one recorder. What a log has beyond `last` was never committed.
+feed_segments = Table(
+    "feed_segments",
+    metadata,
+    Column("feed", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    Column("closed_at", Instant),
+    PrimaryKeyConstraint("feed", "id", name="feed_segments_pk"),
+)
+
+# How often a text was searched for in vain on a day (store.unanswered_searches).
+unanswered_searches = Table(
+    "unanswered_searches",
+    metadata,
+    Column("day", Text, nullable=False),  # 2026-11-23, UTC
+    Column("platform", Integer, nullable=False),
+    Column("text", Text, nullable=False),  # folded
+    Column("reading", Text, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    PrimaryKeyConstraint("day", "platform", "text", "reading", name="unanswered_searches_pk"),
 )
 
 DELIVERY_STATES: Final = ("pending", "delivered", "failed")

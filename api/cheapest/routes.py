@@ -42,7 +42,7 @@ router = APIRouter(tags=["orders"])
     ),
     openapi_extra={**request_body(CheapestBody, CHEAPEST_BODIES), "parameters": [KEY_PARAMETER]},
 )
-async def post_cheapest(
+async def order_cheapest_items(
     request: Request,
     token: OrderToken,
     _: Annotated[None, Depends(only_query())],

@@ -78,6 +78,8 @@ async def order_cheapest(
     except QuotaExceeded as error:
         raise too_many_orders(error) from None
     if not placed.replayed:
+        if not request.token.sandbox:
+            services.metrics.orders.count_transitions("created", body.count)
         wake_workers()
     return placed
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.context import opened_store, run_now, since_when
+from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -50,7 +51,7 @@ async def _print(begin: datetime, actor: str | None, subject: str | None, *, as_
 def as_object(entry: "AuditEntry") -> dict[str, Any]:
     """The entry as JSON has it."""
     return {
-        "at": entry.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "at": rfc3339(entry.at),
         "actor": entry.actor.id if entry.actor else None,
         "actorName": entry.actor.name if entry.actor else None,
         "action": entry.action,

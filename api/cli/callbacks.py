@@ -30,8 +30,8 @@ def deliver(production: bool) -> None:  # click passes flags by name
 
     Example: gear-api deliver
     """
-    from api import logs
     from api.settings import Settings
+    from api.telemetry import logs
     from mappings.platforms import read_platforms
 
     settings = checked(Settings)
@@ -47,6 +47,7 @@ def deliver(production: bool) -> None:  # click passes flags by name
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     from api.orders.webhooks.dispatcher import dispatching
+    from api.telemetry import tracing
     from store.connection.engine import Store
 
     stopped = asyncio.Event()
@@ -55,7 +56,10 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
         loop.add_signal_handler(number, stopped.set)
     store = Store(settings.database_url, connections=settings.database_pool_size, cipher=settings.cipher)
     try:
-        async with dispatching(store, platforms, settings):
+        async with (
+            tracing.exporting(settings, store) as trace_configs,
+            dispatching(store, platforms, settings, trace_configs),
+        ):
             await stopped.wait()
     finally:
         await store.close()

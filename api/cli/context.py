@@ -4,8 +4,8 @@ import asyncio
 import getpass
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +14,9 @@ import click
 from api.durations import parse_duration
 
 if TYPE_CHECKING:
+    from api.errors import ApiError
+    from mappings.connection import SearchSettings
+    from mappings.platforms import Platform, Platforms
     from store.auth.tokens import Token
     from store.connection.engine import Store
     from store.records import Actor
@@ -85,6 +88,43 @@ async def token_named(store: "Store", id_or_name: str) -> "Token":
         message = f"{id_or_name!r} must name one token, found {matches}; see gear-api token list"
         raise click.ClickException(message)
     return named[0]
+
+
+def platform_named(platforms: "Platforms", reference: str | None) -> "Platform":
+    """The platform of this id or slug, or the only one; raises UsageError."""
+    if reference is None and len(platforms) > 1:
+        message = f"say with --platform which one: {platforms.describe()}"
+        raise click.UsageError(message)
+    platform = next(iter(platforms)) if reference is None else platforms.by_reference(reference)
+    if platform is None:
+        message = f"{reference} is no known platform; known are {platforms.describe()}"
+        raise click.UsageError(message)
+    return platform
+
+
+@contextmanager
+def search_errors(settings: "SearchSettings") -> Iterator[None]:
+    """Turns a body that the API refuses and an engine that does not answer into messages."""
+    from opensearchpy.exceptions import OpenSearchException
+
+    from api.errors import ApiError
+    from mappings.engine_errors import describe_error, redacted_address
+
+    try:
+        yield
+    except OpenSearchException as error:
+        raise click.ClickException(describe_error(error, redacted_address(settings))) from error
+    except ApiError as error:
+        if isinstance(error.__cause__, OpenSearchException):
+            raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
+        raise click.ClickException(_refusal(error)) from error
+
+
+def _refusal(error: "ApiError") -> str:
+    if error.code == "search_unavailable":
+        return f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
+    details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
+    return f"the API refuses this body ({error.code}): {details or error.message}"
 
 
 def checked(build: Callable[[], Result]) -> Result:

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import checked, opened_store, run_now, token_named
+from api.cli.context import checked, opened_store, platform_named, run_now, search_errors, token_named
 
 if TYPE_CHECKING:
-    from api.errors import ApiError
     from api.search.explain.explain import Explanation
     from mappings.connection import SearchSettings
-    from mappings.platforms import Platform, Platforms
+    from mappings.platforms import Platforms
     from store.auth.tokens import Token
 
 TIMEOUT_SECONDS = 30.0  # of one call to the engine
@@ -52,7 +51,8 @@ def report(explanation: "Explanation") -> str:
     title = f"item {explanation.id}" + ("" if explanation.name is None else f", {explanation.name}")
     lines = [f"{title}, in {explanation.index}" if explanation.index else title]
     for part in explanation.parts:
-        condition = "on offer" if part.requested is None else f"{part.field} {shown(part.requested)}"
+        plain = {"offer": "on offer", "hidden": "not hidden by an operator"}
+        condition = plain.get(part.field) or f"{part.field} {shown(part.requested)}"
         lines.append(f"  {'yes' if part.matches else 'NO '}  {condition}")
     return "\n".join([*lines, *explanation.sentences])
 
@@ -67,25 +67,15 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
     import asyncio
     import sys
 
-    from opensearchpy.exceptions import OpenSearchException
-
-    from api.errors import ApiError
     from mappings.connection import SearchSettings
-    from mappings.engine_errors import describe_error, redacted_address
     from mappings.platforms import read_platforms
 
     settings = checked(SearchSettings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
     text = sys.stdin.read() if body == "-" else body
     unknown_terms = _read_terms(platforms)
-    try:
+    with search_errors(settings):
         explanation = asyncio.run(_explain(settings, platforms, number, text, reference, token))
-    except OpenSearchException as error:
-        raise click.ClickException(describe_error(error, redacted_address(settings))) from error
-    except ApiError as error:
-        if isinstance(error.__cause__, OpenSearchException):
-            raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
-        raise click.ClickException(_error_text(error)) from error
     if unknown_terms is not None:
         click.echo(f"explained without the terms that were added to the vocabulary: {unknown_terms}", err=True)
     return explanation
@@ -101,17 +91,10 @@ def _read_terms(platforms: "Platforms") -> str | None:
 
 
 async def _added(platforms: "Platforms") -> None:
-    from api.platforms.added_terms import read_terms
+    from api.vocabulary.added_terms import read_terms
 
     async with opened_store() as store:
         await read_terms(store, platforms)
-
-
-def _error_text(error: "ApiError") -> str:
-    if error.code == "search_unavailable":
-        return f"{error.message or 'the engine did not answer'}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
-    details = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
-    return f"the API refuses this body ({error.code}): {details or error.message}"
 
 
 async def _explain(
@@ -131,22 +114,11 @@ async def _explain(
 
     body = json_body.checked(SearchBody, json_body.parse(text.encode("utf-8", "surrogateescape")))
     forced = None if token is None else forced_filters(token)
-    platform = _platform(platforms, reference, body.platform)
+    of_body = None if body.platform is None else str(body.platform)
+    platform = platform_named(platforms, of_body if reference is None else reference)
     engine, client = Engine(settings, TIMEOUT_SECONDS), connect_async(settings, timeout=TIMEOUT_SECONDS)
     try:
         return await Explainer(engine, client, settings, platforms).explain(platform, number, body, forced)
     finally:
         await client.close()
         await engine.close()
-
-
-def _platform(platforms: "Platforms", reference: str | None, of_body: int | None) -> "Platform":
-    if reference is None and of_body is None and len(platforms) > 1:
-        message = f"say with --platform whose item it is: {platforms.describe()}"
-        raise click.UsageError(message)
-    named = str(of_body) if reference is None and of_body is not None else reference
-    platform = next(iter(platforms)) if named is None else platforms.by_reference(named)
-    if platform is None:
-        message = f"{named} is no known platform; known are {platforms.describe()}"
-        raise click.UsageError(message)
-    return platform

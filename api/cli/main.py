@@ -10,6 +10,7 @@ import click
 
 from api.cli.audit import audit
 from api.cli.callbacks import deliver, webhook
+from api.cli.conform import conform
 from api.cli.context import AS_JSON, checked, command_actor, run_now
 from api.cli.doctor import PRODUCTION, check_settings, doctor
 from api.cli.encryption import encryption
@@ -19,7 +20,7 @@ from api.cli.orders import orders
 from api.cli.privacy import forget
 from api.cli.reconcile import reconcile
 from api.cli.tokens import token
-from api.cli.vocabulary import vocabulary
+from api.cli.vocabulary import searches, vocabulary
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,11 +47,11 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     import uvicorn
     from uvicorn.config import STARTUP_FAILURE
 
-    from api import logs
     from api.http.connections import raise_open_files
     from api.http.drain import Supervisor
     from api.http.protocol import GearProtocol
     from api.settings import Settings
+    from api.telemetry import logs
     from mappings.platforms import read_platforms
 
     # every worker builds its settings from the environment, and must know where it listens
@@ -83,7 +84,9 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
         )
         with suppress(KeyboardInterrupt):
             if workers > 1:
-                Supervisor(config, [config.bind_socket()]).run()
+                from api.telemetry.metrics import WorkerDeaths  # it counts in the folder that is set by now
+
+                Supervisor(config, [config.bind_socket()], WorkerDeaths().count).run()
                 return
             server = uvicorn.Server(config)
             server.run()
@@ -122,6 +125,7 @@ def openapi() -> None:
 
 
 main.add_command(audit)
+main.add_command(conform)
 main.add_command(deliver)
 main.add_command(doctor)
 main.add_command(encryption)
@@ -129,6 +133,7 @@ main.add_command(explain)
 main.add_command(forget)
 main.add_command(orders)
 main.add_command(reconcile)
+main.add_command(searches)
 main.add_command(serve_mcp)
 main.add_command(token)
 main.add_command(vocabulary)

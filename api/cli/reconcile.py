@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import checked, command_actor, opened_store, run_now
+from api.cli.context import checked, command_actor, opened_store, platform_named, run_now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +44,7 @@ def reconcile(
         message = "an item is either kept or released"
         raise click.UsageError(message)
     settings = checked(SearchSettings)
-    platforms = checked(lambda: read_platforms(settings.platform_files))
-    chosen = platforms.by_reference(platform) if platform else next(iter(platforms)) if len(platforms) == 1 else None
-    if chosen is None:
-        message = f"--platform must be one of {platforms.describe()}"
-        raise click.UsageError(message)
+    chosen = platform_named(checked(lambda: read_platforms(settings.platform_files)), platform)
     shown = run_now(_reconcile(settings, chosen, set(to_keep), set(to_release), keep_all=keep_all))
     if as_json:
         click.echo(json.dumps(shown))

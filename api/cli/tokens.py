@@ -11,7 +11,7 @@ from api.cli.context import AS_JSON, command_actor, duration, opened_store, run_
 if TYPE_CHECKING:
     from store.auth.tokens import Token
 
-SCOPES = ("search", "order", "fulfil", "metrics")
+SCOPES = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 MAX_ACTIVE = click.option(
     "--max-active",
     type=click.IntRange(1, 1_000_000),

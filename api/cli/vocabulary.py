@@ -1,21 +1,22 @@
-"""Commands for the terms that operators add to a vocabulary: tested, added, listed and removed."""
+"""Commands for what operators add to a vocabulary, and for what buyers searched for in vain."""
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now
+from api.cli.context import AS_JSON, checked, command_actor, opened_store, platform_named, run_now, search_errors
 
 if TYPE_CHECKING:
-    from mappings.platforms import Platform, Platforms
-    from mappings.vocabulary.entries import Term
-    from store.vocabulary_terms import AddedTerm
+    from collections.abc import Sequence
 
-MAX_SPELLING = 60  # letters
-MAX_TERMS = 1000  # at once, of all platforms
-SHOWN_NAMES = 5
+    from api.vocabulary.schemas import VocabularyBody
+    from mappings.connection import SearchSettings
+    from mappings.platforms import Platform, Platforms
+    from store.unanswered_searches import UnansweredSearch
+
+MAX_DAYS = 30
+MAX_TEXTS = 1000
 
 _WORDS = click.option("--words", default="", help="The words of names that the spelling stands for.")
 _FILTERS = click.option(
@@ -53,78 +54,90 @@ def add(
 
     Example: gear-api vocabulary add dlore "d lore" --words "dragon lore"
     """
-    from store import vocabulary_terms
+    _add(_body(term=_term(spellings, words, filters)), reference, as_json=as_json)
 
-    _, platform = _platforms(reference)
-    term = _term(platform, spellings, words, filters)
 
-    async def write() -> "AddedTerm":
-        async with opened_store() as store, store.transaction() as connection:
-            if len(await vocabulary_terms.read(connection)) >= MAX_TERMS:
-                message = f"there are {MAX_TERMS} terms, which is the limit; write some to the platform file instead"
-                raise click.ClickException(message)
-            text = json.dumps(term.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
-            return await vocabulary_terms.add(connection, platform.id, text, command_actor(), datetime.now(UTC))
+@vocabulary.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--text", "texts", multiple=True, required=True, help="The whole text of a search; repeatable.")
+@_PLATFORM
+@AS_JSON
+def pin(names: tuple[str, ...], texts: tuple[str, ...], reference: str | None, *, as_json: bool) -> None:
+    """Put items with these names first for a text, in this order.
 
-    added = run_now(write())
-    click.echo(json.dumps(_describe(added), ensure_ascii=False) if as_json else f"added {added.id}")
+    They are found by the text whatever it means, and come first by relevance. No pin breaks a filter, an amount or an
+    exclusion.
+
+    Example: gear-api vocabulary pin "AWP | Dragon Lore (Factory New)" --text "most wanted"
+    """
+    _add(_body(pin={"texts": texts, "names": names}), reference, as_json=as_json)
+
+
+@vocabulary.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--text", "texts", multiple=True, help="Only for this whole text of a search; repeatable.")
+@_PLATFORM
+@AS_JSON
+def hide(names: tuple[str, ...], texts: tuple[str, ...], reference: str | None, *, as_json: bool) -> None:
+    """Leave items with these names out of all searches, or of those for a text.
+
+    They can still be read and ordered by their id.
+
+    Example: gear-api vocabulary hide "Souvenir Charm | Broken"
+    """
+    _add(_body(hide={"texts": texts, "names": names}), reference, as_json=as_json)
 
 
 @vocabulary.command("list")
 @click.option("--removed", is_flag=True, help="The removed ones too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by name
-    """List the added terms, those added first before.
+    """List what was added, first what was added first.
 
     Example: gear-api vocabulary list
     """
-    from store import vocabulary_terms
+    from api.vocabulary import entries
 
-    async def find() -> list["AddedTerm"]:
-        async with opened_store() as store, store.reading() as connection:
-            return list(await vocabulary_terms.read(connection, removed=removed))
+    async def find() -> list[dict[str, Any]]:
+        async with opened_store() as store:
+            return [entries.described(row) for row in await entries.read(store, removed=removed)]
 
-    found = [_describe(each) for each in run_now(find())]
+    found = run_now(find())
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
         return
     for each in found:
-        state = f"removed {each['removedAt']}" if each["removedAt"] else f"added {each['createdAt']}"
-        meaning = json.dumps(
-            {key: value for key, value in each["term"].items() if key != "spellings"}, ensure_ascii=False
-        )
-        click.echo(
-            "  ".join(
-                [
-                    each["id"],
-                    str(each["platform"]),
-                    ", ".join(each["term"].get("spellings", ())),
-                    meaning,
-                    each["author"] or "",
-                    state,
-                ]
-            )
-        )
+        click.echo("  ".join([each["id"], str(each["platform"]), *_columns(each)]))
+
+
+def _columns(entry: dict[str, Any]) -> list[str]:
+    """An entry for people: what it is, who added it and when."""
+    kind = next((name for name in ("term", "pin", "hide") if entry[name]), "unknown")
+    fields = entry[kind] if kind != "unknown" else {}
+    texts = fields.get("spellings") or fields.get("texts") or ["every text"]
+    meaning = {key: value for key, value in fields.items() if key not in ("spellings", "texts") and value}
+    state = f"removed {entry['removedAt']}" if entry["removedAt"] else f"added {entry['createdAt']}"
+    return [kind, ", ".join(texts), json.dumps(meaning, ensure_ascii=False), entry["author"] or "", state]
 
 
 @vocabulary.command()
-@click.argument("term_id", metavar="ID")
+@click.argument("entry_id", metavar="ID")
 @AS_JSON
-def remove(term_id: str, as_json: bool) -> None:  # click passes flags by name
-    """Remove an added term; every worker forgets it within 5 seconds.
+def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
+    """Remove what was added; every worker forgets it within 5 seconds.
 
     Example: gear-api vocabulary remove term_kq0Zr3Qm1x2v
     """
-    from store import vocabulary_terms
+    from api.vocabulary import entries
 
     async def write() -> bool:
-        async with opened_store() as store, store.transaction() as connection:
-            return await vocabulary_terms.remove(connection, term_id, command_actor(), datetime.now(UTC))
+        async with opened_store() as store:
+            return await entries.remove(store, entry_id, command_actor())
 
     if not run_now(write()):
-        message = f"no term that applies has the id {term_id!r}; see gear-api vocabulary list"
+        message = f"nothing that applies has the id {entry_id!r}; see gear-api vocabulary list"
         raise click.ClickException(message)
-    click.echo(json.dumps({"removed": term_id}) if as_json else f"removed {term_id}")
+    click.echo(json.dumps({"removed": entry_id}) if as_json else f"removed {entry_id}")
 
 
 @vocabulary.command("test")
@@ -147,17 +160,11 @@ def try_term(
 
     Example: gear-api vocabulary test "awp dlore" dlore --words "dragon lore"
     """
-    from opensearchpy.exceptions import OpenSearchException
-
-    from api.errors import ApiError
-
-    platforms, platform = _platforms(reference)
-    term = _term(platform, spellings, words, filters)
-    try:
-        shown = run_now(_compare(platforms, platform, query, term))
-    except (ApiError, OpenSearchException) as error:
-        message = f"the search failed: {error}; see GEAR_OPENSEARCH_URL and `gear-indexer doctor`"
-        raise click.ClickException(message) from error
+    settings, platforms = _platforms()
+    platform = platform_named(platforms, reference)
+    body = _body(term=_term(spellings, words, filters))
+    with search_errors(settings):
+        shown = run_now(_compare(settings, platforms, platform, query, body))
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False))
         return
@@ -167,62 +174,49 @@ def try_term(
             click.echo(f"  {name}")
 
 
-async def _compare(platforms: "Platforms", platform: "Platform", query: str, term: "Term") -> dict[str, Any]:
-    """What a text finds before and after, with the terms of the store."""
-    import orjson
-
+async def _compare(
+    settings: "SearchSettings", platforms: "Platforms", platform: "Platform", query: str, body: "VocabularyBody"
+) -> dict[str, Any]:
+    """What a text finds before and after, with the entries of the store."""
     from api.engine.client import Engine
-    from api.platforms.added_terms import terms_of
-    from api.search.context import page_of, search_context
-    from api.search.schemas.search import SearchBody
-    from mappings.connection import SearchSettings
-    from store import vocabulary_terms
+    from api.vocabulary import entries
+    from api.vocabulary.trial import compare
 
-    async with opened_store() as store, store.reading() as connection:
-        present = terms_of(platform, await vocabulary_terms.read(connection))
-    settings = checked(SearchSettings)
-    body = checked(lambda: SearchBody(platform=platform.id, query=query, limit=SHOWN_NAMES))
+    async with opened_store() as store:
+        rows = list(await entries.read(store, platform))
     engine = Engine(settings, 30.0)
-    shown = {}
     try:
-        for when, terms in (("before", present), ("after", [*present, term])):
-            platform.use_language(platform.extended(terms))
-            context = search_context(engine, platforms, body)
-            page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
-            items = orjson.loads(orjson.dumps(page.gear))
-            shown[when] = {"total": page.total, "names": [item["name"] for item in items]}
+        return await compare(engine, platforms, platform, query, rows, entries.stored(body))
     finally:
         await engine.close()
-    return shown
 
 
-def _platforms(reference: str | None) -> "tuple[Platforms, Platform]":
+def _platforms() -> "tuple[SearchSettings, Platforms]":
     from mappings.connection import SearchSettings
     from mappings.platforms import read_platforms
 
-    platforms = checked(lambda: read_platforms(SearchSettings().platform_files))
-    if reference is None and len(platforms) > 1:
-        message = f"say with --platform whose vocabulary it is: {platforms.describe()}"
-        raise click.UsageError(message)
-    platform = next(iter(platforms)) if reference is None else platforms.by_reference(reference)
-    if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.describe()}"
-        raise click.UsageError(message)
-    return platforms, platform
+    settings = checked(SearchSettings)
+    return settings, checked(lambda: read_platforms(settings.platform_files))
 
 
-def _term(platform: "Platform", spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> "Term":
-    """The term, checked as the service would; raises UsageError."""
-    from pydantic import ValidationError
+def _add(body: "VocabularyBody", reference: str | None, *, as_json: bool) -> None:
+    from api.errors import ApiError
+    from api.vocabulary import entries
 
-    from mappings.vocabulary.entries import Term
+    platform = platform_named(_platforms()[1], reference)
 
-    for spelling in spellings:
-        if len(spelling) > MAX_SPELLING:
-            message = (
-                f"a spelling has at most {MAX_SPELLING} characters, this one has {len(spelling)}: {spelling[:20]!r}…"
-            )
-            raise click.UsageError(message)
+    async def write() -> dict[str, Any]:
+        async with opened_store() as store:
+            return entries.described(await entries.add(store, platform, body, command_actor()))
+
+    try:
+        added = run_now(write())
+    except ApiError as error:
+        raise click.ClickException(error.message) from None
+    click.echo(json.dumps(added, ensure_ascii=False) if as_json else f"added {added['id']}")
+
+
+def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, list[str]] = {}
     for each in filters:
         field, equals, value = each.partition("=")
@@ -230,21 +224,55 @@ def _term(platform: "Platform", spellings: tuple[str, ...], words: str, filters:
             message = f"--filter {each!r} is not of the form FIELD=VALUE"
             raise click.UsageError(message)
         values.setdefault(field, []).append(value)
+    return {"spellings": list(spellings), "filters": values, "words": words}
+
+
+def _body(**entry: Any) -> "VocabularyBody":
+    """The entry, checked as the service does; raises UsageError."""
+    from api.errors import ApiError
+    from api.http.json_body import checked as checked_body
+    from api.vocabulary.schemas import VocabularyBody
+
     try:
-        term = Term.model_validate({"spellings": spellings, "filters": values, "words": words.strip()})
-        platform.extended([term])
-    except ValidationError as error:
-        raise click.UsageError("; ".join(str(each["msg"]) for each in error.errors())) from None
-    return term
+        return checked_body(VocabularyBody, json.loads(json.dumps(entry)))
+    except ApiError as error:
+        raise click.UsageError("; ".join(f"{each.field}: {each.message}" for each in error.details)) from None
 
 
-def _describe(added: "AddedTerm") -> dict[str, Any]:
-    removed = added.removed_at
-    return {
-        "id": added.id,
-        "platform": added.platform,
-        "term": json.loads(added.term),
-        "author": added.author,
-        "createdAt": added.created_at.isoformat(),
-        "removedAt": None if removed is None else removed.isoformat(),
-    }
+@click.command()
+@click.option("--unanswered", is_flag=True, help="Texts that found nothing, or not all of what they say.")
+@click.option("--platform", "reference", metavar="ID", help="Of one platform, by id or slug.  [default: all]")
+@click.option("--days", type=click.IntRange(1, MAX_DAYS), default=MAX_DAYS, show_default=True, help="Of so many days.")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_TEXTS), default=100, show_default=True, help="How many texts at most."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_json: bool) -> None:
+    """List the texts that were searched for in vain, the most frequent first.
+
+    `none`: nothing was found. `partial`: words were left out. `typos`, `all_typos`, `first_letters`: similar words were
+    taken. Texts are folded, counted by day without who searched, and kept for 30 days.
+
+    Example: gear-api searches --unanswered --platform cs2 --days 7
+    """
+    from api.search.unanswered import first_day, unanswered_entry
+    from store import unanswered_searches
+
+    if not unanswered:
+        message = "say --unanswered: no other searches are counted"
+        raise click.UsageError(message)
+    platform = None
+    if reference is not None:
+        platform = platform_named(_platforms()[1], reference).id
+
+    async def find() -> "Sequence[UnansweredSearch]":
+        async with opened_store() as store, store.reading() as connection:
+            return await unanswered_searches.read(connection, first_day(days), platform, limit)
+
+    found = [unanswered_entry(each) for each in run_now(find())]
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for each in found:
+        when = each["firstDay"] if each["firstDay"] == each["lastDay"] else f"{each['firstDay']} to {each['lastDay']}"
+        click.echo(f"{each['count']:>7}  {each['reading']:<13}  {each['platform']:>5}  {when:<24}  {each['text']}")

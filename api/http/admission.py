@@ -22,6 +22,8 @@ WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loo
 CONCURRENCY: Final = {"search": (16, 64), "order": (48, 256)}
 """Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
+CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
+FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
 REFUSALS_PER_REQUEST: Final = 8  # together they take less than a third of a request's time
 MAX_REFUSAL_CREDIT: Final = 400
@@ -209,6 +211,8 @@ class Admission:
         limits: dict[str, Limit] = {
             **self._adaptive,
             "health": ConcurrencyLimit(HEALTH_CONCURRENCY, HEALTH_CONCURRENCY),
+            "catalogue": ConcurrencyLimit(CATALOGUE_CONCURRENCY, CATALOGUE_CONCURRENCY),
+            "feed": ConcurrencyLimit(FEED_CONCURRENCY, FEED_CONCURRENCY),
             "export": Share(self._adaptive["search"], EXPORT_SHARE),
         }
         self.budgets = {name: Budget(name, limit, metrics) for name, limit in limits.items()}
@@ -224,6 +228,10 @@ def budget_of(path: str) -> str:
     """The name of the budget of a request with this path."""
     if path.startswith("/health/") or path == "/metrics":
         return "health"
+    if path.startswith("/v1/catalogue/"):
+        return "catalogue"
+    if path == "/v1/gear/changes":
+        return "feed"
     if path == "/v1/gear/prices":
         return "export"
     if path in ("/v1/gear", "/v1/gear/cheapest") or path.startswith(("/v1/orders", "/orders/")):

@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from socket import socket
 from types import FrameType
 
 import structlog
@@ -19,6 +20,7 @@ class Drain:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self.is_draining = False
+        self.on_begin: Callable[[], None] = lambda: None
 
     @contextmanager
     def before_stop(self) -> Iterator[None]:
@@ -35,6 +37,7 @@ class Drain:
                 loop.call_soon_threadsafe(begin)
 
         def begin() -> None:
+            self.on_begin()
             log.warning("draining: not ready any more, stopping soon", seconds=self._seconds)
             loop.call_later(self._seconds, stop, signal.SIGTERM, None)  # type: ignore[arg-type]  # a method of the server
 
@@ -46,13 +49,26 @@ class Drain:
 
 
 class Supervisor(Multiprocess):
-    """uvicorn's supervisor of workers, which does not keep their socket open while they end.
+    """uvicorn's supervisor of workers, which does not keep their socket open while they end, and counts their deaths.
 
     Connections that came meanwhile would be accepted by nobody.
     """
 
+    def __init__(self, config: uvicorn.Config, sockets: list[socket], on_deaths: Callable[[int], None]) -> None:
+        super().__init__(config, sockets)
+        self._on_deaths = on_deaths
+
+    def keep_subprocess_alive(self) -> None:
+        """Replaces the workers that have ended or hang."""
+        before = list(self.processes)
+        super().keep_subprocess_alive()
+        deaths = [process for process in before if process not in self.processes]
+        for process in deaths:
+            log.error("a worker ended unasked and was replaced", pid=process.pid, exitCode=process.exitcode)
+        self._on_deaths(len(deaths))
+
     def terminate_all(self) -> None:
         """Tells the workers to stop and leaves the socket to them."""
         super().terminate_all()
-        for socket in self.sockets:
-            socket.close()
+        for each in self.sockets:
+            each.close()

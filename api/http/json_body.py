@@ -85,16 +85,17 @@ async def content_of(request: Request) -> bytes:
         raise ApiError(
             "unsupported_media_type", f"send the body as it is, not with Content-Encoding {encoding[:100]!r}"
         )
-    content = await _read(request)
+    content = await read_body(request, MAX_BODY_BYTES)
     _check_media_type(request, content)
     return content
 
 
-async def _read(request: Request) -> bytes:
+async def read_body(request: Request, max_bytes: int, message: str = "") -> bytes:
+    """The bytes of a body; raises ApiError `body_too_large` with the message, `bad_request`."""
     # The framework's own limit answers in plain text, and before the 401.
     declared = request.headers.get("content-length", "")
-    too_large = ApiError("body_too_large", headers={"Connection": "close"})
-    if declared.isdigit() and (len(declared) > 9 or int(declared) > MAX_BODY_BYTES):
+    too_large = ApiError("body_too_large", message, headers={"Connection": "close"})
+    if declared.isdigit() and (len(declared) > 9 or int(declared) > max_bytes):
         raise too_large
     content = bytearray()
     seconds: float = request.app.state.body_seconds
@@ -102,7 +103,7 @@ async def _read(request: Request) -> bytes:
         async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 content += chunk
-                if len(content) > MAX_BODY_BYTES:
+                if len(content) > max_bytes:
                     raise too_large
     except ClientDisconnect as error:
         raise ApiError("bad_request", "the client disconnected within the body") from error

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
@@ -15,6 +16,8 @@ from api.http.request_id import REQUEST_ID_HEADER
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
 # The framework drops nulls from examples; this stands for one until the description is complete.
 _NULL = "\0null"
+NO_TOKEN: dict[str, Any] = {"security": []}
+"""The `openapi_extra` of an operation that anybody may call."""
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
@@ -133,6 +136,11 @@ def _headers(status: int) -> dict[str, Any]:
     return {name: {"schema": {"type": "string"}} for name in names}
 
 
+def operation_id(route: APIRoute) -> str:
+    """The name of a route's function, as clients call the operation: `orderItem`."""
+    return to_camel(route.name)
+
+
 def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
     """Adds the schemas of request bodies to the description and removes those of the framework's own errors."""
 
@@ -145,6 +153,8 @@ def install(app: FastAPI, bodies: list[type[BaseModel]]) -> None:
                 description=app.description,
                 routes=app.routes,
                 tags=app.openapi_tags,
+                license_info=app.license_info,
+                servers=[{"url": "/"}],
             )
             _, definitions = models_json_schema(
                 [(body, "validation") for body in bodies], ref_template="#/components/schemas/{model}"

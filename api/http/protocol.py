@@ -193,7 +193,7 @@ class AdmittedRequest:
 
     def abandon(self) -> None:
         """Stops a search whose client has gone; an order goes on."""
-        if self._task is not None and self._budget in ("search", "export") and self.cycle.disconnected:
+        if self._task is not None and self._budget in ("search", "export", "feed") and self.cycle.disconnected:
             self._task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,8 +5,10 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 
 import structlog
+from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +19,8 @@ _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = "gear.request_id"
 SENDER_KEY = "gear.sender"
 """The key of the scope under which authentication leaves the token's id, for the log."""
+
+_scope: ContextVar[Scope | None] = ContextVar("request", default=None)
 
 OnResponse = Callable[[str, str | None, int, float], None]
 """Called with the method, the route's template, the status and the seconds."""
@@ -38,6 +42,26 @@ def request_id(scope: Scope) -> str:
     return identity
 
 
+def current_request_id() -> str | None:
+    """The id of the request at hand; None outside of a request."""
+    scope = _scope.get()
+    return None if scope is None else request_id(scope)
+
+
+def request_facts() -> dict[str, str]:
+    """What log lines say of the request at hand: its id and, once it is known, its token's; empty outside of one."""
+    scope = _scope.get()
+    if scope is None:
+        return {}
+    token = {"token": scope[SENDER_KEY]} if SENDER_KEY in scope else {}
+    return {"requestId": request_id(scope), **token}
+
+
+def forget_request() -> None:
+    """Leaves the request, in a context that outlives it."""
+    _scope.set(None)
+
+
 class RequestIdMiddleware:
     """Gives every response its `X-Request-Id` and what browsers and caches must know, reports and logs it.
 
@@ -54,6 +78,8 @@ class RequestIdMiddleware:
             await self.app(scope, receive, send)
             return
         identity = request_id(scope)
+        request = _scope.set(scope)
+        trace.get_current_span().set_attribute("gear.request_id", identity)
         started = time.perf_counter()
         status = 500
 
@@ -85,6 +111,7 @@ class RequestIdMiddleware:
                 milliseconds=round(seconds * 1000, 1),
                 **_sender(scope),
             )
+            _scope.reset(request)
 
 
 def _sender(scope: Scope) -> dict[str, str | None]:

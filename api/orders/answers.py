@@ -1,10 +1,10 @@
 """Orders as clients see them in JSON. Pure."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from api.orders.placing.money import json_number
+from api.timestamps import rfc3339
 from mappings.platforms import Platform
 from store.records import Order, OrderEvent
 
@@ -40,8 +40,3 @@ def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, 
 def history_entries(events: Sequence[OrderEvent]) -> list[dict[str, Any]]:
     """The changes of an order, oldest first."""
     return [{"state": event.state, "at": rfc3339(event.at), "reason": event.reason} for event in events]
-
-
-def rfc3339(at: datetime) -> str:
-    """The time in UTC with milliseconds, such as `2026-08-09T04:00:00.000Z`."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

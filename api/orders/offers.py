@@ -40,7 +40,7 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
     settings = services.settings
     problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.digest_secret)
     if problem is not None:
-        services.count_refused_item(problem)
+        services.metrics.orders.count_refused_item(problem)
         log.error(
             "an item in the index is not what was loaded, so it cannot be ordered: load the catalogue again",
             platform=platform.id,
@@ -53,7 +53,7 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
     if stored.price is None:
         raise ApiError("item_unavailable", f"item {item} has no price")
     if stored.bound and not await _is_accounted_for(services.store, platform, item):
-        services.count_refused_item("unknown")
+        services.metrics.orders.count_refused_item("unknown")
         log.error(
             "the index binds an item for an order that the database does not have: gear-api reconcile",
             platform=platform.id,
@@ -62,7 +62,7 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
         raise ApiError("item_unavailable", f"item {item} is bound")
     max_age = settings.order_max_index_age
     if max_age is not None and is_too_old(stored.loaded_at, stored.version, datetime.now(UTC), max_age):
-        services.count_refused_item("age")
+        services.metrics.orders.count_refused_item("age")
         raise ApiError("search_unavailable", "the catalogue is too old for orders: it must be loaded again")
     return Offer(platform, item, stored.price, stored.item["name"], stored.item.get("image"))
 

@@ -1,4 +1,4 @@
-"""Retention: ends reservations, and erases idempotency keys and personal data whose time is over or on request."""
+"""Retention: ends reservations, and erases idempotency keys, personal data and counts of searches in time."""
 
 import asyncio
 import time
@@ -10,6 +10,7 @@ from typing import Final
 from api.background import give_way
 from api.orders.worker import PeriodicWorker
 from api.settings import Settings
+from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import batches, idempotency, privacy
 
@@ -17,6 +18,7 @@ KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
 REFUSAL_RETENTION: Final = timedelta(minutes=10)
 """A refusal ends requests with its key that began before it: those end within a minute by themselves."""
+SEARCHES_RETENTION: Final = timedelta(days=30)
 INTERVAL_SECONDS: Final = 60.0
 MIN_INTERVAL_SECONDS: Final = 1.0
 BATCH: Final = 500  # one transaction: SQLite's lock is free again in well under a second
@@ -24,7 +26,9 @@ ORDERS_BATCH: Final = 100
 MARK_BATCH: Final = 1000
 
 
-def retention(store: Store, settings: Settings, wake_workers: Callable[[], None]) -> PeriodicWorker:
+def retention(
+    store: Store, settings: Settings, wake_workers: Callable[[], None], count_expired: Callable[[int], None]
+) -> PeriodicWorker:
     """The worker that applies the retention rules and wakes the others after an expiry. Any number of processes may
     run it.
     """
@@ -35,6 +39,7 @@ def retention(store: Store, settings: Settings, wake_workers: Callable[[], None]
             return seconds
         expired, until_next = await apply_expiry(store, datetime.now(UTC), settings.order_expiry)
         if expired:
+            count_expired(expired)
             wake_workers()
         return min(seconds, until_next)
 
@@ -46,6 +51,7 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
     async with store.transaction() as connection:
         keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
         refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
+        await unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date())
         erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
         if personal_data_days is not None:
             before = now - timedelta(days=personal_data_days)

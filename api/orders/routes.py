@@ -128,7 +128,7 @@ async def get_order(
         "store_unavailable",
     ),
 )
-async def get_orders(
+async def list_orders(
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query(*listing.PARAMETERS))],
     services: AppServices,
@@ -166,7 +166,7 @@ async def get_orders(
     ),
     openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
 )
-async def post_transition(
+async def transition_order(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
@@ -180,6 +180,8 @@ async def post_transition(
     again, the 409 says that the order is there already.
     """
     order, events = await move_order(services, token, order_id, body)
+    if not order.sandbox:
+        services.metrics.orders.count_transitions(order.state)
     wake_workers()
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})

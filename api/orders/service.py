@@ -73,6 +73,8 @@ async def place_order(
         raise
     placed = await _place(services, request, new, scenario, earlier)
     if not placed.replayed:
+        if not token.sandbox:
+            services.metrics.orders.count_transitions("created")
         wake_workers()
         if scenario is not None and scenario.lost:
             raise ApiError("store_unavailable", "the sandbox placed the order and loses this answer: call again")

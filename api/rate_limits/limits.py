@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from typing import Protocol
 
 from limits import RateLimitItem
 from limits import parse as parse_rate_limit
@@ -21,11 +22,20 @@ OF_ADDRESS = "from this address without a valid token"
 _QUOTA_KEY = "gear.quota"
 
 
+class LimitMetrics(Protocol):
+    """What the limits report."""
+
+    def count_cost(self, token: str, cost: int) -> None: ...
+    def count_refused(self, limit: str, token: str = "") -> None: ...
+    def count_storage_failure(self) -> None: ...
+
+
 class RateLimits:
     """The limits of tokens and of addresses; an empty setting switches its limit off."""
 
-    def __init__(self, settings: Settings, on_failure: Callable[[], None]) -> None:
-        self._counter = WindowCounter(settings.rate_limit_storage, on_failure)
+    def __init__(self, settings: Settings, metrics: LimitMetrics) -> None:
+        self._metrics = metrics
+        self._counter = WindowCounter(settings.rate_limit_storage, metrics.count_storage_failure)
         self._of_tokens = settings.rate_limit
         self._by_address = _parsed(settings.address_rate_limit)
         self._max_searches = settings.max_searches_per_token
@@ -37,17 +47,19 @@ class RateLimits:
 
     async def charge_token(self, scope: Scope, token: Token, cost: int = 1) -> None:
         """Charges a request to its token; raises ApiError `rate_limited`."""
+        self._metrics.count_cost(token.id, cost)
         limit = _parsed(rate_of(token, self._of_tokens))
         if limit is not None and cost:
             quota = await self._counter.charge(limit, f"token:{token.id}", cost)
+            if not quota.admitted:
+                self._metrics.count_refused("token", token.id)
             _require(scope, quota, "with this token", cost)
 
     async def charge_address(self, scope: Scope) -> None:
         """Charges a request without a valid token to its address; raises ApiError `rate_limited`."""
         address = address_of(scope)
         if self._by_address is not None and address is not None:
-            quota = await self._counter.charge(self._by_address, f"address:{address}", 1)
-            _require(scope, quota, OF_ADDRESS)
+            self._require_address(scope, await self._counter.charge(self._by_address, f"address:{address}", 1))
 
     async def check_address(self, scope: Scope) -> None:
         """Raises ApiError `rate_limited` if the address is at its limit, so that no token of it need be looked up."""
@@ -55,7 +67,12 @@ class RateLimits:
         if self._by_address is not None and address is not None:
             quota = await self._counter.read(self._by_address, f"address:{address}")
             if not quota.admitted:
-                _require(scope, quota, OF_ADDRESS)
+                self._require_address(scope, quota)
+
+    def _require_address(self, scope: Scope, quota: Quota) -> None:
+        if not quota.admitted:
+            self._metrics.count_refused("address")
+        _require(scope, quota, OF_ADDRESS)
 
     @contextmanager
     def searching(self, scope: Scope, token: Token) -> Iterator[Callable[[int], Awaitable[None]]]:
@@ -64,6 +81,7 @@ class RateLimits:
         Raises ApiError `rate_limited` for one too many of a token.
         """
         if self._searches[token.id] >= self._max_searches:
+            self._metrics.count_refused("searches", token.id)
             message = f"{self._max_searches} searches with this token are under way: wait for one of them"
             raise ApiError("rate_limited", message, headers={"Retry-After": "1"})
         self._searches[token.id] += 1

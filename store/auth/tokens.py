@@ -16,7 +16,7 @@ from store.connection.errors import AmbiguousName
 from store.endpoints import new_webhook_secret
 from store.schema import tokens
 
-SCOPES: Final = ("search", "order", "fulfil", "metrics")
+SCOPES: Final = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 MAX_NAME_CHARACTERS: Final = 128
 DEFAULT_MAX_ACTIVE: Final = 1000
 MAX_ACTIVE: Final = 1_000_000
@@ -80,13 +80,15 @@ async def create(
     origins: Sequence[str] = (),
 ) -> CreatedToken:
     """Makes a token. Raises ValueError for a bad name, unknown or no scopes, an expiry that has passed, a limit out of
-    bounds, filters beside another scope than `search`, and what is no origin.
+    bounds, filters beside another scope than `search`, the scope `catalogue` in a sandbox, and what is no origin.
     """
     scopes = frozenset(scopes)
     _check(name, scopes, expires_at, now)
     _check_limits(max_active, max_active_per_account, rate_limit)
     if filters is not None and scopes != {"search"}:
         raise ValueError("a token with filters has the scope search alone: orders are by id, whatever is filtered")
+    if sandbox and "catalogue" in scopes:
+        raise ValueError("a sandbox token changes nothing that is real: it has no scope catalogue")
     check_origins(origins)
     plaintext = "gear_" + secrets.token_urlsafe(_SECRET_BYTES)
     statement = insert(tokens).values(

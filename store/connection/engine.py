@@ -1,12 +1,13 @@
 """The store's transactions. Every failure of the database is StoreUnavailable."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import select, text
+from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -19,6 +20,9 @@ from store.schema import REVISION, tokens
 
 TRANSACTION_SECONDS: Final = 30.0
 """No transaction lasts longer: a hung database or caller holds no lock for ever. store.outbox relies on it."""
+
+OnTransaction = Callable[[str, float, float], None]
+"""Called with `read` or `write`, the seconds for a connection, and the seconds from the begin to the end."""
 
 JOURNAL_TRIES: Final = 20
 
@@ -34,8 +38,11 @@ class Store:
         connections: int | None = DEFAULT_CONNECTIONS,
         transaction_seconds: float = TRANSACTION_SECONDS,
         cipher: Cipher | None = None,
+        on_transaction: OnTransaction = lambda _kind, _waited, _seconds: None,
     ) -> None:
+        """`on_transaction` is told of each transaction that has ended."""
         address = database_address(url)
+        self._on_transaction = on_transaction
         self._timeouts = timeouts or Timeouts()
         self._transaction_seconds = min(transaction_seconds, TRANSACTION_SECONDS)
         self._engine = make_engine(address, self._timeouts, connections=connections, cipher=cipher)
@@ -62,14 +69,20 @@ class Store:
         Raises StoreUnavailable (nothing was kept, unless the commit's own answer was lost). A statement that failed
         fails the whole block, also where its error was caught; ItemTaken is not such a failure.
         """
-        async with self._turn(), self._session(self._writing) as connection:
+        began = time.monotonic()
+        async with self._turn(), self._session(self._writing, "write", began) as connection:
             yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that reads: everything in the block sees one and the same moment."""
-        async with self._session(self._reading) as connection:
+        async with self._session(self._reading, "read", time.monotonic()) as connection:
             yield connection
+
+    @property
+    def sync_engine(self) -> Engine:
+        """The engine, for whoever observes its statements."""
+        return self._engine.sync_engine
 
     async def check(self) -> None:
         """Raises StoreUnavailable unless the database answers and its schema is as new as this code.
@@ -138,7 +151,7 @@ class Store:
             self._writer.release()
 
     @asynccontextmanager
-    async def _session(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    async def _session(self, engine: AsyncEngine, kind: str, began: float) -> AsyncIterator[AsyncConnection]:
         """A connection within a transaction. Errors of statements are mapped where they happen
         (store.connection.drivers), so what the caller's own code raises passes through untouched.
 
@@ -147,9 +160,11 @@ class Store:
         """
         failures: list[BaseException] = []
         deadline = asyncio.timeout(self._transaction_seconds)
+        connected = None
         try:
             async with deadline, AsyncExitStack() as stack:
                 connection = await _begin(stack, engine, failures)
+                connected = time.monotonic()
                 self._check_file()
                 yield connection
                 if failures:
@@ -162,6 +177,9 @@ class Store:
             if failures and failures[0] is not error:  # the statements after the failed one only say that it failed
                 raise failures[0] from None
             raise
+        finally:
+            ended = time.monotonic()
+            self._on_transaction(kind, (connected or ended) - began, ended - (connected or ended))
 
 
 async def _begin(stack: AsyncExitStack, engine: AsyncEngine, failures: list[BaseException]) -> AsyncConnection:

@@ -2,10 +2,13 @@
 
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import SettingsConfigDict
+from sqlalchemy.engine import make_url
 
+from mappings.secret_files import SecretFileSettings
 from store.connection.address import database_address
 from store.connection.drivers import DEFAULT_CONNECTIONS
 from store.connection.encryption import Cipher, read_cipher
@@ -23,14 +26,23 @@ def is_this_machine(host: str | None) -> bool:
         return False
 
 
-class StoreSettings(BaseSettings):
+def _with_driver(value: str) -> str:
+    return database_address(value).render_as_string(hide_password=False)
+
+
+class StoreSettings(SecretFileSettings):
     """GEAR_DATABASE_URL, turned into the asynchronous driver's form; a password in it is never shown."""
 
     model_config = SettingsConfigDict(
         env_prefix="GEAR_", env_file=".env", extra="ignore", hide_input_in_errors=True, validate_default=True
     )
 
-    database_url: str = Field(default="sqlite+aiosqlite:///var/gear.db", repr=False)
+    database_url_file: Path | None = None
+    database_url: Annotated[str, AfterValidator(_with_driver)] = Field(
+        default="sqlite+aiosqlite:///var/gear.db", repr=False
+    )
+    database_password_file: Path | None = None
+    database_password: SecretStr | None = Field(default=None, description="password of PostgreSQL, apart from its URL")
     database_pool_size: int = Field(
         default=DEFAULT_CONNECTIONS, ge=1, le=1000, description="connections to the database per process, at most"
     )
@@ -73,10 +85,12 @@ class StoreSettings(BaseSettings):
             return self.forgotten_file
         return self.sqlite_file.with_name(f"{self.sqlite_file.name}.forgotten")
 
-    @field_validator("database_url")
-    @classmethod
-    def _with_driver(cls, value: str) -> str:
-        return database_address(value).render_as_string(hide_password=False)
+    @model_validator(mode="after")
+    def _with_password(self) -> Self:
+        if self.database_password is not None and self.sqlite_file is None:
+            url = make_url(self.database_url).set(password=self.database_password.get_secret_value())
+            self.database_url = url.render_as_string(hide_password=False)
+        return self
 
     @field_validator("encryption_keys_file")
     @classmethod

@@ -47,11 +47,13 @@ async def check(connection: AsyncConnection, order: Order) -> None:
             raise QuotaExceeded(per_account, "account")
 
 
-async def active(connection: AsyncConnection) -> Sequence[ActiveOrders]:
-    """The numbers of undelivered real orders, by token and state."""
+async def active(connection: AsyncConnection, limit: int) -> Sequence[ActiveOrders]:
+    """The numbers of undelivered real orders, by token and state: the `limit` greatest."""
     statement = (
         select(orders.c.token_id, orders.c.state, func.count())
         .where(UNDELIVERED, ~orders.c.sandbox)
         .group_by(orders.c.token_id, orders.c.state)
+        .order_by(func.count().desc(), orders.c.token_id)
+        .limit(limit)
     )
     return [ActiveOrders(*row) for row in await connection.execute(statement)]

@@ -155,6 +155,13 @@ async def count_pending(connection: AsyncConnection) -> int:
     return (await connection.execute(select(func.count()).select_from(index_outbox).where(UPDATE_PENDING))).scalar_one()
 
 
+async def oldest_pending(connection: AsyncConnection) -> datetime | None:
+    """When the first of these items changed."""
+    statement = select(func.min(index_outbox.c.updated_at)).where(UPDATE_PENDING)
+    changed_at: datetime | None = (await connection.execute(statement)).scalar_one()
+    return changed_at
+
+
 async def any_pending(connection: AsyncConnection) -> bool:
     """Whether there are such items; it costs the same for one and for a hundred thousand."""
     return (await connection.execute(_ANY_PENDING)).first() is not None

@@ -33,7 +33,10 @@ class ApiPage:
         parts += self._parameters(operation.get("parameters", ()))
         if "requestBody" in operation:
             content = operation["requestBody"]["content"]["application/json"]
-            parts += self._fields(title, "field of the body", content["schema"], answered=False)
+            if content["schema"].get("type") == "array":
+                parts.append(f"{operation['requestBody']['description']}\n")
+            else:
+                parts += self._fields(title, "field of the body", content["schema"], answered=False)
             parts += [f"Body, {name}:\n\n{block(example['value'])}" for name, example in content["examples"].items()]
         for status, answer in operation["responses"].items():
             content = answer.get("content", {}).get("application/json", {})

@@ -22,7 +22,7 @@ from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.store.migrated import migrated
 
-ALL_SCOPES = ("search", "order", "fulfil", "metrics")
+ALL_SCOPES = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ async def command(
     folder: Path, variables: Mapping[str, str], *arguments: str, program: Callable[..., None] = gear_api
 ) -> AsyncIterator[Command]:
     """A command with these variables in its environment, in a folder without a `.env`; killed at the end."""
-    written = folder / f"{'-'.join((program.__name__, *arguments))}-{os.urandom(4).hex()}.log"
+    written = folder / f"{program.__name__}-{arguments[0]}-{os.urandom(4).hex()}.log"
     process = _FORKS.Process(target=_run, args=(program, arguments, {**os.environ, **variables}, folder, written))
     process.start()
     started = Command(process, written)

@@ -13,15 +13,19 @@ import pytest
 
 ROOT: Final = Path(__file__).parent.parent.parent
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OWN: Final = {"api", "bench", "demo", "indexer", "mappings", "node", "store", "tests"}
+OWN: Final = {"api", "bench", "demo", "gear_client", "indexer", "mappings", "node", "store", "tests"}
 # the packages of ours that a list of dependencies is for; what it leaves out may come with another list
 LISTS: Final = {
     "": (["api", "indexer", "mappings", "store"], []),
     "node": (["node"], [""]),
     "parquet": ([], []),
     "mcp": ([], []),
-    "test": (["bench", "demo.py", "tests"], ["", "node"]),
+    "otel": ([], []),
+    "kafka": ([], []),
+    "test": (["bench", "clients/python/gear_client", "demo.py", "tests"], ["", "node"]),
 }
+# a namespace package that several distributions fill: the one that our code imports
+NAMESPACES: Final = {"opentelemetry": "opentelemetry-api"}
 # distribution: what uses it without importing it
 UNIMPORTED: Final = {
     "aiosqlite": "SQLAlchemy's asynchronous dialect of SQLite",
@@ -57,7 +61,7 @@ def imported(folders: Iterable[str]) -> set[str]:
                     modules |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom):
                     modules.add((node.module or "").partition(".")[0])
-    installed = packages_distributions()
+    installed = {**packages_distributions()} | {module: [name] for module, name in NAMESPACES.items()}
     return names(
         name for module in modules - OWN - sys.stdlib_module_names for name in installed.get(module, [module])[:1]
     )
@@ -66,7 +70,9 @@ def imported(folders: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("extra", ["", "node", "test"])
 def test_what_is_imported_is_declared(extra: str) -> None:
     folders, others = LISTS[extra]
-    known = declared(extra).union(*(declared(other) for other in others), declared("parquet"), declared("mcp"))
+    known = declared(extra).union(
+        *(declared(other) for other in others), declared("parquet"), declared("mcp"), declared("kafka")
+    )
     missing = imported(folders) - known
     assert not missing, f"declare it in pyproject.toml and run `make lock`, or do without it: {sorted(missing)}"
 

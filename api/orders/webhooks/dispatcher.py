@@ -5,15 +5,15 @@ where one dies between the receiver's response and its record.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from random import SystemRandom
 from typing import Final, Self
 
 import structlog
+from aiohttp import TraceConfig
 
-from api.orders.answers import rfc3339
 from api.orders.webhooks import schedule
 from api.orders.webhooks.attempts import AttemptRecorder
 from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
@@ -21,6 +21,7 @@ from api.orders.webhooks.payload import message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
 from api.orders.worker import STOP_SECONDS, PeriodicWorker, finish, linger, running
 from api.settings import Settings
+from api.timestamps import rfc3339
 from mappings.platforms import Platform, Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -213,10 +214,12 @@ def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: da
 
 
 @asynccontextmanager
-async def dispatching(store: Store, platforms: Platforms, settings: Settings) -> AsyncIterator[Dispatcher]:
+async def dispatching(
+    store: Store, platforms: Platforms, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
+) -> AsyncIterator[Dispatcher]:
     """A running dispatcher with a sender of its own."""
     async with (
-        Sender(settings.allow_insecure_callbacks) as sender,
+        Sender(settings.allow_insecure_callbacks, trace_configs=trace_configs) as sender,
         Dispatcher(store, platforms, settings.public_url, sender).running() as dispatcher,
     ):
         yield dispatcher

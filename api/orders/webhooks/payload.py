@@ -12,7 +12,8 @@ from importlib.metadata import version
 import orjson
 from standardwebhooks import Webhook
 
-from api.orders.answers import order_entry, rfc3339
+from api.orders.answers import order_entry
+from api.timestamps import rfc3339
 from mappings.platforms import Platform
 from store.records import DeliveryWork
 

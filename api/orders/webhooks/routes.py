@@ -10,10 +10,10 @@ from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
 from api.http.openapi import answers
 from api.http.query_params import only_query
-from api.orders.answers import rfc3339
 from api.orders.routes import AppServices, WakeWorkers
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
+from api.timestamps import rfc3339
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
 from store.records import Attempt
@@ -36,7 +36,7 @@ MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
         "store_unavailable",
     ),
 )
-async def get_deliveries(
+async def list_deliveries(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],

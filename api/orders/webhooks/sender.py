@@ -1,6 +1,7 @@
 """Sends signed messages to receivers; reads no more than the status and `Retry-After`, and follows no redirect."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +11,7 @@ from time import monotonic
 from typing import Final, Self
 from urllib.parse import quote, urlsplit
 
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, TraceConfig
 from yarl import URL
 
 from api.orders.webhooks.addresses import url_problem
@@ -49,11 +50,13 @@ class Sender:
         lookup: Lookup = system_lookup,
         seconds: float = ATTEMPT_SECONDS,
         certificates: SSLContext | None = None,
+        trace_configs: Sequence[TraceConfig] = (),
     ) -> None:
         self._allow_insecure = allow_insecure
         self._lookup = lookup
         self.seconds = seconds
         self._certificates = certificates
+        self._trace_configs = list(trace_configs)
         self._session: ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -72,6 +75,7 @@ class Sender:
             skip_auto_headers=("Accept-Encoding",),
             auto_decompress=False,
             trust_env=False,
+            trace_configs=self._trace_configs,
             read_bufsize=BODY_BYTES,
             max_line_size=HEAD_BYTES,
             max_field_size=HEAD_BYTES,

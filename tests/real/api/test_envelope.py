@@ -15,6 +15,7 @@ from tests.support.app import ALL_SCOPES, RunningApp, new_token
 
 ROUTES = [
     ("POST", "/v1/gear/search", "search"),
+    ("POST", "/v1/gear/changes", "search"),
     ("GET", "/v1/gear/suggest", "search"),
     ("GET", "/v1/gear/prices", "search"),
     ("GET", f"/v1/gear/{PRICED}", "search"),
@@ -22,12 +23,20 @@ ROUTES = [
     ("POST", "/v1/gear", "order"),
     ("POST", "/v1/gear/cheapest", "order"),
     ("GET", "/v1/orders/x", "order"),
+    ("PUT", "/v1/catalogue/cs2/items", "catalogue"),
+    ("DELETE", "/v1/catalogue/cs2/items", "catalogue"),
     ("GET", "/metrics", "metrics"),
     ("GET", "/v1/orders", "order"),
     ("POST", "/v1/orders/x/transitions", "fulfil"),
     ("GET", "/v1/orders/x/fulfilment", "fulfil"),
     ("GET", "/v1/orders/x/deliveries", "order"),
     ("POST", "/v1/orders/x/deliveries/1/replay", "order"),
+    ("GET", "/v1/vocabulary", "catalogue"),
+    ("POST", "/v1/vocabulary", "catalogue"),
+    ("POST", "/v1/vocabulary/test", "catalogue"),
+    ("DELETE", "/v1/vocabulary/x", "catalogue"),
+    ("GET", "/v1/searches/unanswered", "catalogue"),
+    ("GET", "/v1/operations", "operate"),
 ]
 BODIES = [(method, path) for method, path, _ in ROUTES if method == "POST" and not path.endswith("/replay")]
 OPEN = ["/health/live", "/health/ready"]
@@ -37,7 +46,12 @@ every_body = pytest.mark.parametrize(("method", "path"), BODIES)
 
 def test_every_route_of_the_app_is_tested_here(app: RunningApp) -> None:
     described = {
-        (method.upper(), path.replace("{id}", str(PRICED) if "gear" in path else "x").replace("{n}", "1"))
+        (
+            method.upper(),
+            path.replace("{id}", str(PRICED) if "gear" in path else "x")
+            .replace("{n}", "1")
+            .replace("{platform}", "cs2"),
+        )
         for path, operations in app.app.openapi()["paths"].items()
         for method in operations
     }

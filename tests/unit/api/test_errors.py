@@ -23,7 +23,7 @@ CONTRACT = {
     404: {"not_found", "item_not_found", "order_not_found", "delivery_not_found"},
     405: {"method_not_allowed"},
     409: {"item_unavailable", "price_changed", "not_enough", "invalid_transition"},
-    410: {"cursor_expired", "personal_data_erased"},
+    410: {"cursor_expired", "bookmark_expired", "personal_data_erased"},
     413: {"body_too_large"},
     414: {"uri_too_long"},
     415: {"unsupported_media_type"},

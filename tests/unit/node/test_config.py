@@ -83,12 +83,13 @@ def test_the_command_carries_thai_the_agent_and_the_mark_of_its_directory() -> N
 
 
 def test_the_node_listens_on_loopback_only_and_makes_no_index_by_itself() -> None:
-    lines = opensearch_yml(data=Path("/a b/dätä"), logs=Path("/l"), port=9201).splitlines()
+    lines = opensearch_yml(data=Path("/a b/dätä"), logs=Path("/l"), snapshots=Path("/s"), port=9201).splitlines()
     assert 'network.host: "127.0.0.1"' in lines
     assert "http.port: 9201" in lines
     assert "action.auto_create_index: false" in lines
     assert 'discovery.type: "single-node"' in lines
     assert 'path.data: "/a b/dätä"' in lines
+    assert 'path.repo: "/s"' in lines
 
 
 def test_the_log_cannot_fill_the_disk() -> None:

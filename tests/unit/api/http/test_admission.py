@@ -142,11 +142,17 @@ async def test_budgets_are_apart() -> None:
     log: list[str] = []
     for _ in range(10):
         admission.budgets["search"].submit(Request("search", log))
-    for budget in ("order", "health", "export"):
+    for budget in ("order", "health", "export", "catalogue", "feed"):
         admission.budgets[budget].submit(Request(budget, log))
-    assert [line for line in log if line.startswith("start")][2:] == ["start order", "start health", "start export"]
-    assert reported.limits == {"search": 2, "order": 2, "health": 32, "export": 1}
-    assert reported.in_flight == {"search": 2, "order": 1, "health": 1, "export": 1}
+    assert [line for line in log if line.startswith("start")][2:] == [
+        "start order",
+        "start health",
+        "start export",
+        "start catalogue",
+        "start feed",
+    ]
+    assert reported.limits == {"search": 2, "order": 2, "health": 32, "export": 1, "catalogue": 4, "feed": 20_000}
+    assert reported.in_flight == {"search": 2, "order": 1, "health": 1, "export": 1, "catalogue": 1, "feed": 1}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +167,7 @@ async def test_budgets_are_apart() -> None:
         ("/v1/gear", "order"),
         ("/v1/gear/cheapest", "order"),
         ("/v1/gear/prices", "export"),
+        ("/v1/gear/changes", "feed"),
         ("/v1/orders", "order"),
         ("/v1/orders/x/transitions", "order"),
         ("/orders/secret", "order"),

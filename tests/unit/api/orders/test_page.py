@@ -9,8 +9,9 @@ from datetime import timedelta, timezone
 import pytest
 
 from api.orders import page
-from api.orders.answers import history_entries, order_entry, rfc3339
+from api.orders.answers import history_entries, order_entry
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
+from api.timestamps import rfc3339
 from mappings.platforms import read_platforms
 from store.records import OrderEvent
 from store.states import STATES, State
