@@ -19,8 +19,10 @@ async def tls_case(server: ScriptedServer, certificate: Path | None, host: str) 
     address = server.url.replace("127.0.0.1", host)
     settings = {} if certificate is None else {"opensearch_ca_certs": certificate}
     async with client_of(ScriptedServer(url=address), settings=settings) as client:
-        numbers = await asyncio.gather(*(number_of(client) for _ in range(3)))
-        return numbers[0]
+        answers = await asyncio.gather(*(number_of(client) for _ in range(3)), return_exceptions=True)
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]
 
 
 def test_tls_is_verified_against_the_certificates_and_the_name(run: Run, tmp_path: Path) -> None:

@@ -35,34 +35,41 @@ async def scripted_server(
 ) -> AsyncIterator[ScriptedServer]:
     """One script for each connection, the last for all further ones; of a script the last response is repeated."""
     server = ScriptedServer()
-    tasks: set[asyncio.Task[None] | None] = set()
+    tasks: list[asyncio.Task[None]]
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.current_task())
-        number = server.connections
-        script = scripts[min(number, len(scripts) - 1)]
-        server.connections += 1
-        server.open += 1
-        server.max_open = max(server.max_open, server.open)
-        try:
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+    async def serve(wire: socket.socket) -> None:
+        reader = asyncio.StreamReader()
+        protocol = asyncio.StreamReaderProtocol(reader)
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            transport, _ = await loop.connect_accepted_socket(lambda: protocol, wire, ssl=tls)
+            number = server.connections
+            script = scripts[min(number, len(scripts) - 1)]
+            server.connections += 1
+            server.open += 1
+            server.max_open = max(server.max_open, server.open)
+            try:
+                writer = asyncio.StreamWriter(transport, protocol, reader, loop)
                 await _converse(server, number, script, reader, writer)
-        finally:
-            server.open -= 1
-            writer.transport.abort()
+            finally:
+                server.open -= 1
+                transport.abort()
 
-    listener = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    server.url = f"http{'s' if tls else ''}://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
-    try:
-        yield server
-    finally:
-        listener.close()
-        for task in tasks:
-            if task is not None:
+    async def accept(listener: socket.socket) -> None:
+        while True:
+            wire, _ = await asyncio.get_running_loop().sock_accept(listener)
+            tasks.append(asyncio.create_task(serve(wire)))
+
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+        listener.setblocking(False)
+        server.url = f"http{'s' if tls else ''}://127.0.0.1:{listener.getsockname()[1]}"
+        tasks = [asyncio.create_task(accept(listener))]
+        try:
+            yield server
+        finally:
+            for task in tasks:
                 task.cancel()
-        await asyncio.gather(*filter(None, tasks), return_exceptions=True)
-        if tls is not None:
-            await asyncio.sleep(0.1)  # handshakes that clients have broken off end, which nobody tells of
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _converse(
