@@ -17,9 +17,10 @@ from api.settings import Settings
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import ITEMS, put_index
 from tests.support.api.described import only_described
-from tests.support.app import RunningApp, running, settings_for
+from tests.support.app import ALL_SCOPES, RunningApp, new_token, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.servers import free_port
+from tests.support.store.migrated import migrated
 
 START_LIMIT = 60
 """Seconds: a busy machine starts the API in 5."""
@@ -28,23 +29,37 @@ START_LIMIT = 60
 @pytest.fixture(scope="package")
 async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
     """The app with a handful of items of platform 730."""
-    prefix = f"t{secrets.token_hex(5)}"
-    (platform,) = read_platforms()
-    async with running(settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("api"))) as started:
-        try:
-            put_index(started.settings, platform, ITEMS)
+    with loaded(opensearch_url, tmp_path_factory.mktemp("api")) as settings:
+        async with running(settings) as started:
             started.client.event_hooks = {"response": [only_described(started.app)]}
             yield started
-        finally:
-            drop_indices(opensearch_url, prefix)
 
 
 @pytest.fixture(scope="package")
-def served(app: RunningApp) -> Iterator[httpx.Client]:
-    """A client of `gear-api serve` on a free port, with the app's items, database and token."""
-    with serving(app.settings) as url, httpx.Client(base_url=url, timeout=30) as client:
-        client.headers["Authorization"] = f"Bearer {app.token}"
-        yield client
+async def served(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.Client]:
+    """A client of `gear-api serve` on a free port, with items, a database and a token of its own.
+
+    It shares nothing with `app`, whose background work stands still while a test waits for this process.
+    """
+    with loaded(opensearch_url, tmp_path_factory.mktemp("served")) as settings:
+        await migrated(settings.database_url)
+        token = await new_token(settings.database_url, *ALL_SCOPES)
+        with serving(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
+            client.headers["Authorization"] = f"Bearer {token}"
+            yield client
+
+
+@contextmanager
+def loaded(opensearch_url: str, folder: Path) -> Iterator[Settings]:
+    """Settings with an index of these items, which goes with the block."""
+    prefix = f"t{secrets.token_hex(5)}"
+    (platform,) = read_platforms()
+    settings = settings_for(opensearch_url, prefix, folder)
+    put_index(settings, platform, ITEMS)
+    try:
+        yield settings
+    finally:
+        drop_indices(opensearch_url, prefix)
 
 
 @contextmanager
