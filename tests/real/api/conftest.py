@@ -1,7 +1,6 @@
 """A running app with a few items, in this process and as the real command in a process of its own."""
 
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -14,11 +13,9 @@ import httpx
 import pytest
 
 from api.settings import Settings
-from mappings.platforms import read_platforms
-from tests.support.api.catalogue import ITEMS, put_index
+from tests.support.api.catalogue import loaded
 from tests.support.api.described import only_described
-from tests.support.app import ALL_SCOPES, RunningApp, new_token, running, settings_for
-from tests.support.indices import drop_indices
+from tests.support.app import ALL_SCOPES, RunningApp, new_token, running
 from tests.support.servers import free_port
 from tests.support.store.migrated import migrated
 
@@ -47,19 +44,6 @@ async def served(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) 
         with serving(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
             client.headers["Authorization"] = f"Bearer {token}"
             yield client
-
-
-@contextmanager
-def loaded(opensearch_url: str, folder: Path) -> Iterator[Settings]:
-    """Settings with an index of these items, which goes with the block."""
-    prefix = f"t{secrets.token_hex(5)}"
-    (platform,) = read_platforms()
-    settings = settings_for(opensearch_url, prefix, folder)
-    put_index(settings, platform, ITEMS)
-    try:
-        yield settings
-    finally:
-        drop_indices(opensearch_url, prefix)
 
 
 @contextmanager

@@ -9,12 +9,13 @@ from typing import Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tests.support.api.catalogue import BOUND
+from tests.support.api.catalogue import PRICED, loaded
 from tests.support.api.waiting import until
-from tests.support.app import RunningApp
+from tests.support.app import ALL_SCOPES, new_token
 from tests.support.orders.processes import worker
 from tests.support.processes import gear_api
 from tests.support.receiver import Receiver
+from tests.support.store.migrated import migrated
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 EMAIL = "traced.buyer@example.com"
@@ -37,18 +38,20 @@ def spans_of(collector: Receiver) -> list[Span]:
     ]
 
 
-async def test_a_request_is_followed_through_all_parts(app: RunningApp, tmp_path: Path) -> None:
-    with Receiver() as collector, Receiver() as receiver:
+async def test_a_request_is_followed_through_all_parts(opensearch_url: str, tmp_path: Path) -> None:
+    with loaded(opensearch_url, tmp_path) as settings, Receiver() as collector, Receiver() as receiver:
+        await migrated(settings.database_url)
+        token = await new_token(settings.database_url, *ALL_SCOPES)
         variables = {
             "GEAR_TRACING": "true",
             "GEAR_ALLOW_INSECURE_CALLBACKS": "true",
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
             "OTEL_BSP_SCHEDULE_DELAY": "50",
         }
-        async with worker(app.settings, tmp_path, app.token, program=gear_api, **variables) as started:
+        async with worker(settings, tmp_path, token, program=gear_api, **variables) as started:
             headers = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
             searched = await started.client.post("/v1/gear/search", json={"query": "redline traced"}, headers=headers)
-            order = {"account": "a", "email": EMAIL, "platform": "cs2", "item": str(BOUND)}
+            order = {"account": "a", "email": EMAIL, "platform": "cs2", "item": str(PRICED)}
             order["callbackUrl"] = f"http://127.0.0.1:{receiver.port}/secret-path?key=secret"
             placed = (await started.client.post("/v1/gear", json=order)).raise_for_status().json()["order"]
             page = placed["statusUrl"].rpartition("/orders/")[2]
@@ -79,7 +82,7 @@ async def test_a_request_is_followed_through_all_parts(app: RunningApp, tmp_path
     (line,) = [json.loads(line) for line in lines if searched.headers["X-Request-Id"] in line]
     assert (line["traceId"], line["event"], line["token"][:4]) == (TRACE, "request", "tok_")
     exported = b"".join(one.body for one in collector.received).decode("latin-1")
-    for secret in (EMAIL, app.token, page, "secret-path", "key=secret"):
+    for secret in (EMAIL, token, page, "secret-path", "key=secret"):
         assert secret not in exported
     roots = {span.name for span in spans if not span.parent_span_id}
     assert not [name for name in roots if "opensearch" in name or "SELECT" in name], "what workers poll for"

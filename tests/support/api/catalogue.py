@@ -1,10 +1,14 @@
 """Items go in, a platform's index with them comes out: put there in one request, so that each test has its own."""
 
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from api.search.schemas.examples import ITEM
+from api.settings import Settings
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
@@ -13,6 +17,8 @@ from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import Platform, read_platforms
+from tests.support.app import settings_for
+from tests.support.indices import drop_indices
 
 (CS2,) = read_platforms()
 
@@ -53,3 +59,15 @@ ITEMS = [
     *(simple_item(one, 2.5) for one in (BOUND, LEAST, MOST)),
     ITEM,
 ]
+
+
+@contextmanager
+def loaded(opensearch_url: str, folder: Path) -> Iterator[Settings]:
+    """Settings with an index of these items, which goes with the block."""
+    prefix = f"t{secrets.token_hex(5)}"
+    settings = settings_for(opensearch_url, prefix, folder)
+    put_index(settings, CS2, ITEMS)
+    try:
+        yield settings
+    finally:
+        drop_indices(opensearch_url, prefix)

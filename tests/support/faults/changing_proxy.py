@@ -45,6 +45,10 @@ class ChangingProxy:
         self.url = ""
         self._client = httpx.Client(base_url=url, timeout=60)
 
+    def close(self) -> None:
+        """Closes the connections to the service."""
+        self._client.close()
+
     def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Exchange:
         """The answer as the client gets it."""
         answer = self._client.request(method, path, headers=headers, content=body)
@@ -91,3 +95,4 @@ def changing(url: str) -> Iterator[ChangingProxy]:
         server.shutdown()
         thread.join()
         server.server_close()
+        proxy.close()

@@ -1,12 +1,15 @@
 """Personal data: they leave the service by its answers alone, never by a log, and are erased when that is due."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from sqlalchemy import text
 
 from api.orders.examples import ORDER_BODIES
 from api.orders.retention import apply_retention, forget_account
 from api.settings import Settings
-from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import privacy
@@ -17,6 +20,18 @@ from tests.support.orders.shop import Shop, eventually
 from tests.support.store.migrated import migrated
 
 EVERYTHING = {**ORDER_BODIES["all"], "account": "personal-account", "email": "personal@example.com"}
+
+
+@asynccontextmanager
+async def without_a_column(database_url: str) -> AsyncIterator[None]:
+    """The database lacks a column of the orders while the block lasts."""
+    store = Store(database_url)
+    async with store.transaction() as connection:
+        await connection.execute(text("ALTER TABLE orders RENAME COLUMN account TO hidden"))
+    yield
+    async with store.transaction() as connection:
+        await connection.execute(text("ALTER TABLE orders RENAME COLUMN hidden TO account"))
+    await store.close()
 
 
 async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Settings, tmp_path: Path) -> None:
@@ -42,10 +57,9 @@ async def test_no_log_of_a_full_run_has_personal_data_or_secrets(settings: Setti
         await client.get(order["statusUrl"].removeprefix("http://gear.test"))
         reason = {"to": "cancelled", "reason": "personal-reason"}
         assert (await client.post(f"/v1/orders/{order['id']}/transitions", json=reason)).status_code == 200
-        await migrate.downgrade(settings.database_url, "0001")  # whatever the service does now is a fault to log
-        await client.post("/v1/gear", json=EVERYTHING)
-        await client.get(f"/v1/orders/{order['id']}")
-        await migrated(settings.database_url)
+        async with without_a_column(settings.database_url):  # whatever the service does now is a fault to log
+            faults = [await client.post("/v1/gear", json=EVERYTHING), await client.get(f"/v1/orders/{order['id']}")]
+        assert {answer.status_code for answer in faults} <= {500, 503}
     written = running.process.written.read_text(encoding="utf-8")
     assert written.count("/v1/gear") > 5
     links = EVERYTHING["additionalFields"]
