@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 import structlog
 
+from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
 from tests.support.scheduling import ByEngine, longest_first
@@ -27,8 +28,14 @@ pytest_plugins = [
 ]
 """The fixtures that several folders use; those of one folder are in its conftest."""
 
-# A machine that stands still for half a second is no fault of what is tested.
-hypothesis.settings.register_profile("gear", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+# A machine that stands still for half a second is no fault of what is tested. The usual run draws the same examples
+# each time, so that it fails by what was changed alone; `make test-extended` draws others.
+hypothesis.settings.register_profile(
+    "gear",
+    deadline=None,
+    derandomize=not EXTENDED,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("gear")
 
 # Where no command configures logs, tracebacks are plain: drawing one with all its variables takes seconds.

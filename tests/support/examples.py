@@ -3,9 +3,9 @@
 import os
 from typing import Final
 
-_EXTENDED: Final = bool(os.environ.get("GEAR_TEST_EXTENDED"))
+EXTENDED: Final = bool(os.environ.get("GEAR_TEST_EXTENDED"))
 
 
 def examples(usual: int, extended: int) -> int:
     """The number for this run."""
-    return extended if _EXTENDED else usual
+    return extended if EXTENDED else usual

@@ -97,9 +97,12 @@ def refused_beyond_the_schema(case: Any, answer: requests.Response) -> bool:
 
 
 def lost_on_the_way(case: Any, answer: requests.Response) -> bool:
-    """Whether a parameter was made up with nothing in it, which a client sends as no parameter at all."""
+    """Whether a parameter was made up with nothing in it, which a client sends as no parameter at all, or as a list
+    of one value, which it sends as the value.
+    """
+    query = case.query or {}
     sent = parse_qs(urlsplit(answer.request.url or "").query, keep_blank_values=True)
-    return not set(case.query or {}) <= set(sent)
+    return not set(query) <= set(sent) or any(isinstance(one, list) and len(one) == 1 for one in query.values())
 
 
 def ask_by_the_schema(document: Document, served: httpx.Client, method: str, path: str, mode: GenerationMode) -> None:
