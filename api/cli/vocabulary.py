@@ -1,7 +1,8 @@
 """Commands for what operators add to a vocabulary, and for what buyers searched for in vain."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -10,9 +11,10 @@ from api.cli.context import AS_JSON, checked, command_actor, opened_store, platf
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from api.vocabulary.judged import JudgedQuery, Report
     from api.vocabulary.schemas import VocabularyBody
     from mappings.connection import SearchSettings
-    from mappings.platforms import Platform, Platforms
+    from mappings.platforms import Platforms
     from store.unanswered_searches import UnansweredSearch
 
 MAX_DAYS = 30
@@ -29,6 +31,21 @@ _FILTERS = click.option(
 _PLATFORM = click.option(
     "--platform", "reference", metavar="ID", help="The platform, by id or slug.  [default: the only one]"
 )
+_JUDGED = click.option(
+    "--judged",
+    "judged_file",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Judged queries, one JSON object a line: show those whose first page changes.",
+)
+_FORCE = click.option("--force", is_flag=True, help="Add it although a judged query gets worse.")
+
+
+def _adding_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that adds something."""
+    for option in (AS_JSON, _FORCE, _JUDGED, _PLATFORM):
+        command = option(command)
+    return command
 
 
 @click.group()
@@ -43,26 +60,23 @@ def vocabulary() -> None:
 @click.argument("spellings", nargs=-1, required=True)
 @_WORDS
 @_FILTERS
-@_PLATFORM
-@AS_JSON
-def add(
-    spellings: tuple[str, ...], words: str, filters: tuple[str, ...], reference: str | None, *, as_json: bool
-) -> None:
+@_adding_options
+def add(spellings: tuple[str, ...], words: str, filters: tuple[str, ...], **adding: Any) -> None:
     """Add spellings of something; every worker understands them within 5 seconds.
 
-    A spelling that has a meaning already gets one more: items of either are found.
+    A spelling that has a meaning already gets one more: items of either are found. With judged queries nothing is added
+    where one of them gets worse.
 
-    Example: gear-api vocabulary add dlore "d lore" --words "dragon lore"
+    Example: gear-api vocabulary add dlore "d lore" --words "dragon lore" --judged judged.ndjson
     """
-    _add(_body(term=_term(spellings, words, filters)), reference, as_json=as_json)
+    _add(_body(term=_term(spellings, words, filters)), **adding)
 
 
 @vocabulary.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--text", "texts", multiple=True, required=True, help="The whole text of a search; repeatable.")
-@_PLATFORM
-@AS_JSON
-def pin(names: tuple[str, ...], texts: tuple[str, ...], reference: str | None, *, as_json: bool) -> None:
+@_adding_options
+def pin(names: tuple[str, ...], texts: tuple[str, ...], **adding: Any) -> None:
     """Put items with these names first for a text, in this order.
 
     They are found by the text whatever it means, and come first by relevance. No pin breaks a filter, an amount or an
@@ -70,22 +84,21 @@ def pin(names: tuple[str, ...], texts: tuple[str, ...], reference: str | None, *
 
     Example: gear-api vocabulary pin "AWP | Dragon Lore (Factory New)" --text "most wanted"
     """
-    _add(_body(pin={"texts": texts, "names": names}), reference, as_json=as_json)
+    _add(_body(pin={"texts": texts, "names": names}), **adding)
 
 
 @vocabulary.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--text", "texts", multiple=True, help="Only for this whole text of a search; repeatable.")
-@_PLATFORM
-@AS_JSON
-def hide(names: tuple[str, ...], texts: tuple[str, ...], reference: str | None, *, as_json: bool) -> None:
+@_adding_options
+def hide(names: tuple[str, ...], texts: tuple[str, ...], **adding: Any) -> None:
     """Leave items with these names out of all searches, or of those for a text.
 
     They can still be read and ordered by their id.
 
     Example: gear-api vocabulary hide "Souvenir Charm | Broken"
     """
-    _add(_body(hide={"texts": texts, "names": names}), reference, as_json=as_json)
+    _add(_body(hide={"texts": texts, "names": names}), **adding)
 
 
 @vocabulary.command("list")
@@ -146,6 +159,7 @@ def remove(entry_id: str, as_json: bool) -> None:  # click passes flags by name
 @_WORDS
 @_FILTERS
 @_PLATFORM
+@_JUDGED
 @AS_JSON
 def try_term(
     query: str,
@@ -153,42 +167,81 @@ def try_term(
     words: str,
     filters: tuple[str, ...],
     reference: str | None,
+    judged_file: TextIO | None,
     *,
     as_json: bool,
 ) -> None:
     """Search for QUERY as it is, and as if the spellings were added; nothing is changed.
 
+    With judged queries those whose first page changes are shown too; the exit code is 1 where one of them gets worse.
+
     Example: gear-api vocabulary test "awp dlore" dlore --words "dragon lore"
     """
+    body = _body(term=_term(spellings, words, filters))
+    judgments = _read_judged(judged_file)
+    shown, report = _tried(reference, query, body, judgments)
+    if as_json:
+        click.echo(json.dumps(_with_report(shown, report), ensure_ascii=False))
+    else:
+        for when, found in shown.items():
+            click.echo(f"{when}: {found['total']} items")
+            for name in found["names"]:
+                click.echo(f"  {name}")
+        _show(report)
+    if report is not None and report.worse:
+        raise SystemExit(1)
+
+
+def _tried(
+    reference: str | None, query: str | None, body: "VocabularyBody", judgments: "list[JudgedQuery]"
+) -> "tuple[dict[str, Any], Report | None]":
+    """What a text and the judged queries find before and after, with the entries of the store."""
+    from api.engine.client import Engine
+    from api.vocabulary import entries, trial
+
     settings, platforms = _platforms()
     platform = platform_named(platforms, reference)
-    body = _body(term=_term(spellings, words, filters))
+    entry = entries.stored(body)
+
+    async def search() -> "tuple[dict[str, Any], Report | None]":
+        async with opened_store() as store:
+            rows = list(await entries.read(store, platform))
+        engine = Engine(settings, 30.0)
+        try:
+            shown = {} if query is None else await trial.compare(engine, platforms, platform, query, rows, entry)
+            if not judgments:
+                return shown, None
+            return shown, await trial.compare_judged(engine, platforms, platform, judgments, rows, entry)
+        finally:
+            await engine.close()
+
     with search_errors(settings):
-        shown = run_now(_compare(settings, platforms, platform, query, body))
-    if as_json:
-        click.echo(json.dumps(shown, ensure_ascii=False))
-        return
-    for when, found in shown.items():
-        click.echo(f"{when}: {found['total']} items")
-        for name in found["names"]:
-            click.echo(f"  {name}")
+        return run_now(search())
 
 
-async def _compare(
-    settings: "SearchSettings", platforms: "Platforms", platform: "Platform", query: str, body: "VocabularyBody"
-) -> dict[str, Any]:
-    """What a text finds before and after, with the entries of the store."""
-    from api.engine.client import Engine
-    from api.vocabulary import entries
-    from api.vocabulary.trial import compare
+def _read_judged(file: TextIO | None) -> "list[JudgedQuery]":
+    """The judged queries of an option, none where it is absent; raises BadParameter."""
+    from api.vocabulary.judged import read_judged
 
-    async with opened_store() as store:
-        rows = list(await entries.read(store, platform))
-    engine = Engine(settings, 30.0)
     try:
-        return await compare(engine, platforms, platform, query, rows, entries.stored(body))
-    finally:
-        await engine.close()
+        return [] if file is None else read_judged(file)
+    except ValueError as error:  # UnicodeDecodeError too
+        raise click.BadParameter(str(error), param_hint="--judged") from None
+
+
+def _with_report(shown: dict[str, Any], report: "Report | None") -> dict[str, Any]:
+    return shown if report is None else {**shown, "judged": report.as_json()}
+
+
+def _show(report: "Report | None") -> None:
+    """Judged queries whose first page changes, for people."""
+    if report is None:
+        return
+    click.echo(f"judged: {len(report.changes)} of {report.queries} queries change, {report.worse} worse")
+    for change in report.changes:
+        click.echo(f"{change.verdict}: {change.judgment.query}")
+        for when, answer in (("before", change.before), ("after", change.after)):
+            click.echo(f"  {when}, {'right' if answer.is_right else 'wrong'}: {answer.first or 'nothing'}")
 
 
 def _platforms() -> "tuple[SearchSettings, Platforms]":
@@ -199,11 +252,22 @@ def _platforms() -> "tuple[SearchSettings, Platforms]":
     return settings, checked(lambda: read_platforms(settings.platform_files))
 
 
-def _add(body: "VocabularyBody", reference: str | None, *, as_json: bool) -> None:
+def _add(
+    body: "VocabularyBody", reference: str | None, judged_file: TextIO | None, *, force: bool, as_json: bool
+) -> None:
     from api.errors import ApiError
     from api.vocabulary import entries
 
+    judgments = _read_judged(judged_file)
     platform = platform_named(_platforms()[1], reference)
+    report = _tried(reference, None, body, judgments)[1] if judgments else None
+    if not as_json:
+        _show(report)
+    if report is not None and report.worse and not force:
+        if as_json:
+            click.echo(json.dumps(_with_report({}, report), ensure_ascii=False))
+        message = f"nothing was added: judged queries get worse ({report.worse}); --force adds it"
+        raise click.ClickException(message)
 
     async def write() -> dict[str, Any]:
         async with opened_store() as store:
@@ -213,7 +277,8 @@ def _add(body: "VocabularyBody", reference: str | None, *, as_json: bool) -> Non
         added = run_now(write())
     except ApiError as error:
         raise click.ClickException(error.message) from None
-    click.echo(json.dumps(added, ensure_ascii=False) if as_json else f"added {added['id']}")
+    shown = _with_report(added, report)
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else f"added {added['id']}")
 
 
 def _term(spellings: tuple[str, ...], words: str, filters: tuple[str, ...]) -> dict[str, Any]:

@@ -1,15 +1,18 @@
-"""Tries a search before and after a change of the vocabulary, which changes nothing for others."""
+"""Tries searches before and after a change of the vocabulary, which changes nothing for others."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
 
 from api.engine.client import Engine
 from api.http.json_body import checked
-from api.search.context import page_of, search_context
+from api.search.context import Page, page_of, search_context
 from api.search.relaxation import relax
 from api.search.schemas.search import SearchBody
 from api.vocabulary.entries import copy_with
+from api.vocabulary.judged import PAGE, Answer, Change, Item, JudgedQuery, Report, judged
 from mappings.platforms import Platform, Platforms
 from store.vocabulary_terms import AddedTerm
 
@@ -26,16 +29,45 @@ async def compare(
     }
 
 
+async def compare_judged(
+    engine: Engine,
+    platforms: Platforms,
+    platform: Platform,
+    judgments: Sequence[JudgedQuery],
+    rows: list[AddedTerm],
+    entry: str,
+) -> Report:
+    """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
+    both = [copy_with(platforms, platform, rows, more) for more in (None, entry)]
+
+    async def answer(judgment: JudgedQuery, searched: Platforms) -> Answer:
+        page = await _first_page(engine, searched, platform.id, judgment.query, PAGE)
+        return judged(judgment, _items(page))
+
+    changes = [
+        Change(each, *await asyncio.gather(*(answer(each, searched) for searched in both))) for each in judgments
+    ]
+    return Report(len(judgments), tuple(change for change in changes if change.is_visible))
+
+
 async def find(
     engine: Engine, platforms: Platforms, platform: int, query: str, limit: int = SHOWN_NAMES
 ) -> dict[str, Any]:
     """How many items a text finds, and the names of the first; raises ApiError as a search."""
+    page = await _first_page(engine, platforms, platform, query, limit)
+    return {"total": page.total, "names": [item["name"] for item in _items(page)]}
+
+
+async def _first_page(engine: Engine, platforms: Platforms, platform: int, query: str, limit: int) -> Page:
     body = checked(SearchBody, {"platform": platform, "query": query, "limit": limit})
     context = search_context(engine, platforms, body)
-    for relaxed in (False, True):
-        if relaxed:
-            context = await relax(context)
+    page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
+    if not page.total:
+        context = await relax(context)
         page = page_of(context.query, await engine.search_all(context.platforms, context.query.hit_requests))
-        if page.total:
-            break
-    return {"total": page.total, "names": [item["name"] for item in orjson.loads(orjson.dumps(page.gear))]}
+    return page
+
+
+def _items(page: Page) -> list[Item]:
+    items: list[Item] = orjson.loads(orjson.dumps(page.gear))
+    return items

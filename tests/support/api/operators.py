@@ -39,6 +39,18 @@ class Shop:
         assert code == 0, told
         return json.loads(printed)
 
+    async def failing(self, *arguments: str) -> Any:
+        """What a command prints as JSON that ends with the exit code 1."""
+        code, printed, told = await self._run(*arguments, "--json")
+        assert code == 1, told
+        return json.loads(printed)
+
+    async def printed(self, *arguments: str) -> str:
+        """What a command prints for people."""
+        code, printed, told = await self._run(*arguments)
+        assert code == 0, told
+        return printed
+
     async def explained(self, number: int, query: str) -> Any:
         """What `gear-api explain` says of an item."""
         code, printed, told = await self._run_command("explain", str(number), json.dumps({"query": query}), "--json")

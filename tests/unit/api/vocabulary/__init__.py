@@ -1,0 +1,1 @@
+"""Entries of the vocabulary, and what they change."""
