@@ -194,15 +194,20 @@ def start_api(base: str) -> None:
 
 
 def token(file: Path, name: str, *options: str) -> str:
-    """The token that an earlier run kept in this file, while the store knows it with these options, else a new one."""
+    """The token that an earlier run kept in this file, while the store knows it with these options, else a new one.
+
+    The other one is revoked.
+    """
     known = {entry["id"] for entry in json.loads(must("gear-api", "token", "list", "--json")) if not entry["revokedAt"]}
-    if file.exists():
-        stored: dict[str, Any] = json.loads(file.read_text())
-        if stored["id"] in known and stored.get("options", [*options]) == [*options]:
-            return str(stored["token"])
+    stored: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    is_known = stored.get("id") in known
+    if is_known and stored.get("options", [*options]) == [*options]:
+        return str(stored["token"])
     created = json.loads(must("gear-api", "token", "create", "--name", name, *options, "--json"))
     file.touch(mode=0o600)
     file.write_text(json.dumps({**created, "options": options}))
+    if is_known:  # nobody has its text any more
+        must("gear-api", "token", "revoke", stored["id"])
     return str(created["token"])
 
 

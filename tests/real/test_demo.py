@@ -103,6 +103,17 @@ def test_a_demo_beside_another_checkout_offers_what_only_the_others_orders_bind(
     assert "repaired" not in again, "an order of its own is no fault"
     assert total_of(again) == total_of(printed) - 1
 
+    # its port was another one: the page's key of the first is worth nothing any more
+    keys = [entry for entry in tokens_of(demo, tmp_path / "one") if entry["name"] == "explore"]
+    assert [entry["revokedAt"] is None for entry in sorted(keys, key=lambda entry: entry["createdAt"])] == [False, True]
+
+
+def tokens_of(demo: Demo, folder: Path) -> list[dict[str, Any]]:
+    """The tokens of a demo's database, revoked ones too."""
+    command = [str(Path(sys.executable).parent / "gear-api"), "token", "list", "--json"]
+    listed: list[dict[str, Any]] = json.loads(subprocess.check_output(command, cwd=folder, env=demo.environment))
+    return listed
+
 
 def test_a_catalogue_that_is_not_the_demos_is_left_as_it_is(demo: Demo, tmp_path: Path) -> None:
     index = f"{demo.environment['GEAR_OPENSEARCH_URL']}/tdemo-730"
