@@ -50,17 +50,20 @@ function record(entry) {
   for (const listener of listeners) listener(entries);
 }
 
-/** Calls the API; resolves to its answer, rejects with a Failure, or an AbortError where `signal` says so. */
-export async function call(step, method, path, body = null, { signal, headers = {} } = {}) {
+/** Calls the API; resolves to its answer, rejects with a Failure, or an AbortError where `signal` says so. A `quiet` call
+ * is not in the journal.
+ */
+export async function call(step, method, path, body = null, { signal, headers = {}, quiet = false, patience = TIMEOUT_MS } = {}) {
   const entry = { n: ++count, step, method, path, body, headers, status: null, milliseconds: null, answer: null };
   const options = { method, headers: { Authorization: `Bearer ${key}`, ...headers }, cache: "no-store" };
   if (body !== null) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(patience);
   options.signal = signal ? AbortSignal.any([signal, timeout]) : timeout;
   const started = performance.now();
+  const note = (facts) => quiet || record({ ...entry, milliseconds: Math.round(performance.now() - started), ...facts });
   let response, answer;
   try {
     response = await fetch(path, options);
@@ -68,10 +71,10 @@ export async function call(step, method, path, body = null, { signal, headers = 
   } catch (error) {
     if (signal?.aborted) throw new DOMException("superseded", "AbortError");
     const failure = { code: "offline", message: String(error.message ?? error) };
-    record({ ...entry, status: 0, milliseconds: Math.round(performance.now() - started) });
+    note({ status: 0 });
     throw new Failure(0, failure, null);
   }
-  record({ ...entry, status: response.status, milliseconds: Math.round(performance.now() - started), answer });
+  note({ status: response.status, answer });
   if (!response.ok) throw new Failure(response.status, answer.error, Number(response.headers.get("Retry-After")) || null);
   return answer;
 }

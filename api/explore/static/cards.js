@@ -37,9 +37,10 @@ function Stickers({ attachments }) {
   </div>`;
 }
 
-function Badges({ details }) {
+function Badges({ details, fresh }) {
   const quality = (details.quality ?? "").replace("★", "").trim();
   return html`<div class="badges">
+    ${fresh && html`<span class="badge fresh">${say("fresh")}</span>`}
     ${quality && quality !== "Normal" && html`<span class=${`badge quality-${quality.startsWith("Souvenir") ? "souvenir" : "counter"}`}>${quality}</span>`}
     ${details.phase && html`<span class="badge phase">${details.phase}</span>`}
   </div>`;
@@ -64,7 +65,7 @@ function Price({ item, currency }) {
     ${offers && html`<span class="offers">${sayCount("offers", offers.count)}</span>`}`;
 }
 
-export function Card({ item, platform, href, onOpen, eager = false }) {
+export function Card({ item, platform, href, onOpen, eager = false, fresh = false }) {
   const [thing, look] = partsOf(item);
   const { seed, pattern } = item.paint;
   const open = (event) => {
@@ -74,7 +75,7 @@ export function Card({ item, platform, href, onOpen, eager = false }) {
   };
   return html`<article class=${`card tone-${toneOf(item.details.rarity)}`}>
     <div class="stage">
-      <${Badges} details=${item.details} />
+      <${Badges} details=${item.details} fresh=${fresh} />
       <${Picture} address=${item.image} type=${item.details.type} seed=${paintOf(look)} eager=${eager} />
       <${Stickers} attachments=${item.attachments} />
     </div>
@@ -92,7 +93,7 @@ const Skeletons = ({ count }) => Array.from({ length: count }, (_, at) => html`
   <div class="skeleton line short"></div><div class="skeleton line"></div></li>`);
 
 /** The hits; asks for more when its end comes near. */
-export function Grid({ search, platform, hrefOf, onOpen }) {
+export function Grid({ search, fresh, platform, hrefOf, onOpen }) {
   const end = useRef(null);
   const { gear, loading, more, end: atEnd, loadMore } = search;
   const waits = gear !== null && !atEnd && !loading && more === null;
@@ -104,7 +105,7 @@ export function Grid({ search, platform, hrefOf, onOpen }) {
   }, [waits, loadMore, gear?.length]);
   return html`<ul class=${`grid ${loading && gear ? "stale" : ""}`} aria-busy=${String(loading)}>
       ${gear === null ? html`<${Skeletons} count=${12} />` : gear.map((item, at) => html`<li key=${item.id}>
-        <${Card} item=${item} platform=${platform} href=${hrefOf(item)} onOpen=${() => onOpen(item)} eager=${at < 6} /></li>`)}
+        <${Card} item=${item} platform=${platform} href=${hrefOf(item)} onOpen=${() => onOpen(item)} eager=${at < 6} fresh=${fresh.has(item.id)} /></li>`)}
       ${more === "loading" && html`<${Skeletons} count=${4} />`}
     </ul>
     <div class="end" ref=${end}>

@@ -5,11 +5,12 @@ import { Chips } from "./chips.js";
 import { Facets } from "./facets.js";
 import { Paints } from "./picture.js";
 import { ErrorMessage, NothingFound } from "./messages.js";
+import { MAX_WAITING, useLive } from "./live.js";
 import { LISTS, SORTS, address, parse } from "./route.js";
-import { useSearch } from "./search.js";
+import { merged, useSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
 import { Icon, html, render, useDelayed, useEffect, useRef, useState } from "./ui.js";
-import { LANGUAGES, preferredLanguage, say, sayCount, speak, spoken } from "./words.js";
+import { LANGUAGES, choose, preferredLanguage, say, sayCount, speak, spoken } from "./words.js";
 
 const TYPING_MS = 60;
 // What only some visits need is asked for when it is needed.
@@ -108,20 +109,36 @@ function Filters({ sheet, onClose, total, route, ...properties }) {
   </dialog>`;
 }
 
-function Results({ route, go, search, hidden, platform, onOpen }) {
+/** That there are new listings: they come in when somebody wants them, so that nothing moves under a hand. */
+function NewListings({ live, onShow }) {
+  const text = live.waiting.length > MAX_WAITING ? say("newMany") : sayCount("newListings", live.waiting.length);
+  return html`<div class="new-listings" role="status">
+    ${live.waiting.length > 0 && html`<button type="button" class="button accent" onClick=${onShow}>${text}</button>`}</div>`;
+}
+
+function Results({ route, go, search, live, hidden, platform, onOpen }) {
   const [sheet, setSheet] = useState(false);
-  const { gear, total, loading, error, facets, interpretation } = search;
+  const { total, loading, error, facets, interpretation } = search;
+  // groups are counted anew, single listings go before the others
+  const gear = search.gear && !route.names ? merged(live.shown, search.gear) : search.gear;
   const chosen = LISTS.reduce((sum, name) => sum + route.lists[name].length, 0) + (route.price ? 1 : 0) + (route.float ? 1 : 0);
   const clear = () => go({ ...parse(""), names: route.names, platform: route.platform });
+  const showNew = () => {
+    live.show();
+    search.retry();
+    document.getElementById("results").focus();
+    scrollTo(0, 0);
+  };
   return html`<div class="results" hidden=${hidden}>
     <${Filters} sheet=${sheet} onClose=${() => setSheet(false)} total=${total} route=${route} go=${go} facets=${facets} platform=${platform} />
     <main id="results" tabindex="-1" aria-label=${say("viewItems")}>
       <h1 class="visually-hidden">${say("title")}</h1>
       <${Toolbar} route=${route} go=${go} total=${error && !gear ? null : total} loading=${loading} chosen=${chosen} meant=${interpretation?.sort} onFilters=${() => setSheet(true)} />
       <${Chips} route=${route} interpretation=${interpretation} currency=${platform.currency} go=${go} />
+      <${NewListings} live=${live} onShow=${showNew} />
       ${error && html`<${ErrorMessage} error=${error} compact=${gear !== null} onRetry=${search.retry} />`}
       ${gear?.length === 0 && !error ? html`<${NothingFound} onClear=${clear} />`
-        : !(error && gear === null) && html`<h2 class="visually-hidden">${say(route.names ? "viewNames" : "viewItems")}</h2><${Grid} search=${search} platform=${platform} onOpen=${onOpen}
+        : !(error && gear === null) && html`<h2 class="visually-hidden">${say(route.names ? "viewNames" : "viewItems")}</h2><${Grid} search=${{ ...search, gear }} fresh=${new Set(live.shown.map(({ id }) => id))} platform=${platform} onOpen=${onOpen}
             hrefOf=${(item) => address({ ...route, item: String(item.id) })} />`}
     </main>
   </div>`;
@@ -148,6 +165,7 @@ function App() {
   const search = useSearch({ ...route, q: settled }, hasKey);
   const platform = config.platforms.find(({ id }) => id === route.platform);
   const elsewhere = Boolean(route.item || route.order);
+  const live = useLive({ ...route, q: settled }, hasKey && !elsewhere);
   const scrolled = useRef(0);
   const typing = useRef(false);
 
@@ -180,7 +198,7 @@ function App() {
     go(change);
   };
   const language = async (code) => {
-    await speak(code);
+    await choose(code);
     setLanguage(code);
   };
   const shared = { platform, go: leave, onRequest: () => setAsking(true) };
@@ -188,7 +206,7 @@ function App() {
     <${Paints} />
     <${Header} route=${route} go=${patch} onType=${type} onPick=${pick} onLanguage=${language} onRequest=${() => setAsking(true)} />
     ${!hasKey ? html`<${TokenForm} onEnter=${() => setHasKey(true)} />` : html`
-      <${Results} route=${route} go=${patch} search=${search} hidden=${elsewhere} platform=${platform} onOpen=${(item) => leave({ item: String(item.id) })} />
+      <${Results} route=${route} go=${patch} search=${search} live=${live} hidden=${elsewhere} platform=${platform} onOpen=${(item) => leave({ item: String(item.id) })} />
       ${route.order ? html`<${Later} from="order" part="OrderPage" key=${route.order} id=${route.order} ...${shared} />`
         : route.item && html`<${Later} from="item" part="ItemPage" key=${route.item} id=${route.item} route=${route} ...${shared} />`}`}
     ${asking && html`<${Later} from="request" part="RequestDrawer" onClose=${() => setAsking(false)} />`}`;

@@ -8,7 +8,8 @@ const MAX_LIMIT = 100;
 const RETRY_MS = [1000, 2000, 4000, 8000];
 const EMPTY = { gear: null, total: null, interpretation: null, facets: null, loading: true, error: null, end: false, more: null };
 
-const merged = (gear, next) => {
+/** The first items, then those of the next that are none of them. */
+export const merged = (gear, next) => {
   const known = new Set(gear.map(({ id }) => id));
   return [...gear, ...next.filter(({ id }) => !known.has(id))];
 };

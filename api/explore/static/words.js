@@ -33,7 +33,8 @@ const ENGLISH = {
   answer: "Answer", copy: "Copy", copied: "Copied", close: "Close",
   step_search: "Search", step_facets: "Counts", step_more: "More results", step_suggest: "Suggestions", step_item: "One item",
   step_same: "Same name", step_variants: "Other versions", step_similar: "Similar items", step_order: "Place an order",
-  step_state: "Order", step_deliveries: "Callbacks", step_cancel: "Cancel the order",
+  step_state: "Order", step_deliveries: "Callbacks", step_cancel: "Cancel the order", step_live: "New listings",
+  newListings: { one: "{n} new listing", other: "{n} new listings" }, newMany: "Many new listings", fresh: "New",
   loading: "Loading", loadMore: "Show more", end: "That is all of it.",
   emptyTitle: "Nothing found", emptyText: "No item has all of this. Remove a filter or a word.",
   errorTitle: "This did not work", offline: "The service does not answer.",
@@ -72,7 +73,11 @@ const ENGLISH = {
   tokenLabel: "Token", tokenUse: "Use it",
 };
 
-export const LANGUAGES = { en: "English", de: "Deutsch" };
+export const LANGUAGES = {
+  en: "English", cs: "Čeština", de: "Deutsch", es: "Español", fr: "Français", it: "Italiano", nl: "Nederlands", pl: "Polski",
+  "pt-BR": "Português (Brasil)", sv: "Svenska", tr: "Türkçe", ru: "Русский", uk: "Українська", ja: "日本語", ko: "한국어",
+  "zh-Hans": "简体中文", "zh-Hant": "繁體中文",
+};
 
 let language = "en";
 let words = ENGLISH;
@@ -85,15 +90,33 @@ const remembered = () => {
   }
 };
 
+/** A language and its script, such as `zh-Hant` for `zh-TW`; null for what names no language. */
+function written(code) {
+  try {
+    const { language: name, script } = new Intl.Locale(code).maximize();
+    return `${name}-${script}`;
+  } catch {
+    return null;
+  }
+}
+
 /** The language that was chosen here before, else the first of the browser's that there is. */
-export function preferredLanguage() {
-  const codes = Object.keys(LANGUAGES);
-  for (const wish of [remembered(), ...navigator.languages]) {
-    if (!wish) continue;
-    const match = codes.find((code) => code === wish) ?? codes.find((code) => code.split("-")[0] === wish.split("-")[0]);
+export function preferredLanguage(codes = Object.keys(LANGUAGES)) {
+  for (const wish of [remembered(), ...navigator.languages].filter(Boolean)) {
+    const match = codes.find((code) => written(code) === written(wish));
     if (match) return match;
   }
   return "en";
+}
+
+/** Speaks this language from now on, and at the next visit. */
+export function choose(code) {
+  try {
+    localStorage.setItem("gear.language", code);
+  } catch {
+    // it is forgotten with the page
+  }
+  return speak(code);
 }
 
 /** Speaks this language from now on; English where its file cannot be had. */
@@ -110,11 +133,6 @@ export async function speak(code) {
   words = { ...ENGLISH, ...other };
   language = Object.keys(other).length ? code : "en";
   document.documentElement.lang = language;
-  try {
-    localStorage.setItem("gear.language", code);
-  } catch {
-    // it is forgotten with the page
-  }
 }
 
 export const spoken = () => language;

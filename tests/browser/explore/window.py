@@ -71,7 +71,7 @@ class ShopWindow:
     @asynccontextmanager
     async def opened(self, path: str = "/explore", *, pictures: bool = True, **options: Any) -> AsyncIterator[Page]:
         """The page in a new profile; pictures of items come from here, or not at all."""
-        context = await self.browser.new_context(locale="en-US", **{**DESKTOP, **options})
+        context = await self.browser.new_context(**{"locale": "en-US", **DESKTOP, **options})
         context.set_default_timeout(PATIENCE)
 
         async def picture(route: Route) -> None:

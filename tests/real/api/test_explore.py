@@ -149,20 +149,85 @@ def test_the_vendored_library_is_what_was_published() -> None:
         assert (vendor / f"{facts['package']}.LICENSE").stat().st_size > 500
 
 
-def test_every_language_has_the_pages_words() -> None:
+# Forms of a number of things, as Unicode's plural rules have them; "other" stands in for one that is not here.
+SLAVIC: Final = {"one", "few", "many", "other"}
+FORMS: Final = dict.fromkeys(("cs", "pl", "ru", "uk"), SLAVIC) | {
+    code: {"other"} for code in ("ja", "ko", "zh-Hans", "zh-Hant")
+}
+# What people write as in English, in some languages at least; short words are the same in several languages.
+AS_IN_ENGLISH: Final = {
+    *(
+        "ak redline ft under 50",
+        "Float",
+        "Seed",
+        "Token",
+        "Callbacks",
+        "Filter",
+        "Sticker",
+        "Stickers",
+        "Type",
+        "Phase",
+    ),
+    *("Total", "{field}: minimum", "{field}: maximum"),
+}
+BY_CHANCE: Final = {
+    "de": {"Name", "Index"},
+    "fr": {"Suggestions", "Collection"},
+    "es": {"Color"},
+    "pt-BR": {"Item", "{n} item"},
+    "nl": {"Filters"},
+    "sv": {"Finish"},
+}
+
+
+def page_words() -> dict[str, Any]:
+    """The page's own words in English."""
     source = (STATIC / "words.js").read_text(encoding="utf-8")
     english = source[source.index("const ENGLISH = {") : source.index("export const LANGUAGES")]
-    keys = set(re.findall(r"(?:^|, |\{)\s*(\w+): (?=[\"{])", english, re.MULTILINE)) - {"one", "other"}
+    text = re.compile(r'(?:^|, |\{)\s*(\w+): (?:"([^"]*)"|\{ one: "([^"]*)", other: "([^"]*)" \})', re.MULTILINE)
+    return {key: {"one": one, "other": other} if other else words for key, words, one, other in text.findall(english)}
+
+
+def languages() -> dict[str, dict[str, Any]]:
+    """The page's own words in other languages."""
+    files_ = (STATIC / "languages").glob("*.json")
+    return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files_}
+
+
+def forms_of(words: Any) -> dict[str, str]:
+    """The forms of a text; one that has no number is its own form."""
+    return words if isinstance(words, dict) else {"": words}
+
+
+def test_every_language_of_the_vocabulary_is_offered() -> None:
+    source = (STATIC / "words.js").read_text(encoding="utf-8")
     table = source[source.index("export const LANGUAGES") :].partition("};")[0]
-    offered = set(re.findall(r'"?\b([a-z]{2}(?:-[A-Z]{2})?)"?: "', table))
-    texts = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (STATIC / "languages").glob("*.json")}
-    assert offered - {"en"} == set(texts)
+    offered = set(re.findall(r'"?\b([a-z]{2}(?:-[A-Z][A-Za-z]+)?)"?: "', table))
+    assert offered - {"en"} == set(languages())
+    vocabularies = {file.stem for file in Path(str(files("mappings") / "platforms" / "730")).glob("*.toml")}
+    assert {code.partition("-")[0] for code in offered} == vocabularies
+    assert {code for code in offered if code.startswith("zh")} == {"zh-Hans", "zh-Hant"}
+
+
+@pytest.mark.parametrize("code", sorted(languages()))
+def test_every_language_has_the_pages_words(code: str) -> None:
+    english, words = page_words(), languages()[code]
+    assert len(english) > 100
+    assert words.keys() == english.keys()
     places = re.compile(r"\{\w+\}")
-    for code, words in texts.items():
-        assert set(words) == keys, code
-        for key, text in words.items():
-            forms = text.values() if isinstance(text, dict) else [text]
-            wanted = re.search(rf'\b{key}: (?:"([^"]*)"|\{{ one: "[^"]*", other: "([^"]*)" \}})', english)
-            assert wanted is not None
-            places_of = set(places.findall(wanted[1] or wanted[2] or ""))
-            assert all(set(places.findall(form)) == places_of for form in forms), f"{code}: {key}"
+    same = set()
+    for key, text in words.items():
+        wanted = forms_of(english[key])
+        assert set(forms_of(text)) == (FORMS.get(code, {"one", "other"}) if len(wanted) > 1 else {""}), key
+        for form in forms_of(text).values():
+            assert set(places.findall(form)) == set(places.findall(wanted.get("other", wanted.get("", "")))), key
+            assert form == form.strip() != "", key
+            if form in wanted.values():
+                same.add(form)
+    assert same <= AS_IN_ENGLISH | BY_CHANCE.get(code, set())
+    letters = {"ru": "[а-яё]", "uk": "[а-яіїєґ]", "ja": "[ぁ-ん]|[ァ-ヶ]|[一-龥]", "ko": "[가-힣]"}.get(code[:2])
+    if code.startswith("zh"):
+        letters = "[一-龥]"
+    if letters:
+        left = {text for text in words.values() if isinstance(text, str) and not re.search(letters, text.lower())}
+        assert left <= AS_IN_ENGLISH

@@ -2,8 +2,8 @@
 import { access, call, enterKey } from "../api.js";
 import { ErrorMessage } from "../messages.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "../ui.js";
-import { LANGUAGES, number, preferredLanguage, speak, spoken } from "../words.js";
-import { tell } from "./words.js";
+import { LANGUAGES, choose, number, preferredLanguage, speak, spoken } from "../words.js";
+import { LANGUAGES_HERE, tell } from "./words.js";
 
 const REFRESH_MS = 5000;
 const APPLIED_MS = 5000;
@@ -200,7 +200,7 @@ function Header({ onLanguage, onLeave }) {
   return html`<header class="top"><a class="skip" href="#main">${tell("skip")}</a><a class="brand" href="/explore">gear</a>
     <nav aria-label=${tell("pages")}><a class="button quiet" href="/explore">${tell("explore")}</a><a class="button quiet" href="/docs">${tell("docs")}</a></nav>
     <label class="language"><span class="visually-hidden">${tell("language")}</span>
-      <select value=${spoken()} onChange=${(event) => onLanguage(event.target.value)}>${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code}>${name}</option>`)}</select></label>
+      <select value=${spoken()} onChange=${(event) => onLanguage(event.target.value)}>${LANGUAGES_HERE.map((code) => html`<option value=${code}>${LANGUAGES[code]}</option>`)}</select></label>
     ${onLeave && html`<button type="button" class="button" onClick=${onLeave}>${tell("leave")}</button>`}</header>`;
 }
 
@@ -225,7 +225,7 @@ function App() {
   const [data, error, read] = useOperations(hasToken, leave);
   useEffect(() => { document.title = tell("title"); });
   const language = async (code) => {
-    await speak(code);
+    await choose(code);
     setLanguage(code);
   };
   const changed = (text) => {
@@ -256,6 +256,6 @@ function App() {
     </main>`;
 }
 
-await speak(preferredLanguage());
+await speak(preferredLanguage(LANGUAGES_HERE));
 enterKey(session.read());
 render(html`<${App} />`, document.getElementById("app"));

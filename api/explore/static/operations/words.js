@@ -36,6 +36,9 @@ const WORDS = {
   },
 };
 
+/** The languages that this page has words in. */
+export const LANGUAGES_HERE = Object.keys(WORDS);
+
 /** The words of this key in the language that is spoken, with these values in their places. */
 export function tell(key, ...values) {
   const text = (WORDS[spoken()] ?? WORDS.en)[key] ?? key;
