@@ -24,6 +24,7 @@ import api.operations.routes
 import api.orders.routes
 import api.orders.webhooks.routes
 import api.platforms.routes
+import api.saved_searches.routes
 import api.search.prices.routes
 import api.search.routes
 import api.telemetry.routes
@@ -44,6 +45,7 @@ from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
 from api.orders.worker import PeriodicWorker, running
 from api.rate_limits.limits import QuotaHeaders, RateLimits
+from api.saved_searches.schemas import SavedSearchBody
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
@@ -70,6 +72,7 @@ ROUTERS = (
     api.search.routes.router,
     api.platforms.routes.router,
     api.vocabulary.routes.router,
+    api.saved_searches.routes.router,  # after the searches in vain, whose path would be an id
     api.operations.routes.router,
     api.cheapest.routes.router,
     api.catalogue.routes.router,
@@ -85,6 +88,7 @@ ROUTERS = (
 BODIES: list[type[BaseModel]] = [
     SearchBody,
     ChangesBody,
+    SavedSearchBody,
     OrderBody,
     CheapestBody,
     TransitionBody,
@@ -172,18 +176,25 @@ async def order_workers(
         await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))
         await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
         await stack.enter_async_context(running(PeriodicWorker("searches", services.unanswered.flush, drain=True)))
-        added_terms = AddedTerms(store, services.platforms, services.response_cache.clear)
+
+        def forget_texts() -> None:
+            services.response_cache.clear()
+            services.matcher.forget_clauses()
+
+        added_terms = AddedTerms(store, services.platforms, forget_texts)
         await stack.enter_async_context(
             running(PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS))
         )
         audit = PeriodicWorker("audit of writes", services.write_audit.record, drain=True)
         await stack.enter_async_context(running(audit))
         await stack.enter_async_context(services.change_feed.recording())
+        await stack.enter_async_context(services.matcher.running())
         if settings.deliver_callbacks:
             dispatcher = await stack.enter_async_context(
                 dispatching(store, services.platforms, settings, trace_configs)
             )
             woken.append(dispatcher.worker)
+            services.matcher.on_match = dispatcher.worker.wake
         yield wake_workers
 
 

@@ -15,6 +15,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     "item_not_found": (404, "no item has this id"),
     "order_not_found": (404, "no order of yours has this id"),
     "delivery_not_found": (404, "the order has no callback of this number that could be sent"),
+    "search_not_found": (404, "no saved search of yours has this id"),
     "method_not_allowed": (405, "this address does not take this method"),
     "item_unavailable": (409, "the item cannot be ordered: it is bound by another order or has no price"),
     "price_changed": (
@@ -23,6 +24,7 @@ ERRORS: dict[str, tuple[int, str]] = {
     ),
     "not_enough": (409, "fewer items than wanted can be ordered at this price; `error.available` says how many"),
     "invalid_transition": (409, "the order cannot go from its present state to this one; the message says where it is"),
+    "too_many_searches": (409, "the token has as many saved searches as it may; delete one"),
     "cursor_expired": (410, "the cursor was not used for 5 minutes, or its view of the index is gone; start a new one"),
     "bookmark_expired": (410, "the bookmark is older than what is kept, or its log was lost; read all items again"),
     "personal_data_erased": (410, "the buyer's data of this order were erased"),

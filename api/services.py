@@ -12,6 +12,7 @@ from api.changes.feed import ChangeFeed, change_feed
 from api.engine.client import Engine
 from api.http.admission import Budget
 from api.readiness import Readiness
+from api.saved_searches.matcher import Matcher
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
@@ -48,6 +49,7 @@ class Services:
     generations: GenerationReader
     readiness: Readiness
     change_feed: ChangeFeed
+    matcher: Matcher
     metrics: Metrics
     catalogue: CatalogueWriters
     write_audit: WriteAudit
@@ -83,6 +85,8 @@ async def open_services(
     resources.push_async_callback(catalogue.close)
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources)
+    matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail)
+    feed.wake(matcher.worker)
     points_in_time = PointsInTime(engine, store, tasks)
     resources.push_async_callback(points_in_time.close)
     resources.push_async_callback(tasks.close)
@@ -105,6 +109,7 @@ async def open_services(
         GenerationReader(order_engine, platforms, tasks),
         Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout),
         feed,
+        matcher,
         metrics,
         catalogue,
         WriteAudit(store),

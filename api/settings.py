@@ -75,6 +75,9 @@ class Settings(SearchSettings, StoreSettings):
     max_searches_per_token: int = Field(
         default=256, ge=1, le=100_000, description="searches of one token under way at once, in each worker"
     )
+    max_saved_searches: int = Field(
+        default=100, ge=0, le=100_000, description="saved searches that a token may have at once"
+    )
     fee_rate: Decimal = Field(default=Decimal(0), ge=0, le=1, description="share of the price, such as 0.05")
     order_expiry: Annotated[timedelta | None, BeforeValidator(_duration)] = Field(
         default=timedelta(hours=24),

@@ -1,4 +1,4 @@
-"""Rows as values: orders, their events and planned moves, callbacks and their attempts. Pure."""
+"""Rows as values: orders, their events and planned moves, matches of searches, callbacks and attempts. Pure."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -97,14 +97,28 @@ class PlannedMove:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchMatches:
+    """What a saved search is told at once: `changes` is a JSON array."""
+
+    id: str  # of the saved search
+    name: str
+    token_id: str
+    sandbox: bool
+    callback_url: str | None = field(repr=False)
+    at: datetime
+    changes: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeliveryWork:
-    """One callback to make: the order as it was at its event `n`, and the secrets that sign it, newest first. Without a
-    secret it must not be sent: the token has endpoints, and none covers the address.
+    """One callback to make: the order as it was at its event `n`, or the n-th matches of a saved search, and the
+    secrets that sign it, newest first. Without a secret it must not be sent: the token has endpoints, and none covers
+    the address.
 
     `tries` counts the finished attempts of this round, `attempts` those on record when it was leased.
     """
 
-    order: Order
+    subject: Order | SearchMatches
     n: int
     receiver: str
     secrets: tuple[str, ...] = field(repr=False)

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0019"
+REVISION: Final = "0020"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -348,8 +348,9 @@ unanswered_searches = Table(
 DELIVERY_STATES: Final = ("pending", "delivered", "failed")
 OUTCOMES: Final = ("delivered", "rejected", "timeout", "unreachable", "refused")
 
-# The outbox of callbacks: one row for each event of an order with a callback address. `n` is the event's.
-# Of an order's pending rows only the first has a `next_attempt_at`: the others wait for it.
+# The outbox of callbacks: one row for each event of an order with a callback address, and for each row of
+# `search_matches`. `order_id` and `n` are the event's; of matches, the search's id and their number. Of the pending
+# rows of an order or a search only the first has a `next_attempt_at`: the others wait for it.
 deliveries = Table(
     "deliveries",
     metadata,
@@ -362,7 +363,6 @@ deliveries = Table(
     Column("leased_until", Instant),
     Column("last_attempt_at", Instant),
     PrimaryKeyConstraint("order_id", "n", name="deliveries_pk"),
-    ForeignKeyConstraint(["order_id", "n"], ["order_events.order_id", "order_events.n"], name="deliveries_event"),
     CheckConstraint(f"state IN {DELIVERY_STATES}", name="deliveries_state"),
 )
 

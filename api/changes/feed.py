@@ -26,9 +26,21 @@ ENGINE_SECONDS: Final = 30.0  # a page of ten thousand items takes longer than o
 class ChangeFeed:
     """The feed of one worker."""
 
+    engine: FeedEngine
+    log: ChangeLog
     tail: Tail
     _recorder: Recorder
     _worker: PeriodicWorker
+
+    def wake(self, worker: PeriodicWorker) -> None:
+        """Wakes one more who reads, whenever this process has recorded something."""
+        wake_readers = self._recorder.on_commit
+
+        def committed() -> None:
+            wake_readers()
+            worker.wake()
+
+        self._recorder.on_commit = committed
 
     @asynccontextmanager
     async def recording(self) -> AsyncIterator[None]:
@@ -60,4 +72,4 @@ def change_feed(
     worker = PeriodicWorker("change feed", recorder.run_once)
     tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
     recorder.on_commit = tail.wake
-    return ChangeFeed(tail, recorder, worker)
+    return ChangeFeed(engine, change_log, tail, recorder, worker)

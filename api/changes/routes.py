@@ -10,14 +10,13 @@ from api.auth import SearchToken, valid_token
 from api.changes import bookmark
 from api.changes.log import Subscription
 from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAnswer, ChangesBody
+from api.changes.search_fields import context_of
 from api.changes.stream import STREAM, events
 from api.errors import ApiError, invalid
 from api.http.json_body import body_of, request_body
 from api.http.openapi import answers
 from api.http.query_params import only_query
-from api.search.context import search_context
 from api.search.forced_filters import forced_filters
-from api.search.schemas.search import SearchBody, SortName
 from api.services import Services, services_of
 from store.auth.tokens import Token
 
@@ -100,10 +99,7 @@ async def refuse_get() -> Response:
 
 def _subscription(services: Services, token: Token, body: ChangesBody) -> Subscription:
     """Raises ApiError for an unknown platform, and for prices that do not compare."""
-    # without a text, in an order that compares no prices: only filters do
-    sort = SortName("relevance" if body.query.strip() else "newest")
-    search = SearchBody(platform=body.platform, query=body.query, filters=body.filters, sort=sort)
-    context = search_context(services.engine, services.platforms, search, forced_filters(token))
+    context = context_of(services.engine, services.platforms, body, forced_filters(token))
     return Subscription(
         key=(token.filters, body.model_dump_json(exclude={"since", "limit", "wait"}).encode()),
         offered=context.query.offered,

@@ -77,7 +77,7 @@ class Tail:
 
     async def now(self) -> Bookmark:
         """The bookmark of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
-        feed = await self._find()
+        feed = await self.find()
         if feed is None or feed.state is None:
             async with self._store.transaction() as connection:
                 await feeds.activate(connection, self._log.feed, datetime.now(UTC))
@@ -109,7 +109,7 @@ class Tail:
                 return following, page.end.seq
 
     async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> Page:
-        feed = await self._find()
+        feed = await self.find()
         if feed is None:
             raise ApiError("bookmark_expired")
         async with self._reading:
@@ -152,7 +152,7 @@ class Tail:
                     await self._committed.wait()
             self._committed.clear()
             try:
-                feed = await self._find()
+                feed = await self.find()
             except StoreUnavailable:  # logged by others
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
@@ -186,7 +186,8 @@ class Tail:
         if self._groups.get(group.subscription.key) is group:
             del self._groups[group.subscription.key]
 
-    async def _find(self) -> Feed | None:
+    async def find(self) -> Feed | None:
+        """The feed, which goes on being recorded while it is asked for; None while nobody reads it."""
         async with self._store.reading() as connection:
             feed = await feeds.find(connection, self._log.feed)
         if feed is not None and datetime.now(UTC) - feed.read_at > timedelta(seconds=READ_AT_SECONDS):
@@ -196,7 +197,7 @@ class Tail:
 
     async def _started(self) -> Feed:
         while True:
-            feed = await self._find()
+            feed = await self.find()
             if feed is not None and feed.state is not None and feed.segments:
                 return feed
             await asyncio.sleep(0.05)

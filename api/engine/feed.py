@@ -68,6 +68,27 @@ class _EntryHit(msgspec.Struct):
     _source: Entry
 
 
+class MatchedEntry(msgspec.Struct):
+    """A side of a change, and the names of the clauses that it meets."""
+
+    fields: dict[str, list[int]]
+    matched_queries: list[str] = []
+
+    @property
+    def seq(self) -> int:
+        """The change."""
+        return self.fields["seq"][0]
+
+    @property
+    def side(self) -> int:
+        """Which side of it."""
+        return self.fields["side"][0]
+
+
+class _MatchedHits(msgspec.Struct):
+    hits: list[MatchedEntry] = []
+
+
 class _Total(msgspec.Struct):
     value: int = 0
 
@@ -93,6 +114,13 @@ class _LogAnswer(msgspec.Struct):
     timed_out: bool = False
 
 
+class _MatchedAnswer(msgspec.Struct):
+    _shards: Json
+    hits: _MatchedHits = msgspec.field(default_factory=_MatchedHits)
+    timed_out: bool = False
+
+
+_matched: Final = msgspec.json.Decoder(_MatchedAnswer)
 _views: Final = msgspec.json.Decoder(_ViewAnswer)
 _entries: Final = msgspec.json.Decoder(_LogAnswer)
 
@@ -200,6 +228,13 @@ class FeedEngine(Engine):
         answer = await self._read(self._client.search(index=log, body=body, params=params), _read_log)
         return [hit._source for hit in answer.hits.hits]
 
+    async def matched(self, log: str, body: bytes) -> list[MatchedEntry]:
+        """The entries that a search finds, with the names of its clauses that they meet; raises as `entries`."""
+        paths = "_shards,timed_out,hits.hits.fields,hits.hits.matched_queries"
+        params = {"allow_partial_search_results": "false", "filter_path": paths}
+        answer = await self._read(self._client.search(index=log, body=body, params=params), _read_matched)
+        return answer.hits.hits
+
     async def logs(self, pattern: str) -> list[str]:
         """The indices of logs."""
         params = {"h": "index", "format": "json"}
@@ -222,5 +257,11 @@ def _read_view(content: bytes) -> _ViewAnswer:
 
 def _read_log(content: bytes) -> _LogAnswer:
     answer = _entries.decode(content)
+    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
+    return answer
+
+
+def _read_matched(content: bytes) -> _MatchedAnswer:
+    answer = _matched.decode(content)
     all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
     return answer

@@ -24,7 +24,7 @@ MAX_CURSOR_CHARACTERS: Final = 100
 PARAMETERS: Final = ("state", "account", "item", "limit", "cursor")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_CURSOR: Final = re.compile(r"([0-9]{1,17})/(ord_[A-Za-z0-9_-]{24})")
+_CURSOR: Final = re.compile(r"([0-9]{1,17})/((ord|sch)_[A-Za-z0-9_-]{24})")
 
 OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
 OfAccount = Annotated[
@@ -72,15 +72,15 @@ async def list_orders(
     async with services.store.reading() as connection:
         rows = await orders.list_newest(connection, order_filter, after, limit + 1)
     page = rows[:limit]
-    return page, cursor_of(page[-1]) if len(rows) > limit else None
+    return page, cursor_of(page[-1].created_at, page[-1].id) if len(rows) > limit else None
 
 
-def cursor_of(order: Order) -> str:
-    """The cursor that continues after this order. It holds the order's id and time, and grants nothing: a list shows
-    what its token may see wherever it begins.
+def cursor_of(created_at: datetime, its_id: str) -> str:
+    """The cursor that continues after this order or saved search. It grants nothing: a list shows what its token may
+    see wherever it begins.
     """
-    microseconds = (order.created_at - _EPOCH) // timedelta(microseconds=1)
-    return base64.urlsafe_b64encode(f"{microseconds}/{order.id}".encode()).decode().rstrip("=")
+    microseconds = (created_at - _EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(f"{microseconds}/{its_id}".encode()).decode().rstrip("=")
 
 
 def position_of(cursor: str) -> Position:

@@ -13,11 +13,16 @@ from api.settings import Settings
 from store import unanswered_searches
 from store.connection.engine import Store
 from store.orders import batches, idempotency, privacy
+from store.saved_searches import searches
 
 KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
 REFUSAL_RETENTION: Final = timedelta(minutes=10)
 """A refusal ends requests with its key that began before it: those end within a minute by themselves."""
+TOLD_RETENTION: Final = timedelta(days=30)
+"""Of what a saved search was told; retries end within four days."""
+REMOVED_RETENTION: Final = timedelta(hours=1)
+"""Of a removed search, for attempts that are still under way."""
 SEARCHES_RETENTION: Final = timedelta(days=30)
 INTERVAL_SECONDS: Final = 60.0
 MIN_INTERVAL_SECONDS: Final = 1.0
@@ -51,13 +56,14 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
     async with store.transaction() as connection:
         keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
         refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
+        told = await searches.erase(connection, now - REMOVED_RETENTION, now - TOLD_RETENTION, BATCH)
         await unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date())
         erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
         if personal_data_days is not None:
             before = now - timedelta(days=personal_data_days)
             erased.append(await privacy.erase_older(connection, before, ORDERS_BATCH))
     await store.empty_journal(erased=any(erased))
-    return 0.0 if BATCH in (keys, refused) or ORDERS_BATCH in erased else INTERVAL_SECONDS
+    return 0.0 if BATCH in (keys, refused, told) or ORDERS_BATCH in erased else INTERVAL_SECONDS
 
 
 @dataclass

@@ -71,6 +71,7 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
             "requestRate": rate_of(token, settings.rate_limit) or None,
             "addressRequestRate": settings.address_rate_limit or None,
             "searchesUnderWay": settings.max_searches_per_token,
+            "savedSearches": settings.max_saved_searches,
             "pageCost": costs.PAGE,
             "facetsCost": costs.FACETS,
             "groupsCost": costs.GROUPS,

@@ -85,22 +85,22 @@ async def record(
     """
     if not finished:
         return False
-    await lock_orders(connection, [row.work.order.id for row in finished])
+    await lock_orders(connection, [row.work.subject.id for row in finished])
     delivered = [_change(row) for row in finished if row.state == "delivered"]
     others = [{**_change(row), "held": row.work.leased_until} for row in finished if row.state != "delivered"]
     for statement, changes in ((_DELIVERED, delivered), (_ENDED, others)):
         if changes:
             await connection.execute(statement, changes)
     await connection.execute(_RECORD, [_attempt(row) for row in finished])
-    full = [(row.work.order.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
+    full = [(row.work.subject.id, row.work.n) for row in finished if row.work.attempts >= max_attempts]
     if full:
         await connection.execute(_TRIM, {"full": full, "max_attempts": max_attempts})
-    failed = Counter(row.work.order.token_id for row in finished if row.state == "failed")
+    failed = Counter(row.work.subject.token_id for row in finished if row.state == "failed")
     if failed:  # in one order for all, so that no two wait for each other's
         await connection.execute(
             _COUNT_FAILED, [{"whose": token_id, "more": count} for token_id, count in sorted(failed.items())]
         )
-    ended = [row.work.order.id for row in finished if row.state != "pending"]
+    ended = [row.work.subject.id for row in finished if row.state != "pending"]
     return bool(ended) and await schedule_first(connection, ended, max(row.attempt.at for row in finished))
 
 
@@ -112,7 +112,7 @@ async def failed_by_token(connection: AsyncConnection) -> dict[str, int]:
 
 def _change(finished: FinishedAttempt) -> dict[str, Any]:
     return {
-        "of": finished.work.order.id,
+        "of": finished.work.subject.id,
         "its": finished.work.n,
         "ends": finished.state,
         "again": finished.next_attempt_at,
@@ -123,7 +123,7 @@ def _change(finished: FinishedAttempt) -> dict[str, Any]:
 def _attempt(finished: FinishedAttempt) -> dict[str, Any]:
     attempt = finished.attempt
     return {
-        "of": finished.work.order.id,
+        "of": finished.work.subject.id,
         "its": finished.work.n,
         "at": attempt.at,
         "outcome": attempt.outcome,

@@ -12,11 +12,15 @@ from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, inse
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.schema import PENDING, deliveries, is_pending, order_events, orders
+from store.search_schema import saved_searches
 
 # Built once: each order and each callback runs them.
 _ENQUEUE: Final = insert(deliveries)
 _OF_ORDERS: Final[BindParameter[Any]] = bindparam("of_orders", expanding=True)
-_LOCK: Final = select(orders.c.id).where(orders.c.id.in_(_OF_ORDERS)).order_by(orders.c.id).with_for_update()
+_LOCKS: Final = [
+    select(table.c.id).where(table.c.id.in_(_OF_ORDERS)).order_by(table.c.id).with_for_update()
+    for table in (orders, saved_searches)
+]
 
 _same: Final = deliveries.alias("same")  # the update's own table would be taken for the one of its row
 _FIRST: Final = (
@@ -63,13 +67,15 @@ def receiver_of(url: str) -> str:
 
 
 async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -> None:
-    """Whoever changes which delivery of an order is first holds this, as the writer of its events does.
+    """Whoever changes which delivery of an order or a saved search is first holds this, as the writer of its events
+    does.
 
     All take them in one order, so that no two wait for each other's. SQLite's writers hold all of its file already.
     """
     if connection.dialect.name == "sqlite":
         return
-    await connection.execute(_LOCK, {"of_orders": sorted(set(order_ids))})
+    for lock in _LOCKS:
+        await connection.execute(lock, {"of_orders": sorted(set(order_ids))})
 
 
 async def schedule_first(connection: AsyncConnection, order_ids: Collection[str], now: datetime) -> bool:

@@ -1,5 +1,6 @@
 """Leases due callbacks to dispatchers, within their capacity."""
 
+import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from store import endpoints
 from store.endpoints import Endpoint
 from store.outbox.callbacks import same_event
-from store.records import DeliveryWork, Order
+from store.records import DeliveryWork, Order, SearchMatches
 from store.schema import (
     PENDING,
     deliveries,
@@ -33,6 +34,7 @@ from store.schema import (
     tokens,
     webhook_endpoints,
 )
+from store.search_schema import saved_searches, search_matches
 
 MAX_WAIT: Final = timedelta(hours=48)
 """No delivery waits longer for its next attempt, and none is leased for longer. A row that says so was written by a
@@ -52,18 +54,29 @@ _DUE: Final = and_(
     or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until <= _NOW, deliveries.c.leased_until > _LATEST),
     _FIRST,
 )
+# A delivery is of an order or of a saved search.
+_TOKEN: Final = func.coalesce(orders.c.token_id, saved_searches.c.token_id)
+_SANDBOX: Final = func.coalesce(orders.c.sandbox, saved_searches.c.sandbox)
+_OF_EITHER: Final = deliveries.outerjoin(orders, orders.c.id == deliveries.c.order_id).outerjoin(
+    saved_searches, saved_searches.c.id == deliveries.c.order_id
+)
 _HAS_CAPACITY: Final = and_(
     deliveries.c.receiver.not_in(bindparam("receivers", expanding=True)),
-    orders.c.token_id.not_in(bindparam("tokens", expanding=True)),
-    orders.c.sandbox.not_in(bindparam("sandbox", expanding=True)),
+    _TOKEN.not_in(bindparam("tokens", expanding=True)),
+    _SANDBOX.not_in(bindparam("sandbox", expanding=True)),
 )
 
 # Built once: they run again and again, and building one costs as much as running it.
-_ANY_DUE: Final = select(deliveries.c.n).join(orders, orders.c.id == deliveries.c.order_id).where(_DUE).limit(1)
+_ANY_DUE: Final = select(deliveries.c.n).select_from(_OF_EITHER).where(_DUE).limit(1)
 _CANDIDATES: Final = (
     select(
         orders,
         *(column.label(f"delivery_{column.name}") for column in deliveries.c),
+        *(saved_searches.c[name].label(f"search_{name}") for name in ("name", "callback_url")),
+        search_matches.c.at.label("matched_at"),
+        search_matches.c.changes,
+        _TOKEN.label("its_token"),
+        _SANDBOX.label("its_sandbox"),
         order_events.c.state.label("reached"),
         order_events.c.at.label("reached_at"),
         tokens.c.webhook_secret,
@@ -78,10 +91,14 @@ _CANDIDATES: Final = (
         tokens.c.callbacks_stopped_at,
         select(webhook_endpoints.c.id).where(webhook_endpoints.c.token_id == tokens.c.id).exists().label("endpoints"),
     )
-    .select_from(deliveries)
-    .join(orders, orders.c.id == deliveries.c.order_id)
-    .join(order_events, same_event())
-    .join(tokens, tokens.c.id == orders.c.token_id)
+    .select_from(
+        _OF_EITHER.outerjoin(order_events, same_event())
+        .outerjoin(
+            search_matches,
+            and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n),
+        )
+        .join(tokens, tokens.c.id == _TOKEN)
+    )
     .where(_DUE)
     .order_by(deliveries.c.next_attempt_at)
     .limit(bindparam("max_rows"))
@@ -151,8 +168,8 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, capa
         statement = _CANDIDATES_ELSEWHERE if saturated else _CANDIDATES
         candidates = (await connection.execute(statement, {**_due(now, saturated), "max_rows": capacity.left})).all()
         rows = [row for row in candidates if row.callbacks_stopped_at is None]
-        await _end(connection, [row.id for row in candidates if row.callbacks_stopped_at is not None])
-        rows = [row for row in rows if capacity.admit(row.delivery_receiver, row.token_id, sandbox=row.sandbox)]
+        await _end(connection, [row.delivery_order_id for row in candidates if row.callbacks_stopped_at is not None])
+        rows = [row for row in rows if capacity.admit(row.delivery_receiver, row.its_token, sandbox=row.its_sandbox)]
         leased += await _works(connection, rows, now, until)
         if len(rows) == len(candidates):
             break
@@ -167,22 +184,24 @@ async def _works(
         return []
     registered = {
         token_id: await endpoints.of_token(connection, token_id)
-        for token_id in {row.token_id for row in rows if row.endpoints}
+        for token_id in {row.its_token for row in rows if row.endpoints}
     }
-    await connection.execute(_TAKE_LEASE, [{"of": row.id, "its": row.delivery_n, "until": until} for row in rows])
-    return [_work(row, _secrets(row, registered.get(row.token_id), now), until) for row in rows]
+    await connection.execute(
+        _TAKE_LEASE, [{"of": row.delivery_order_id, "its": row.delivery_n, "until": until} for row in rows]
+    )
+    return [_work(row, _secrets(row, registered.get(row.its_token), now), until) for row in rows]
 
 
 def _secrets(row: Row[Any], registered: Sequence[Endpoint] | None, now: datetime) -> tuple[str, ...]:
     """The token's where it has no endpoints, else the covering endpoint's: none where none covers the address."""
     if registered is None:
         return tuple(secret for secret in (row.webhook_secret, row.previous_secret) if secret is not None)
-    endpoint = endpoints.covering(registered, row.callback_url)
+    endpoint = endpoints.covering(registered, row.callback_url or row.search_callback_url)
     return () if endpoint is None else endpoint.secrets(now)
 
 
 async def _end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
-    """Ends all pending deliveries of orders whose token's callbacks were stopped."""
+    """Ends all pending deliveries of orders and searches whose token's callbacks were stopped."""
     if order_ids:
         own = deliveries.c.order_id.in_(set(order_ids))
         ended = {"state": "failed", "next_attempt_at": None, "leased_until": None}
@@ -192,7 +211,7 @@ async def _end(connection: AsyncConnection, order_ids: Collection[str]) -> None:
 async def release(connection: AsyncConnection, work: DeliveryWork) -> None:
     """Ends the lease of a delivery that was not attempted to the end; it is due at once."""
     own = deliveries.c.leased_until == work.leased_until
-    await connection.execute(update(deliveries).where(*_row(work.order.id, work.n), own).values(leased_until=None))
+    await connection.execute(update(deliveries).where(*_row(work.subject.id, work.n), own).values(leased_until=None))
 
 
 async def overdue(connection: AsyncConnection, now: datetime) -> tuple[int, datetime | None]:
@@ -216,15 +235,31 @@ def _due(now: datetime, saturated: Saturated) -> dict[str, Any]:
 
 
 def _work(row: Row[Any], secrets: tuple[str, ...], leased_until: datetime) -> DeliveryWork:
-    order = Order(**{column.name: row._mapping[column.name] for column in orders.c})
     return DeliveryWork(
-        order=replace(order, state=row.reached, updated_at=row.reached_at),
+        subject=_matches(row) if row.id is None else _order(row),
         n=row.delivery_n,
         receiver=row.delivery_receiver,
         secrets=secrets,
         tries=row.delivery_tries,
         attempts=row.attempts,
         leased_until=leased_until,
+    )
+
+
+def _order(row: Row[Any]) -> Order:
+    order = Order(**{column.name: row._mapping[column.name] for column in orders.c})
+    return replace(order, state=row.reached, updated_at=row.reached_at)
+
+
+def _matches(row: Row[Any]) -> SearchMatches:
+    return SearchMatches(
+        id=row.delivery_order_id,
+        name=row.search_name,
+        token_id=row.its_token,
+        sandbox=row.its_sandbox,
+        callback_url=row.search_callback_url,
+        at=row.matched_at,
+        changes=zlib.decompress(row.changes),
     )
 
 

@@ -17,7 +17,7 @@ from aiohttp import TraceConfig
 from api.orders.webhooks import schedule
 from api.orders.webhooks.attempts import AttemptRecorder
 from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
-from api.orders.webhooks.payload import message_id, message_of
+from api.orders.webhooks.payload import event_of, message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
 from api.orders.worker import STOP_SECONDS, PeriodicWorker, finish, linger, running
 from api.settings import Settings
@@ -27,7 +27,7 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import deliveries
 from store.outbox.attempts import MAX_ATTEMPTS, FinishedAttempt
-from store.records import Attempt, DeliveryWork
+from store.records import Attempt, DeliveryWork, Order
 
 POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent within the second of the contract
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to record it, through a short outage too
@@ -117,20 +117,21 @@ class Dispatcher:
 
     async def _deliver(self, work: DeliveryWork) -> None:
         """Makes one attempt and records it."""
-        platform = self._platforms.by_id(work.order.platform)
-        if platform is None:  # no attempt: the callback is due again when its lease has run out
+        order = work.subject if isinstance(work.subject, Order) else None
+        platform = None if order is None else self._platforms.by_id(order.platform)
+        if order is not None and platform is None:  # no attempt: the callback is due again when its lease has run out
             log.error("callback waits for its platform's file: put it back", **_identity(work))
             return
         started_at = self._clock()
         sent = await self._send(work, platform, started_at)
         self._receivers.update(work.receiver, sent)
-        self._tokens.update(work.order.token_id, sent)
+        self._tokens.update(work.subject.token_id, sent)
         if (task := asyncio.current_task()) is not None:
             self._recording.add(task)
         self._capacity_freed()
         await self._record(work, sent, started_at)
 
-    async def _send(self, work: DeliveryWork, platform: Platform, now: datetime) -> Sent:
+    async def _send(self, work: DeliveryWork, platform: Platform | None, now: datetime) -> Sent:
         """Sends the callback. An unexpected exception is an attempt too, so that no fault of ours repeats for ever."""
         if not work.secrets:  # no endpoint of the token covers the address
             return Sent("refused", None, None, 0)
@@ -186,24 +187,26 @@ class Dispatcher:
             return
         try:
             async with asyncio.timeout(self._stop_seconds), self._store.transaction() as connection:
-                for work in sorted((attempts[task] for task in late), key=lambda work: (work.order.id, work.n)):
+                for work in sorted((attempts[task] for task in late), key=lambda work: (work.subject.id, work.n)):
                     await deliveries.release(connection, work)
         except (StoreUnavailable, TimeoutError) as error:
             log.warning("leases of callbacks were not released and run out", callbacks=len(late), cause=str(error))
 
 
 def _identity(work: DeliveryWork) -> dict[str, object]:
-    return {"order": work.order.id, "n": work.n, "platform": work.order.platform}
+    if isinstance(work.subject, Order):
+        return {"order": work.subject.id, "n": work.n, "platform": work.subject.platform}
+    return {"search": work.subject.id, "n": work.n}
 
 
 def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: datetime | None) -> None:
     """One line for each attempt, with the receiver's host alone: paths and queries may hold secrets."""
     log.info(
         "callback",
-        order=work.order.id,
+        **{"order" if isinstance(work.subject, Order) else "search": work.subject.id},
         n=work.n,
-        webhookId=message_id(work.order.id, work.n),
-        type=f"order.{work.order.state}",
+        webhookId=message_id(work.subject.id, work.n),
+        type=event_of(work),
         receiver=work.receiver,
         outcome=sent.outcome,
         statusCode=sent.status_code,

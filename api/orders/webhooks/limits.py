@@ -87,10 +87,10 @@ class FreeCapacity:
         self._limits = receivers or ReceiverLimits()
         self._weights = tokens or TokenWeights()
         self._receivers = Counter(work.receiver for work in works)
-        self._tokens = Counter((work.order.token_id, work.order.sandbox) for work in works)
+        self._tokens = Counter((work.subject.token_id, work.subject.sandbox) for work in works)
         self._left = {False: MAX_CONCURRENCY - SANDBOX_CONCURRENCY, True: SANDBOX_CONCURRENCY}
         for work in (*works, *recording):
-            self._left[work.order.sandbox] -= 1
+            self._left[work.subject.sandbox] -= 1
 
     @property
     def left(self) -> int:

@@ -1,13 +1,14 @@
 """The signed message of a callback. Pure.
 
-The outbox stores no bodies: all that a body says of an order is fixed when the order is placed, but for the state and
-the time of the change, which the event has.
+The outbox stores no bodies of orders: all that one says is fixed when the order is placed, but for the state and the
+time of the change, which the event has. Of a saved search it stores the changes that match.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 import orjson
 from standardwebhooks import Webhook
@@ -15,7 +16,7 @@ from standardwebhooks import Webhook
 from api.orders.answers import order_entry
 from api.timestamps import rfc3339
 from mappings.platforms import Platform
-from store.records import DeliveryWork
+from store.records import DeliveryWork, Order, SearchMatches
 
 
 @dataclass(frozen=True)
@@ -27,24 +28,26 @@ class Message:
     headers: dict[str, str]
 
 
-def message_id(order_id: str, n: int) -> str:
+def message_id(order_id: str, n: int) -> str:  # or a saved search's
     """The id by which a receiver recognises an event: equal for all its attempts and replays. Contains no dot."""
-    return f"msg_{order_id.removeprefix('ord_')}_{n}"
+    return f"msg_{order_id.partition('_')[2]}_{n}"
 
 
-def message_of(work: DeliveryWork, platform: Platform, public_url: str, now: datetime) -> Message:
-    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now."""
-    order = work.order
-    if order.callback_url is None:
-        message = f"order {order.id} has no callback address"
+def event_of(work: DeliveryWork) -> str:
+    """The callback's `type`."""
+    return "search.matched" if isinstance(work.subject, SearchMatches) else f"order.{work.subject.state}"
+
+
+def message_of(work: DeliveryWork, platform: Platform | None, public_url: str, now: datetime) -> Message:
+    """The callback, signed with each of the token's valid secrets, newest first, for an attempt made now. `platform`
+    is an order's.
+    """
+    url = work.subject.callback_url
+    if url is None:
+        message = f"{work.subject.id} has no callback address"
         raise ValueError(message)
-    content = {
-        "type": f"order.{order.state}",
-        "timestamp": rfc3339(order.updated_at),
-        "data": {"order": order_entry(order, platform, public_url)},
-    }
-    body = orjson.dumps(content)
-    identity = message_id(order.id, work.n)
+    body = orjson.dumps({"type": event_of(work), **_content(work.subject, platform, public_url)})
+    identity = message_id(work.subject.id, work.n)
     signatures = [Webhook(secret).sign(identity, now, body.decode()) for secret in work.secrets]
     headers = {
         "Content-Type": "application/json",
@@ -53,7 +56,20 @@ def message_of(work: DeliveryWork, platform: Platform, public_url: str, now: dat
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(signatures),
     }
-    return Message(order.callback_url, body, headers)
+    return Message(url, body, headers)
+
+
+def _content(subject: Order | SearchMatches, platform: Platform | None, public_url: str) -> dict[str, Any]:
+    if isinstance(subject, SearchMatches):
+        search = {"id": subject.id, "name": subject.name}
+        return {
+            "timestamp": rfc3339(subject.at),
+            "data": {"search": search, "changes": orjson.Fragment(subject.changes)},
+        }
+    if platform is None:
+        message = f"{subject.id} is of no known platform"
+        raise ValueError(message)
+    return {"timestamp": rfc3339(subject.updated_at), "data": {"order": order_entry(subject, platform, public_url)}}
 
 
 @cache

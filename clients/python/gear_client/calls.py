@@ -59,6 +59,11 @@ def order(path: str, body: Any, idempotency_key: str | None) -> Call:
     return Call("POST", path, body, headers={"Idempotency-Key": idempotency_key or str(uuid4())})
 
 
+def remove(path: str) -> Call:
+    """A DELETE; where it is sent again, the answer may be that there is nothing."""
+    return Call("DELETE", path)
+
+
 def change(path: str, body: Any = None) -> Call:
     """A POST that must not be sent again where it may have been done."""
     return Call("POST", path, body, repeatable=False)

@@ -26,6 +26,10 @@ from gear_client.models import (
     OrderWithHistoryAnswer,
     PlatformsAnswer,
     PricesAnswer,
+    RemovedSearchAnswer,
+    SavedSearchAnswer,
+    SavedSearchBody,
+    SavedSearchesAnswer,
     SearchAnswer,
     SearchBody,
     SearchHit,
@@ -133,6 +137,22 @@ class GearClient:
     def replay_delivery(self, order: str, n: int) -> DeliveryAnswer:
         """Sends a callback again."""
         return cast(DeliveryAnswer, self._send(calls.change(f"/v1/orders/{order}/deliveries/{n}/replay")))
+
+    def save_search(self, **body: Unpack[SavedSearchBody]) -> SavedSearchAnswer:
+        """Saves a search that calls back; the same one again is the same."""
+        return cast(SavedSearchAnswer, self._send(calls.question("/v1/searches", body)))
+
+    def list_saved_searches(self, **query: Any) -> SavedSearchesAnswer:
+        """A page of the token's saved searches, newest first, by `limit` and `cursor`."""
+        return cast(SavedSearchesAnswer, self._send(calls.get("/v1/searches", **query)))
+
+    def get_saved_search(self, search: str) -> SavedSearchAnswer:
+        """One saved search."""
+        return cast(SavedSearchAnswer, self._send(calls.get(f"/v1/searches/{search}")))
+
+    def delete_saved_search(self, search: str) -> RemovedSearchAnswer:
+        """Deletes a saved search, and what it was still to be told."""
+        return cast(RemovedSearchAnswer, self._send(calls.remove(f"/v1/searches/{search}")))
 
     def put_items(
         self, platform: int | str, items: Sequence[Mapping[str, Any]], *, visible: bool = False
@@ -250,6 +270,22 @@ class AsyncGearClient:
     async def replay_delivery(self, order: str, n: int) -> DeliveryAnswer:
         """Sends a callback again."""
         return cast(DeliveryAnswer, await self._send(calls.change(f"/v1/orders/{order}/deliveries/{n}/replay")))
+
+    async def save_search(self, **body: Unpack[SavedSearchBody]) -> SavedSearchAnswer:
+        """Saves a search that calls back; the same one again is the same."""
+        return cast(SavedSearchAnswer, await self._send(calls.question("/v1/searches", body)))
+
+    async def list_saved_searches(self, **query: Any) -> SavedSearchesAnswer:
+        """A page of the token's saved searches, newest first, by `limit` and `cursor`."""
+        return cast(SavedSearchesAnswer, await self._send(calls.get("/v1/searches", **query)))
+
+    async def get_saved_search(self, search: str) -> SavedSearchAnswer:
+        """One saved search."""
+        return cast(SavedSearchAnswer, await self._send(calls.get(f"/v1/searches/{search}")))
+
+    async def delete_saved_search(self, search: str) -> RemovedSearchAnswer:
+        """Deletes a saved search, and what it was still to be told."""
+        return cast(RemovedSearchAnswer, await self._send(calls.remove(f"/v1/searches/{search}")))
 
     async def put_items(
         self, platform: int | str, items: Sequence[Mapping[str, Any]], *, visible: bool = False

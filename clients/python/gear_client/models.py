@@ -521,6 +521,18 @@ class RemovedAnswer(TypedDict):
     removed: str
 
 
+class RemovedSearchAnswer(TypedDict):
+    """
+    A saved search that is gone.
+    """
+
+    status: Literal["success"]
+    removed: str
+    """
+    its id
+    """
+
+
 class RuleEntry(TypedDict):
     """
     Texts of searches, and names of items.
@@ -528,6 +540,43 @@ class RuleEntry(TypedDict):
 
     texts: list[str]
     names: list[str]
+
+
+class SavedSearchEntry(TypedDict):
+    """
+    A saved search.
+    """
+
+    id: str
+    name: str
+    platform: int | None
+    query: str
+    filters: dict[str, Any] | None
+    """
+    as they were sent
+    """
+    callbackUrl: str
+    createdAt: str
+    """
+    RFC 3339, UTC
+    """
+    gapAt: str | None
+    """
+    when changes were last not told: their log was lost, or too many callbacks waited; read all again
+    """
+
+
+class SavedSearchesAnswer(TypedDict):
+    """
+    A page of saved searches, newest first.
+    """
+
+    status: Literal["success"]
+    searches: list[SavedSearchEntry]
+    nextCursor: str | None
+    """
+    send it as `cursor` for the next page; null at the end
+    """
 
 
 class SearchHit(TypedDict):
@@ -986,11 +1035,13 @@ class ErrorBody(TypedDict):
         "item_not_found",
         "order_not_found",
         "delivery_not_found",
+        "search_not_found",
         "method_not_allowed",
         "item_unavailable",
         "price_changed",
         "not_enough",
         "invalid_transition",
+        "too_many_searches",
         "cursor_expired",
         "bookmark_expired",
         "personal_data_erased",
@@ -1196,6 +1247,15 @@ class PlatformState(TypedDict):
     """
 
 
+class SavedSearchAnswer(TypedDict):
+    """
+    One saved search.
+    """
+
+    status: Literal["success"]
+    search: SavedSearchEntry
+
+
 class SearchAnswer(TypedDict):
     """
     One page of hits and the exact number of all; `facets` and `interpretation` only for who asked.
@@ -1331,6 +1391,30 @@ class Filters(TypedDict):
     any of these `id`
     """
     attachments: NotRequired[AttachmentFilter | None]
+
+
+class SavedSearchBody(TypedDict):
+    """
+    `POST /v1/searches`: null for a field means absent.
+    """
+
+    name: str
+    """
+    the client's own name for it, which callbacks have
+    """
+    callbackUrl: str
+    """
+    receives what comes to match; an absolute https URL of a public host
+    """
+    platform: NotRequired[int | None]
+    """
+    numeric id of a platform; all platforms where absent
+    """
+    query: NotRequired[str | None]
+    """
+    words that an item must have or mean, as in a search; nothing is read more loosely than it was typed, and words of order change nothing
+    """
+    filters: NotRequired[Filters | None]
 
 
 class SearchBody(TypedDict):

@@ -124,6 +124,26 @@ export class GearClient {
     return answerOf(await this.#http.GET("/v1/orders", { params: { query } }));
   }
 
+  /** Saves a search that calls back; the same one again is the same. */
+  async saveSearch(body: Schemas["SavedSearchBody"]): Promise<Schemas["SavedSearchAnswer"]> {
+    return answerOf(await this.#http.POST("/v1/searches", { body }));
+  }
+
+  /** A page of the token's saved searches, newest first. */
+  async listSavedSearches(query: Query<"listSavedSearches"> = {}): Promise<Schemas["SavedSearchesAnswer"]> {
+    return answerOf(await this.#http.GET("/v1/searches", { params: { query } }));
+  }
+
+  /** One saved search. */
+  async getSavedSearch(id: string): Promise<Schemas["SavedSearchAnswer"]> {
+    return answerOf(await this.#http.GET("/v1/searches/{id}", { params: { path: { id } } }));
+  }
+
+  /** Deletes a saved search, and what it was still to be told. */
+  async deleteSavedSearch(id: string): Promise<Schemas["RemovedSearchAnswer"]> {
+    return answerOf(await this.#http.DELETE("/v1/searches/{id}", { params: { path: { id } } }));
+  }
+
   /** Moves an order to another state. */
   async transitionOrder(id: string, body: TransitionBody): Promise<Schemas["OrderAnswer"]> {
     return answerOf(await this.#http.POST("/v1/orders/{id}/transitions", { params: { path: { id } }, body }));

@@ -225,6 +225,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Saved searches, newest first
+         * @description A page of the token's own searches.
+         */
+        get: operations["listSavedSearches"];
+        put?: never;
+        /**
+         * Save a search that calls back
+         * @description Tells `callbackUrl` by signed callbacks `search.matched` what is listed or changed from now on so that it
+         *     matches, within seconds. The same body again is the same search. A token for web pages saves none.
+         */
+        post: operations["saveSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/searches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One saved search
+         * @description A search of the token's own.
+         */
+        get: operations["getSavedSearch"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved search
+         * @description Ends the search and the callbacks that it still has.
+         */
+        delete: operations["deleteSavedSearch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations": {
         parameters: {
             query?: never;
@@ -838,7 +887,7 @@ export interface components {
              * Code
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "unauthorized" | "forbidden" | "not_found" | "item_not_found" | "order_not_found" | "delivery_not_found" | "method_not_allowed" | "item_unavailable" | "price_changed" | "not_enough" | "invalid_transition" | "cursor_expired" | "bookmark_expired" | "personal_data_erased" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "unknown_platform" | "page_window_exceeded" | "idempotency_key_reused" | "rate_limited" | "too_many_orders" | "internal" | "overloaded" | "search_unavailable" | "store_unavailable";
+            code: "bad_request" | "invalid_json" | "unauthorized" | "forbidden" | "not_found" | "item_not_found" | "order_not_found" | "delivery_not_found" | "search_not_found" | "method_not_allowed" | "item_unavailable" | "price_changed" | "not_enough" | "invalid_transition" | "too_many_searches" | "cursor_expired" | "bookmark_expired" | "personal_data_erased" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "unknown_platform" | "page_window_exceeded" | "idempotency_key_reused" | "rate_limited" | "too_many_orders" | "internal" | "overloaded" | "search_unavailable" | "store_unavailable";
             /** Message */
             message: string;
             /** Details */
@@ -1578,6 +1627,22 @@ export interface components {
             removed: string;
         };
         /**
+         * RemovedSearchAnswer
+         * @description A saved search that is gone.
+         */
+        RemovedSearchAnswer: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            /**
+             * Removed
+             * @description its id
+             */
+            removed: string;
+        };
+        /**
          * RuleEntry
          * @description Texts of searches, and names of items.
          */
@@ -1586,6 +1651,69 @@ export interface components {
             texts: string[];
             /** Names */
             names: string[];
+        };
+        /**
+         * SavedSearchAnswer
+         * @description One saved search.
+         */
+        SavedSearchAnswer: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            search: components["schemas"]["SavedSearchEntry"];
+        };
+        /**
+         * SavedSearchEntry
+         * @description A saved search.
+         */
+        SavedSearchEntry: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Platform */
+            platform: number | null;
+            /** Query */
+            query: string;
+            /**
+             * Filters
+             * @description as they were sent
+             */
+            filters: {
+                [key: string]: unknown;
+            } | null;
+            /** Callbackurl */
+            callbackUrl: string;
+            /**
+             * Createdat
+             * @description RFC 3339, UTC
+             */
+            createdAt: string;
+            /**
+             * Gapat
+             * @description when changes were last not told: their log was lost, or too many callbacks waited; read all again
+             */
+            gapAt: string | null;
+        };
+        /**
+         * SavedSearchesAnswer
+         * @description A page of saved searches, newest first.
+         */
+        SavedSearchesAnswer: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "success";
+            /** Searches */
+            searches: components["schemas"]["SavedSearchEntry"][];
+            /**
+             * Nextcursor
+             * @description send it as `cursor` for the next page; null at the end
+             */
+            nextCursor: string | null;
         };
         /**
          * SearchAnswer
@@ -2331,6 +2459,37 @@ export interface components {
              * @default null
              */
             max: number | null;
+        };
+        /**
+         * SavedSearchBody
+         * @description `POST /v1/searches`: null for a field means absent.
+         */
+        SavedSearchBody: {
+            /**
+             * Name
+             * @description the client's own name for it, which callbacks have
+             */
+            name: string;
+            /**
+             * Callbackurl
+             * Format: uri
+             * @description receives what comes to match; an absolute https URL of a public host
+             */
+            callbackUrl: string;
+            /**
+             * Platform
+             * @description numeric id of a platform; all platforms where absent
+             * @default null
+             */
+            platform: number | null;
+            /**
+             * Query
+             * @description words that an item must have or mean, as in a search; nothing is read more loosely than it was typed, and words of order change nothing
+             * @default
+             */
+            query: string | null;
+            /** @default null */
+            filters: components["schemas"]["Filters"] | null;
         };
         /**
          * SearchBody
@@ -4026,6 +4185,524 @@ export interface operations {
                 };
             };
             /** @description `validation_failed`, `unknown_platform` */
+            422: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `store_unavailable`, `overloaded` */
+            503: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listSavedSearches: {
+        parameters: {
+            query?: {
+                /** @description orders a page */
+                limit?: number;
+                /** @description `nextCursor` of the page before, as it came */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "searches": [
+                     *         {
+                     *           "id": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va",
+                     *           "name": "cheap redlines",
+                     *           "callbackUrl": "https://shop.example.com/hooks/matches",
+                     *           "platform": 730,
+                     *           "query": "redline",
+                     *           "filters": {
+                     *             "price": {
+                     *               "max": 20
+                     *             }
+                     *           },
+                     *           "createdAt": "2026-01-01T12:00:00Z",
+                     *           "gapAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedSearchesAnswer"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `uri_too_long` */
+            414: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `store_unavailable`, `overloaded` */
+            503: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    saveSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "search": {
+                     *         "id": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va",
+                     *         "name": "cheap redlines",
+                     *         "callbackUrl": "https://shop.example.com/hooks/matches",
+                     *         "platform": 730,
+                     *         "query": "redline",
+                     *         "filters": {
+                     *           "price": {
+                     *             "max": 20
+                     *           }
+                     *         },
+                     *         "createdAt": "2026-01-01T12:00:00Z",
+                     *         "gapAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedSearchAnswer"];
+                };
+            };
+            /** @description `bad_request`, `invalid_json` */
+            400: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `too_many_searches` */
+            409: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `body_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `uri_too_long` */
+            414: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `validation_failed`, `unknown_platform` */
+            422: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `store_unavailable`, `search_unavailable`, `overloaded` */
+            503: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the saved search's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "search": {
+                     *         "id": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va",
+                     *         "name": "cheap redlines",
+                     *         "callbackUrl": "https://shop.example.com/hooks/matches",
+                     *         "platform": 730,
+                     *         "query": "redline",
+                     *         "filters": {
+                     *           "price": {
+                     *             "max": 20
+                     *           }
+                     *         },
+                     *         "createdAt": "2026-01-01T12:00:00Z",
+                     *         "gapAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedSearchAnswer"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `search_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `uri_too_long` */
+            414: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `store_unavailable`, `overloaded` */
+            503: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    deleteSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the saved search's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "removed": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RemovedSearchAnswer"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `search_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `uri_too_long` */
+            414: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description `validation_failed` */
             422: {
                 headers: {
                     "X-Request-Id"?: string;

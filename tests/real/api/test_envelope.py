@@ -36,6 +36,10 @@ ROUTES = [
     ("POST", "/v1/vocabulary/test", "catalogue"),
     ("DELETE", "/v1/vocabulary/x", "catalogue"),
     ("GET", "/v1/searches/unanswered", "catalogue"),
+    ("POST", "/v1/searches", "search"),
+    ("GET", "/v1/searches", "search"),
+    ("GET", "/v1/searches/x", "search"),
+    ("DELETE", "/v1/searches/x", "search"),
     ("GET", "/v1/operations", "operate"),
 ]
 BODIES = [(method, path) for method, path, _ in ROUTES if method == "POST" and not path.endswith("/replay")]

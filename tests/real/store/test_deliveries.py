@@ -101,7 +101,8 @@ async def test_only_the_first_pending_event_of_an_order_is_due(store: Store, new
     seen = []
     for _ in range(3):
         [work] = await leased(store)
-        seen.append((work.n, work.order.state))
+        assert isinstance(work.subject, Order)
+        seen.append((work.n, work.subject.state))
         assert await finished(store, work, "delivered" if work.n != 2 else "failed")
     assert seen == [(1, "created"), (2, "processing"), (3, "delivered")]
     assert await leased(store) == []
@@ -122,7 +123,7 @@ async def test_an_event_that_comes_while_the_last_one_is_being_noted_is_not_forg
 
         await asyncio.gather(finished(store, work, "delivered"), move())
         [following] = await leased(store)
-        assert (following.order.id, following.n) == (order.id, 2)
+        assert (following.subject.id, following.n) == (order.id, 2)
         assert await finished(store, following, "delivered")
 
 
@@ -131,7 +132,7 @@ async def test_many_attempts_that_end_together_are_each_recorded_with_what_follo
 ) -> None:
     states = ("delivered", "failed", "pending") * 20
     placed_orders = [await placed(store, new_order(item), "processing") for item in range(len(states))]
-    works = {work.order.id: work for work in await leased(store)}
+    works = {work.subject.id: work for work in await leased(store)}
     notes = [
         FinishedAttempt(
             work=works[order.id],
@@ -175,7 +176,7 @@ async def test_a_lease_keeps_to_its_share(store: Store, new_order: NewOrders) ->
     taken = await leased(store, later, Room(of_a_receiver=2))
     assert [work.receiver for work in taken] == ["shop.example"] * 2
     assert await leased(store, later, Room(saturated=Saturated(receivers=["shop.example"]))) == []
-    assert await leased(store, later, Room(saturated=Saturated(tokens=[taken[0].order.token_id]))) == []
+    assert await leased(store, later, Room(saturated=Saturated(tokens=[taken[0].subject.token_id]))) == []
     assert await leased(store, later, Room(saturated=Saturated(sandbox=[False]))) == []
     assert len(await leased(store, later, Room(3, Saturated(receivers=["other.example"], sandbox=[True])))) == 3
 
@@ -217,12 +218,12 @@ async def test_an_erased_address_leaves_numbers_and_nothing_to_do(store: Store, 
 async def test_recovery_takes_what_was_tried_and_missed(store: Store, new_order: NewOrders, state: str) -> None:
     order = await placed(store, new_order(1), "processing")
     untouched = await placed(store, new_order(2))
-    [work] = [one for one in await leased(store) if one.order.id == order.id]
+    [work] = [one for one in await leased(store) if one.subject.id == order.id]
     await finished(store, work, state, NOW + timedelta(hours=5) if state == "pending" else None)
 
     async def recovered(since: datetime) -> int:
         async with store.transaction() as connection:
-            token_id = work.order.token_id
+            token_id = work.subject.token_id
             return (await redelivery.recover(connection, token_id, since, "", 10, NOW + SECOND))[0]
 
     assert await recovered(NOW + SECOND) == 0

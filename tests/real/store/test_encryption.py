@@ -53,11 +53,12 @@ async def secrets_of(store: Store) -> list[Any]:
     """What the service reads of all this."""
     async with store.transaction() as connection:
         [work] = await deliveries.lease(connection, NOW, 0.0, FreeCapacity())
+        assert isinstance(work.subject, Order)
         [endpoint] = await endpoints.list_all(connection)
         [order] = await orders.list_newest(connection, OrderFilter(sandbox=False, account="client-17"), None, 10)
         return [
             work.secrets,
-            work.order.email,
+            work.subject.email,
             endpoint,
             await tokens.list_all(connection),
             await signing_keys.find(connection, "cursor"),

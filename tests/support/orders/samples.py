@@ -34,7 +34,7 @@ ORDER = Order(
 
 
 WORK = DeliveryWork(
-    order=replace(ORDER, state="processing", updated_at=AT, callback_url="https://shop.example.com/hook"),
+    subject=replace(ORDER, state="processing", updated_at=AT, callback_url="https://shop.example.com/hook"),
     n=2,
     receiver="shop.example.com",
     secrets=(SECRET,),

@@ -22,7 +22,7 @@ from tests.support.orders.samples import WORK
 
 
 def work(receiver: str, token_id: str = "tok_1") -> DeliveryWork:
-    return replace(WORK, receiver=receiver, order=replace(WORK.order, token_id=token_id))
+    return replace(WORK, receiver=receiver, subject=replace(WORK.subject, token_id=token_id))
 
 
 def test_a_receiver_has_a_limit() -> None:
@@ -101,7 +101,7 @@ def test_shares_become_alike_where_attempts_end_and_begin() -> None:
         else:
             running.pop(0)
     real = MAX_CONCURRENCY - SANDBOX_CONCURRENCY
-    shares = [sum(one.order.token_id == token for one in running) for token in ("tok_0", "tok_1", "tok_2")]
+    shares = [sum(one.subject.token_id == token for one in running) for token in ("tok_0", "tok_1", "tok_2")]
     assert real // 8 < min(shares) <= max(shares) <= real // 3  # a quarter each, and a quarter free
 
 

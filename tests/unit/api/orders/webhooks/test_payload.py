@@ -8,6 +8,7 @@ import pytest
 
 from api.orders.webhooks.payload import message_id, message_of
 from mappings.platforms import read_platforms
+from store.records import Order, SearchMatches
 from tests.support.orders.samples import WORK
 
 PLATFORM = next(iter(read_platforms()))
@@ -16,14 +17,40 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def test_a_message_is_of_its_event_and_has_a_signature_for_each_secret() -> None:
     message = message_of(WORK, PLATFORM, "https://gear.test", NOW)
-    assert message.url == WORK.order.callback_url
-    assert orjson.loads(message.body)["type"] == f"order.{WORK.order.state}"
-    assert message.headers["webhook-id"] == message_id(WORK.order.id, WORK.n)
+    assert message.url == WORK.subject.callback_url
+    assert isinstance(WORK.subject, Order)
+    assert orjson.loads(message.body)["type"] == f"order.{WORK.subject.state}"
+    assert message.headers["webhook-id"] == message_id(WORK.subject.id, WORK.n)
     assert message.headers["webhook-timestamp"] == str(int(NOW.timestamp()))
     assert len(message.headers["webhook-signature"].split()) == len(WORK.secrets)
 
 
 def test_an_order_without_an_address_has_no_message() -> None:
-    silent = replace(WORK, order=replace(WORK.order, callback_url=None))
+    silent = replace(WORK, subject=replace(WORK.subject, callback_url=None))
     with pytest.raises(ValueError, match="has no callback address"):
         message_of(silent, PLATFORM, "https://gear.test", NOW)
+
+
+def test_the_message_of_a_saved_search_has_its_changes_as_they_are_stored() -> None:
+    matches = SearchMatches(
+        id="sch_abc",
+        name="knives",
+        token_id="tok_1",
+        sandbox=False,
+        callback_url="https://shop.example.com/matches",
+        at=NOW,
+        changes=b'[{"id":1,"change":"listed"}]',
+    )
+    message = message_of(replace(WORK, subject=matches, n=3), None, "https://gear.test", NOW)
+    assert message.url == matches.callback_url
+    assert message.headers["webhook-id"] == "msg_abc_3"
+    assert orjson.loads(message.body) == {
+        "type": "search.matched",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "data": {"search": {"id": "sch_abc", "name": "knives"}, "changes": [{"id": 1, "change": "listed"}]},
+    }
+
+
+def test_an_order_needs_its_platform() -> None:
+    with pytest.raises(ValueError, match="no known platform"):
+        message_of(WORK, None, "https://gear.test", NOW)

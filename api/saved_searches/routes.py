@@ -1,0 +1,190 @@
+"""The routes of saved searches."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Request, Response
+
+from api.auth import SearchToken
+from api.changes.search_fields import context_of
+from api.errors import ApiError, Detail, invalid
+from api.http.json_body import body_of, parse, request_body
+from api.http.openapi import answers
+from api.http.query_params import only_query
+from api.orders import listing
+from api.orders.placing.idempotency import body_digest
+from api.orders.routes import AppServices
+from api.orders.webhooks.addresses import url_problem
+from api.saved_searches import schemas
+from api.saved_searches.schemas import SavedSearchBody
+from api.search.forced_filters import forced_filters
+from api.timestamps import rfc3339
+from store import endpoints
+from store.auth.tokens import Token
+from store.connection.engine import Store
+from store.saved_searches import matching, searches
+from store.saved_searches.matching import Place
+from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
+
+router = APIRouter(tags=["searches"])
+SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
+_FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
+
+
+@router.post(
+    "/v1/searches",
+    summary="Save a search that calls back",
+    status_code=201,
+    responses=answers(
+        schemas.SavedSearchAnswer,
+        schemas.SEARCH_ANSWER,
+        *_FOR_ALL,
+        "bad_request",
+        "invalid_json",
+        "too_many_searches",
+        "body_too_large",
+        "unsupported_media_type",
+        "unknown_platform",
+        "search_unavailable",
+        status=201,
+    ),
+    openapi_extra=request_body(SavedSearchBody, schemas.SEARCH_BODIES),
+)
+async def save_search(
+    request: Request,
+    token: SearchToken,
+    _: Annotated[None, Depends(only_query())],
+    body: Annotated[SavedSearchBody, Depends(body_of(SavedSearchBody))],
+    services: AppServices,
+) -> Response:
+    """Tells `callbackUrl` by signed callbacks `search.matched` what is listed or changed from now on so that it
+    matches, within seconds. The same body again is the same search. A token for web pages saves none.
+    """
+    _refuse_pages(token)
+    problem = url_problem(body.callback_url, allow_insecure=services.settings.allow_insecure_callbacks)
+    if problem:
+        raise invalid("callbackUrl", problem)
+    context = context_of(services.engine, services.platforms, body, forced_filters(token))
+    # what the engine does not take is refused now
+    await context.index.search({"query": context.query.offered, "size": 0, "terminate_after": 1})
+    begin = await services.change_feed.tail.now()
+    now = datetime.now(UTC)
+    search = SavedSearch(
+        id=new_id(),
+        token_id=token.id,
+        name=body.name,
+        body=_json_text(request.state.json),
+        body_digest=body_digest(request.state.json),
+        callback_url=body.callback_url,
+        sandbox=token.sandbox,
+        since=begin.seq,
+        created_at=now,
+    )
+    place = Place(begin.segment, begin.seq)
+    search = await _saved(services.store, services.matcher.name, search, place, services.settings.max_saved_searches)
+    services.matcher.worker.wake()
+    response = _json({"search": _entry(search)}, 201)
+    response.headers["Location"] = f"/v1/searches/{search.id}"
+    return response
+
+
+@router.get(
+    "/v1/searches",
+    summary="Saved searches, newest first",
+    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *_FOR_ALL),
+)
+async def list_saved_searches(
+    token: SearchToken,
+    _: Annotated[None, Depends(only_query("limit", "cursor"))],
+    services: AppServices,
+    limit: listing.Limit = listing.DEFAULT_LIMIT,
+    cursor: listing.Cursor = None,
+) -> Response:
+    """A page of the token's own searches."""
+    _refuse_pages(token)
+    after = None if cursor is None else listing.position_of(cursor)
+    async with services.store.reading() as connection:
+        rows = await searches.list_newest(connection, token.id, after, limit + 1)
+    page = rows[:limit]
+    following = listing.cursor_of(page[-1].created_at, page[-1].id) if len(rows) > limit else None
+    return _json({"searches": [_entry(search) for search in page], "nextCursor": following})
+
+
+@router.get(
+    "/v1/searches/{id}",
+    summary="One saved search",
+    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+)
+async def get_saved_search(
+    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
+) -> Response:
+    """A search of the token's own."""
+    _refuse_pages(token)
+    async with services.store.reading() as connection:
+        search = await searches.get(connection, token.id, search_id) if search_id.isprintable() else None
+    if search is None:
+        raise ApiError("search_not_found")
+    return _json({"search": _entry(search)})
+
+
+@router.delete(
+    "/v1/searches/{id}",
+    summary="Delete a saved search",
+    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+)
+async def delete_saved_search(
+    search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
+) -> Response:
+    """Ends the search and the callbacks that it still has."""
+    _refuse_pages(token)
+    async with services.store.transaction() as connection:
+        known = search_id.isprintable()
+        removed = known and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
+    if not removed:
+        raise ApiError("search_not_found")
+    return _json({"removed": search_id})
+
+
+def _refuse_pages(token: Token) -> None:
+    """Raises ApiError `forbidden` for a token that everybody who opens a web page has."""
+    if token.origins:
+        raise ApiError("forbidden", "a token for web pages, which everybody can read, has no saved searches")
+
+
+async def _saved(store: Store, matcher: str, search: SavedSearch, place: Place, limit: int) -> SavedSearch:
+    try:
+        async with store.transaction() as connection:
+            registered = await endpoints.of_token(connection, search.token_id)
+            if registered and endpoints.covering(registered, search.callback_url) is None:
+                raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
+            await matching.begin(
+                connection, matcher, place, is_first=not await searches.any_live(connection, search.created_at)
+            )
+            return await searches.add(connection, search, limit)
+    except TooManySearchesError as error:
+        message = f"the token has {limit} saved searches, which is its limit: delete one"
+        raise ApiError("too_many_searches", message, [Detail("name", message)]) from error
+
+
+def _entry(search: SavedSearch) -> dict[str, Any]:
+    body = parse(search.body.encode())
+    return {
+        "id": search.id,
+        "name": search.name,
+        "platform": body.get("platform"),
+        "query": body.get("query") or "",
+        "filters": body.get("filters"),
+        "callbackUrl": search.callback_url,
+        "createdAt": rfc3339(search.created_at),
+        "gapAt": None if search.gap_at is None else rfc3339(search.gap_at),
+    }
+
+
+def _json_text(value: Any) -> str:
+    """JSON with every number as it was."""
+    return orjson.dumps(value, default=lambda number: orjson.Fragment(str(number))).decode()
+
+
+def _json(content: dict[str, Any], status: int = 200) -> Response:
+    return Response(_json_text({"status": "success", **content}), status, media_type="application/json")

@@ -1,0 +1,93 @@
+"""The body of `POST /v1/searches`, the answers about saved searches, and examples of them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.changes.schemas import Text as Query
+from api.http.fields import Int64
+from api.orders.schemas import Link, Text
+from api.search.schemas.search import Filters
+
+MAX_NAME_CHARACTERS = 128
+Name = Annotated[Text, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]
+
+
+class SavedSearchBody(BaseModel):
+    """`POST /v1/searches`: null for a field means absent."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    name: Name = Field(description="the client's own name for it, which callbacks have")
+    callback_url: Link = Field(
+        repr=False, description="receives what comes to match; an absolute https URL of a public host"
+    )
+    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Query = Field(
+        default="",
+        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
+        "typed, and words of order change nothing",
+    )
+    filters: Filters | None = None
+
+
+class SavedSearchEntry(BaseModel):
+    """A saved search."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    id: str
+    name: str
+    platform: int | None
+    query: str
+    filters: dict[str, Any] | None = Field(description="as they were sent")
+    callback_url: str
+    created_at: str = Field(description="RFC 3339, UTC")
+    gap_at: str | None = Field(
+        description="when changes were last not told: their log was lost, or too many callbacks waited; read all again"
+    )
+
+
+class SavedSearchAnswer(BaseModel):
+    """One saved search."""
+
+    status: Literal["success"]
+    search: SavedSearchEntry
+
+
+class SavedSearchesAnswer(BaseModel):
+    """A page of saved searches, newest first."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    status: Literal["success"]
+    searches: list[SavedSearchEntry]
+    next_cursor: str | None = Field(description="send it as `cursor` for the next page; null at the end")
+
+
+class RemovedSearchAnswer(BaseModel):
+    """A saved search that is gone."""
+
+    status: Literal["success"]
+    removed: str = Field(description="its id")
+
+
+SEARCH_BODIES: dict[str, Any] = {
+    "alert": {
+        "name": "cheap redlines",
+        "callbackUrl": "https://shop.example.com/hooks/matches",
+        "platform": 730,
+        "query": "redline",
+        "filters": {"price": {"max": 20}},
+    }
+}
+_ENTRY: dict[str, Any] = {
+    "id": "sch_p3Jt8cXq0ZrW5nYb7KdLm2Va",
+    **SEARCH_BODIES["alert"],
+    "createdAt": "2026-01-01T12:00:00Z",
+    "gapAt": None,
+}
+SEARCH_ANSWER: dict[str, Any] = {"status": "success", "search": _ENTRY}
+SEARCHES_ANSWER: dict[str, Any] = {"status": "success", "searches": [_ENTRY], "nextCursor": None}
+REMOVED_SEARCH_ANSWER: dict[str, Any] = {"status": "success", "removed": _ENTRY["id"]}

@@ -1,0 +1,1 @@
+"""Searches that clients have saved, and what of the change feed they match."""

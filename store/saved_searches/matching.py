@@ -1,0 +1,147 @@
+"""The matcher's lease and place, and the callbacks of what it finds, which are committed with its next place."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.connection.upsert import insert_for
+from store.outbox.callbacks import receiver_of
+from store.schema import PENDING, deliveries
+from store.search_schema import saved_searches, search_matchers, search_matches
+
+MAX_PENDING: Final = 1000
+"""Callbacks of a search that wait for its receiver; what is found beyond them is not told."""
+_IDS: Final = 5000  # of one statement
+
+_COUNT: Final = update(saved_searches).where(saved_searches.c.id == bindparam("of")).values(matches=bindparam("last"))
+_MISS: Final = (
+    update(saved_searches)
+    .where(saved_searches.c.id == bindparam("of"))
+    .values(gap_at=bindparam("missed", type_=saved_searches.c.gap_at.type))
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The change up to which all searches are told, as a bookmark has it; of no segment before the first time."""
+
+    segment: str | None
+    seq: int
+
+
+class MovedError(Exception):
+    """Another matcher has gone on from the same place."""
+
+
+async def lease(connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
+    """Takes or renews the lease; False where another matcher has it."""
+    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    await connection.execute(statement.on_conflict_do_nothing())
+    table = search_matchers.c
+    free = or_(table.owner.is_(None), table.owner == owner, table.leased_until < now)
+    values = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
+    taken = await connection.execute(update(search_matchers).where(table.name == name, free).values(values))
+    return bool(taken.rowcount)
+
+
+async def release(connection: AsyncConnection, name: str, owner: str) -> None:
+    """Ends the lease."""
+    ours = search_matchers.c.name == name, search_matchers.c.owner == owner
+    await connection.execute(update(search_matchers).where(*ours).values(owner=None, leased_until=None))
+
+
+async def leased_elsewhere(connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
+    """Whether another matcher has the lease."""
+    table = search_matchers.c
+    others = table.name == name, table.owner != owner, table.leased_until >= now
+    return (await connection.execute(select(table.name).where(*others))).first() is not None
+
+
+async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: bool) -> None:
+    """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
+    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    await connection.execute(statement.on_conflict_do_nothing())
+    ours = [search_matchers.c.name == name, *([] if is_first else [search_matchers.c.segment.is_(None)])]
+    await connection.execute(update(search_matchers).where(*ours).values(segment=at.segment, seq=at.seq))
+
+
+async def place(connection: AsyncConnection, name: str) -> Place:
+    """Where the matcher is."""
+    row = (await connection.execute(select(search_matchers).where(search_matchers.c.name == name))).one()
+    return Place(row.segment, row.seq)
+
+
+async def go_on(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
+    """Moves from one place to the next; raises MovedError, and then nothing of the transaction may be committed."""
+    at = search_matchers.c.segment
+    ours = (
+        search_matchers.c.name == name,
+        at.is_(None) if before.segment is None else at == before.segment,
+        search_matchers.c.seq == before.seq,
+    )
+    moved = await connection.execute(update(search_matchers).where(*ours).values(segment=after.segment, seq=after.seq))
+    if not moved.rowcount:
+        raise MovedError
+
+
+async def miss(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
+    """Notes that these searches were not told something."""
+    if search_ids:
+        await connection.execute(_MISS, [{"of": each, "missed": now} for each in sorted(search_ids)])
+
+
+async def miss_all(connection: AsyncConnection, now: datetime) -> None:
+    """Notes the same of all searches."""
+    await connection.execute(update(saved_searches).where(saved_searches.c.removed_at.is_(None)).values(gap_at=now))
+
+
+async def tell(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:
+    """Queues callbacks for searches by their id, each with a JSON array of changes.
+
+    Searches that were removed meanwhile get none; those with too many callbacks waiting miss theirs.
+    """
+    contents: list[dict[str, object]] = []
+    queued: list[dict[str, object]] = []
+    counts: list[dict[str, object]] = []
+    missed: list[str] = []
+    ids = sorted(matches)
+    for begin in range(0, len(ids), _IDS):
+        some = ids[begin : begin + _IDS]
+        table = saved_searches.c
+        ours = select(table.id, table.callback_url, table.matches).where(table.id.in_(some), table.removed_at.is_(None))
+        # whoever changes which callback of a search is first holds its row, as of an order
+        rows = (await connection.execute(ours.order_by(table.id).with_for_update())).all()
+        waiting = await _waiting(connection, some)
+        for row in rows:
+            if waiting.get(row.id, 0) + len(matches[row.id]) > MAX_PENDING:
+                missed.append(row.id)
+                continue
+            for n, changes in enumerate(matches[row.id], row.matches + 1):
+                contents.append({"search_id": row.id, "n": n, "at": now, "changes": zlib.compress(changes, 1)})
+                is_first = row.id not in waiting and n == row.matches + 1
+                queued.append(_row(row.id, n, row.callback_url, now if is_first else None))
+            counts.append({"of": row.id, "last": row.matches + len(matches[row.id])})
+    if contents:
+        await connection.execute(insert(search_matches), contents)
+        await connection.execute(insert(deliveries), queued)
+        await connection.execute(_COUNT, counts)
+    await miss(connection, missed, now)
+
+
+async def _waiting(connection: AsyncConnection, search_ids: Sequence[str]) -> dict[str, int]:
+    """How many pending callbacks each of the searches has that has any."""
+    which = deliveries.c.order_id.in_(search_ids), PENDING
+    rows = await connection.execute(
+        select(deliveries.c.order_id, func.count()).where(*which).group_by(deliveries.c.order_id)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def _row(search_id: str, n: int, url: str, at: datetime | None) -> dict[str, object]:
+    row = {"order_id": search_id, "n": n, "receiver": receiver_of(url), "state": "pending", "tries": 0}
+    return {**row, "next_attempt_at": at}

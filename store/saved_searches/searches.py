@@ -1,0 +1,144 @@
+"""Saves searches of a token, lists and removes them."""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import and_, delete, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from store.orders.orders import Position
+from store.schema import PENDING, deliveries, delivery_attempts, tokens
+from store.search_schema import saved_searches, search_matches
+
+_ID_BYTES: Final = 18
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedSearch:
+    """A search of a token; `body` is the JSON of its request. Changes up to `since` are not told, and what was to be
+    told at `gap_at` was not.
+    """
+
+    id: str
+    token_id: str
+    name: str
+    body: str
+    body_digest: str
+    callback_url: str = field(repr=False)
+    sandbox: bool
+    since: int
+    matches: int = 0
+    created_at: datetime
+    gap_at: datetime | None = None
+    removed_at: datetime | None = None
+    token_filters: str | None = None
+
+
+class TooManySearchesError(Exception):
+    """The token has as many searches as it may."""
+
+
+def new_id() -> str:
+    """An unguessable id."""
+    return "sch_" + secrets.token_urlsafe(_ID_BYTES)
+
+
+async def add(connection: AsyncConnection, search: SavedSearch, limit: int) -> SavedSearch:
+    """Saves the search; returns the one that the token has already of the same body. Raises TooManySearchesError."""
+    # one at a time, so that the limit holds; SQLite's writers are
+    await connection.execute(select(tokens.c.id).where(tokens.c.id == search.token_id).with_for_update())
+    own = and_(saved_searches.c.token_id == search.token_id, saved_searches.c.removed_at.is_(None))
+    same = select(saved_searches).where(own, saved_searches.c.body_digest == search.body_digest)
+    row = (await connection.execute(same)).one_or_none()
+    if row is not None:
+        return _search(row)
+    count = (await connection.execute(select(func.count()).select_from(saved_searches).where(own))).scalar_one()
+    if count >= limit:
+        raise TooManySearchesError
+    values = {name: value for name, value in vars(search).items() if name != "token_filters"}
+    await connection.execute(insert(saved_searches).values(values))
+    return search
+
+
+async def get(connection: AsyncConnection, token_id: str, search_id: str) -> SavedSearch | None:
+    """The token's search of this id."""
+    own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
+    row = (await connection.execute(select(saved_searches).where(*own))).one_or_none()
+    return None if row is None else _search(row)
+
+
+async def list_newest(
+    connection: AsyncConnection, token_id: str, after: Position | None, limit: int
+) -> list[SavedSearch]:
+    """A page of at most `limit` searches of the token behind a position, or the first page."""
+    conditions = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
+    if after is not None:
+        position = tuple_(literal(after.created_at, saved_searches.c.created_at.type), literal(after.id))
+        conditions.append(tuple_(saved_searches.c.created_at, saved_searches.c.id) < position)
+    newest = saved_searches.c.created_at.desc(), saved_searches.c.id.desc()
+    rows = await connection.execute(select(saved_searches).where(*conditions).order_by(*newest).limit(limit))
+    return [_search(row) for row in rows]
+
+
+async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:
+    """Removes the token's search and what it was still to be told; False where it has none of this id."""
+    own = saved_searches.c.id == search_id, saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)
+    emptied = {"removed_at": now, "name": "", "body": "{}", "callback_url": ""}
+    removed = await connection.execute(update(saved_searches).where(*own).values(emptied))
+    if not removed.rowcount:
+        return False
+    ended = {"state": "failed", "receiver": "", "next_attempt_at": None, "leased_until": None}
+    await connection.execute(update(deliveries).where(deliveries.c.order_id == search_id, PENDING).values(ended))
+    await connection.execute(delete(search_matches).where(search_matches.c.search_id == search_id))
+    return True
+
+
+async def any_live(connection: AsyncConnection, now: datetime) -> bool:
+    """Whether `live` would return something."""
+    return (await connection.execute(_live(now).limit(1))).first() is not None
+
+
+async def live(connection: AsyncConnection, now: datetime) -> list[SavedSearch]:
+    """Every search of a token that may read, with the filters that it forces."""
+    return [_search(row) for row in await connection.execute(_live(now))]
+
+
+async def erase(connection: AsyncConnection, removed_before: datetime, told_before: datetime, limit: int) -> int:
+    """Erases up to `limit` ended callbacks that are older, or whose search was removed before then, and the searches
+    that have none left; returns how many callbacks. A pending one stays.
+    """
+    of = deliveries.c.order_id == saved_searches.c.id
+    told = and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n)
+    old = or_(saved_searches.c.removed_at < removed_before, search_matches.c.at < told_before)
+    joined = deliveries.join(saved_searches, of).outerjoin(search_matches, told)
+    which = select(deliveries.c.order_id, deliveries.c.n).select_from(joined).where(old, ~PENDING).limit(limit)
+    keys = [tuple(row) for row in await connection.execute(which)]
+    if keys:
+        for table in (delivery_attempts, deliveries):
+            await connection.execute(delete(table).where(tuple_(table.c.order_id, table.c.n).in_(keys)))
+        ours = tuple_(search_matches.c.search_id, search_matches.c.n).in_(keys)
+        await connection.execute(delete(search_matches).where(ours))
+    empty = (
+        ~select(deliveries.c.n).where(of).exists(),
+        ~select(search_matches.c.n).where(search_matches.c.search_id == saved_searches.c.id).exists(),
+    )
+    await connection.execute(delete(saved_searches).where(saved_searches.c.removed_at < removed_before, *empty))
+    return len(keys)
+
+
+def _live(now: datetime) -> Any:
+    usable = (
+        tokens.c.revoked_at.is_(None),
+        tokens.c.callbacks_stopped_at.is_(None),
+        or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now),
+    )
+    columns = saved_searches, tokens.c.filters.label("token_filters")
+    joined = saved_searches.join(tokens, tokens.c.id == saved_searches.c.token_id)
+    return select(*columns).select_from(joined).where(saved_searches.c.removed_at.is_(None), *usable)
+
+
+def _search(row: Row[Any]) -> SavedSearch:
+    return SavedSearch(**row._mapping)

@@ -1,0 +1,120 @@
+"""What comes to match a saved search is told once, whatever changes it, and nothing else is."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from standardwebhooks import Webhook
+
+from api.saved_searches import matcher
+from store.saved_searches import matching
+from store.schema import tokens
+from tests.support.api.catalogue import simple_item
+from tests.support.app import RunningApp
+from tests.support.changes import ITEMS, load
+from tests.support.indexer.fixtures import Place
+from tests.support.orders.shop import Shop
+from tests.support.receiver import Receiver
+from tests.support.saved_searches import saved, told, until_told
+
+
+async def put(app: RunningApp, *items: dict[str, object]) -> None:
+    """Writes items over HTTP."""
+    answer = await app.client.put("/v1/catalogue/730/items", json=list(items))
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["written"] == len(items)
+
+
+async def test_an_item_that_is_listed_is_told_within_two_seconds_and_signed(app: RunningApp) -> None:
+    with Receiver() as receiver:
+        search = await saved(
+            app.client, receiver, "cheap", platform=730, query="redline", filters={"price": {"max": 5}}
+        )
+        await put(app, simple_item(1001, 4.5), simple_item(1002, 6.0), simple_item(1003, 4.0, "AWP | Asiimov"))
+        started = time.monotonic()
+        [change] = await until_told(receiver, 1001)
+        [received] = receiver.received
+        assert received.at - started < 2
+    async with Shop(app).store.reading() as connection:
+        secret = (await connection.execute(select(tokens.c.webhook_secret))).scalars().first()
+    assert secret is not None
+    body = Webhook(secret).verify(received.body, received.headers)
+    assert body["type"] == "search.matched"
+    assert body["data"]["search"] == {"id": search["id"], "name": "cheap"}
+    assert change["change"] == "listed"
+    assert change["platform"] == 730
+    assert change["gear"]["price"] == 4.5
+
+
+async def test_a_change_is_told_when_the_item_comes_to_match_and_not_again(app: RunningApp) -> None:
+    with Receiver() as receiver:
+        await saved(app.client, receiver, platform=730, filters={"price": {"max": 5}, "ids": [1001, 1002]})
+        await put(app, simple_item(1001, 9), simple_item(1002, 4))
+        [first] = await until_told(receiver, 1002)
+        assert first["change"] == "listed"
+        await put(app, simple_item(1001, 5), simple_item(1002, 3))
+        [_, second] = await until_told(receiver, 1001, 1002)
+        assert (second["id"], second["change"]) == (1001, "changed")
+        await put(app, simple_item(1001, 6))
+        await until_told(receiver, 1001, 1002)
+        await put(app, simple_item(1001, 2))
+        await until_told(receiver, 1001, 1001, 1002)
+
+
+async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) -> None:
+    with Receiver() as receiver:
+        await saved(app.client, receiver)
+        await load(place, ITEMS)
+        await put(app, simple_item(1001))
+        await until_told(receiver, 1001)
+        await load(place, [*ITEMS, simple_item(1001), simple_item(1002)])
+        await until_told(receiver, 1001, 1002)
+
+
+async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None:
+    shop, number = Shop(app), next(item["id"] for item in ITEMS if item["price"])
+    with Receiver() as receiver:
+        await saved(app.client, receiver, filters={"ids": [number]})
+        order = await shop.placed(number)
+        await shop.until_hidden(number)
+        assert told(receiver) == []
+        answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
+        assert answer.status_code == 200, answer.text
+        [change] = await until_told(receiver, number)
+        assert change["change"] == "listed"
+
+
+async def test_many_matches_are_several_callbacks_in_order(app: RunningApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matcher, "MAX_CHANGES", 40)  # so that there is more than one run, too
+    monkeypatch.setattr(matcher, "MATCHES", 30)
+    monkeypatch.setattr(matcher, "CHANGES_A_CALLBACK", 7)
+    numbers = list(range(1000, 1100))
+    with Receiver() as receiver:
+        await saved(app.client, receiver, filters={"name": ["Many"]})
+        await put(app, *(simple_item(number, 1, "Many") for number in numbers))
+        changes = await until_told(receiver, *numbers)
+    assert [change["id"] for change in changes] == numbers
+    assert len({received.headers["webhook-id"] for received in receiver.received}) >= len(numbers) / 7
+
+
+async def test_a_matcher_that_stops_before_its_commit_tells_once(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops = iter([True, True, True])
+    tell = matching.tell
+
+    async def stopping(connection: AsyncConnection, found: Mapping[str, Sequence[bytes]], now: datetime) -> None:
+        await tell(connection, found, now)
+        if next(stops, False):
+            raise ConnectionResetError
+
+    monkeypatch.setattr(matching, "tell", stopping)
+    monkeypatch.setattr(app.app.state.services.matcher.worker, "_retry_seconds", 0.2)
+    with Receiver() as receiver:
+        await saved(app.client, receiver, filters={"ids": [1001, 1002]})
+        await put(app, simple_item(1001), simple_item(1002))
+        await until_told(receiver, 1001, 1002)
+        assert next(stops, None) is None
