@@ -11,6 +11,7 @@ from mappings.platforms import Platform
 
 _HEALTH: Final = "status,number_of_nodes,unassigned_shards"
 _CHECKPOINT: Final = "checkpoint"
+_MAX_INTAKES: Final = 1000  # of all platforms
 
 
 async def health(engine: Engine) -> Json:
@@ -65,6 +66,31 @@ async def work(engine: Engine, platform: Platform) -> Json | None:
         "heartbeat": lock["heartbeat"],
         "read": checkpoint.get("read"),
         "indexed": checkpoint.get("items"),
+    }
+
+
+async def intakes(engine: Engine, platform: Platform) -> list[Json]:
+    """What became of the last load of a platform and of its followers, by what they wrote down, the last heard of
+    first; raises ApiError `search_unavailable`.
+    """
+    alias = engine.alias(platform)
+    with suppress(MissingError, NotLoadedError, ForbiddenError):
+        answer = await engine.request(
+            lambda client: client.search(index=locks_alias(alias), body={"size": _MAX_INTAKES})
+        )
+        records = [hit["_source"].get("intake", {}) for hit in answer["hits"]["hits"]]
+        found = [_intake(record) for record in records if record.get("alias") == alias]
+        return sorted(found, key=lambda intake: str(intake["heartbeat"]), reverse=True)
+    return []
+
+
+def _intake(record: Json) -> Json:
+    copied = ("command", "source", "host", "since", "heartbeat", "ended", "read", "rejected", "lag")
+    reasons = sorted(record["reasons"].items(), key=lambda reason: (-reason[1], reason[0]))
+    return {
+        **{name: record[name] for name in copied},
+        "ageSeconds": record["age"],
+        "reasons": [{"reason": reason, "count": count} for reason, count in reasons],
     }
 
 

@@ -38,8 +38,8 @@ async def get_operations(
     _: Annotated[None, Depends(only_query())],
     services: Annotated[Services, Depends(services_of)],
 ) -> Response:
-    """What serves each platform, who loads it, what waits in the store, and whether the engine is well. What does not
-    answer is null.
+    """What serves each platform, who loads it, what loads and followers refused and why, what waits in the store, and
+    whether the engine is well. What does not answer is null.
     """
     engine, backlogs, ready = await asyncio.gather(
         _engine(services.order_engine, services.platforms), services.backlogs.read(), services.readiness.check()
@@ -61,8 +61,20 @@ async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
         for platform in platforms:
             generation = serving.get(platform.id)
             index = None if generation is None else generation.index
-            found, work = await asyncio.gather(state.generations(engine, platform, index), state.work(engine, platform))
-            entries.append({"id": platform.id, "slug": platform.slug, "generations": found, "work": work})
+            found, work, intakes = await asyncio.gather(
+                state.generations(engine, platform, index),
+                state.work(engine, platform),
+                state.intakes(engine, platform),
+            )
+            entries.append(
+                {
+                    "id": platform.id,
+                    "slug": platform.slug,
+                    "generations": found,
+                    "work": work,
+                    "intakes": intakes,
+                }
+            )
     except ApiError:  # its cause has been logged
         return {"engine": None, "platforms": None}
     return {"engine": health, "platforms": entries}

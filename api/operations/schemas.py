@@ -41,6 +41,31 @@ class WorkEntry(_Answer):
     indexed: int | None = Field(description="items acknowledged up to its checkpoint")
 
 
+class RejectReason(_Answer):
+    """A rule that items broke."""
+
+    reason: str = Field(description="field and rule")
+    count: int
+
+
+class IntakeEntry(_Answer):
+    """A load or a follower by what it last wrote down; its times are by its own clock."""
+
+    command: str = Field(description="`load` or `follow`")
+    source: str = Field(description="what it reads: files, `stdin`, or a topic")
+    host: str
+    since: str = Field(description="RFC 3339")
+    heartbeat: str = Field(description="when it was last heard of; RFC 3339. A follower writes every 5 seconds")
+    ended: bool = Field(description="whether it said that it ends; false where it was killed")
+    read: int
+    rejected: int
+    lag: int | None = Field(description="messages that a follower has not read yet; null where that is not known")
+    age_seconds: float | None = Field(
+        description="from the oldest change of a follower's last batch to its acknowledgement"
+    )
+    reasons: list[RejectReason] = Field(description="why items were refused: the 20 most frequent, the first one most")
+
+
 class PlatformState(_Answer):
     """What serves a platform, and who is at work on it."""
 
@@ -48,6 +73,9 @@ class PlatformState(_Answer):
     slug: str
     generations: list[GenerationEntry] = Field(description="the newest first")
     work: WorkEntry | None = Field(description="null where nobody is at work")
+    intakes: list[IntakeEntry] = Field(
+        description="the last load, and followers that were heard of within 7 days; the last heard of first"
+    )
 
 
 class BacklogsEntry(_Answer):
@@ -100,6 +128,21 @@ OPERATIONS_ANSWER: dict[str, Any] = {
                 "read": 250000,
                 "indexed": 249990,
             },
+            "intakes": [
+                {
+                    "command": "follow",
+                    "source": "kafka://broker-1:9092/listings",
+                    "host": "build-2",
+                    "since": "2026-11-20T08:00:00.000Z",
+                    "heartbeat": "2026-11-23T11:16:29.000Z",
+                    "ended": False,
+                    "read": 7210442,
+                    "rejected": 3,
+                    "lag": 12,
+                    "ageSeconds": 0.4,
+                    "reasons": [{"reason": "price: must be at least 0", "count": 3}],
+                }
+            ],
         }
     ],
     "backlogs": {

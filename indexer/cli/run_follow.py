@@ -14,6 +14,7 @@ import orjson
 
 from indexer.cli.context import PlatformIndex, answered, index_of, say
 from indexer.documents.rejects import RejectsFile
+from indexer.engine.intakes import FOLLOW_SECONDS, IntakeRecord
 from indexer.engine.retry import RetryPolicy, StoppedError
 from indexer.errors import CommandError
 from indexer.follow.follower import Follower, FollowReport
@@ -53,9 +54,16 @@ def run_follow(
             client = index.connected()
             writer = LiveWriter(client, index.alias, index.definition, claims, retry, index.settings.digest_secret)
             writer.check()
-            on_batch = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
+            show = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
             stream = resources.enter_context(closing(_stream(source, index, retry_timeout, options)))
             rejected = resources.enter_context(RejectsFile(target, append=True))
+            record = IntakeRecord(client, index.alias, "follow", stream.name)
+            resources.callback(lambda: record.write(**_intake(report), ended=True))
+
+            def on_batch(report: FollowReport, messages: int) -> None:
+                show(report, messages)
+                record.write(**_intake(report), every=FOLLOW_SECONDS)
+
             follower = Follower(stream, writer, rejected, report, on_batch)
             with _stopping(follower, retry):
                 follower.run()
@@ -128,6 +136,11 @@ def _shown(
             say(_sentence(report))
 
     return show
+
+
+def _intake(report: FollowReport) -> dict[str, Any]:
+    """What operators see of a report."""
+    return {name: getattr(report, name) for name in ("read", "rejected", "reasons", "lag", "age")}
 
 
 def _sentence(report: FollowReport) -> str:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from indexer.documents.refusal import ItemRefusedError
@@ -32,6 +32,7 @@ class FollowReport:
     rejected: int = 0
     line: int = 0  # or offset: that of the last message that is acknowledged
     rejects: str | None = None
+    reasons: dict[str, int] = field(default_factory=dict)  # of what is in the rejects file, by field and rule
     lag: int | None = None  # messages that are not read yet
     age: float = 0.0  # seconds from the oldest change of the last batch to its acknowledgement
     error: str | None = None
@@ -82,6 +83,7 @@ class Follower:
             self._stream.commit()
             report.line = messages[-1].line
         report.lag = self._stream.lag()
+        report.reasons = self._rejects.reasons()
         report.rejects = None if self._rejects.path is None else str(self._rejects.path)
         self._on_batch(report, len(messages))
 

@@ -21,6 +21,7 @@ from indexer.documents.rejects import RejectsFile
 from indexer.engine.bulk import BulkWriter, Entry, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
+from indexer.engine.intakes import IntakeRecord
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
 from indexer.errors import CommandError
@@ -95,11 +96,15 @@ class Load:
             self._claims.bound()
         with self._lock:
             self._lock.stops(self._retry.stopped)
+            intake = IntakeRecord(self._client, self._report.alias, "load", ", ".join(self._job.shown_files))
             try:
                 self._run_locked(uninterrupted)
             except StoppedError:
                 self._lock.check()  # says why
                 raise
+            finally:
+                report = self._report
+                intake.write(read=report.read, rejected=report.rejected, reasons=report.reasons, ended=True)
 
     def _run_locked(self, uninterrupted: Callable[[], AbstractContextManager[None]]) -> None:
         started = datetime.now(UTC)

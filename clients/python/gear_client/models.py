@@ -500,6 +500,18 @@ class RefusedEntry(TypedDict):
     """
 
 
+class RejectReason(TypedDict):
+    """
+    A rule that items broke.
+    """
+
+    reason: str
+    """
+    field and rule
+    """
+    count: int
+
+
 class Relaxed(TypedDict):
     """
     What was typed, and what it was taken for because nothing was found otherwise.
@@ -1142,6 +1154,48 @@ class GearItem(TypedDict):
     attachments: list[Attachment]
 
 
+class IntakeEntry(TypedDict):
+    """
+    A load or a follower by what it last wrote down; its times are by its own clock.
+    """
+
+    command: str
+    """
+    `load` or `follow`
+    """
+    source: str
+    """
+    what it reads: files, `stdin`, or a topic
+    """
+    host: str
+    since: str
+    """
+    RFC 3339
+    """
+    heartbeat: str
+    """
+    when it was last heard of; RFC 3339. A follower writes every 5 seconds
+    """
+    ended: bool
+    """
+    whether it said that it ends; false where it was killed
+    """
+    read: int
+    rejected: int
+    lag: int | None
+    """
+    messages that a follower has not read yet; null where that is not known
+    """
+    ageSeconds: float | None
+    """
+    from the oldest change of a follower's last batch to its acknowledgement
+    """
+    reasons: list[RejectReason]
+    """
+    why items were refused: the 20 most frequent, the first one most
+    """
+
+
 class Interpretation(TypedDict):
     """
     How the text was parsed: an item matches every term by its typed words or by one of its meanings.
@@ -1244,6 +1298,10 @@ class PlatformState(TypedDict):
     work: WorkEntry | None
     """
     null where nobody is at work
+    """
+    intakes: list[IntakeEntry]
+    """
+    the last load, and followers that were heard of within 7 days; the last heard of first
     """
 
 

@@ -283,8 +283,8 @@ export interface paths {
         };
         /**
          * The state of the service, for its operators
-         * @description What serves each platform, who loads it, what waits in the store, and whether the engine is well. What does not
-         *     answer is null.
+         * @description What serves each platform, who loads it, what loads and followers refused and why, what waits in the store, and
+         *     whether the engine is well. What does not answer is null.
          */
         get: operations["getOperations"];
         put?: never;
@@ -1134,6 +1134,58 @@ export interface components {
             reason: string | null;
         };
         /**
+         * IntakeEntry
+         * @description A load or a follower by what it last wrote down; its times are by its own clock.
+         */
+        IntakeEntry: {
+            /**
+             * Command
+             * @description `load` or `follow`
+             */
+            command: string;
+            /**
+             * Source
+             * @description what it reads: files, `stdin`, or a topic
+             */
+            source: string;
+            /** Host */
+            host: string;
+            /**
+             * Since
+             * @description RFC 3339
+             */
+            since: string;
+            /**
+             * Heartbeat
+             * @description when it was last heard of; RFC 3339. A follower writes every 5 seconds
+             */
+            heartbeat: string;
+            /**
+             * Ended
+             * @description whether it said that it ends; false where it was killed
+             */
+            ended: boolean;
+            /** Read */
+            read: number;
+            /** Rejected */
+            rejected: number;
+            /**
+             * Lag
+             * @description messages that a follower has not read yet; null where that is not known
+             */
+            lag: number | null;
+            /**
+             * Ageseconds
+             * @description from the oldest change of a follower's last batch to its acknowledgement
+             */
+            ageSeconds: number | null;
+            /**
+             * Reasons
+             * @description why items were refused: the 20 most frequent, the first one most
+             */
+            reasons: components["schemas"]["RejectReason"][];
+        };
+        /**
          * Interpretation
          * @description How the text was parsed: an item matches every term by its typed words or by one of its meanings.
          */
@@ -1460,6 +1512,11 @@ export interface components {
             generations: components["schemas"]["GenerationEntry"][];
             /** @description null where nobody is at work */
             work: components["schemas"]["WorkEntry"] | null;
+            /**
+             * Intakes
+             * @description the last load, and followers that were heard of within 7 days; the last heard of first
+             */
+            intakes: components["schemas"]["IntakeEntry"][];
         };
         /**
          * PlatformsAnswer
@@ -1593,6 +1650,19 @@ export interface components {
              * @description the rule that it breaks, and any others with their fields behind it
              */
             reason: string;
+        };
+        /**
+         * RejectReason
+         * @description A rule that items broke.
+         */
+        RejectReason: {
+            /**
+             * Reason
+             * @description field and rule
+             */
+            reason: string;
+            /** Count */
+            count: number;
         };
         /**
          * Relaxation
@@ -4794,7 +4864,27 @@ export interface operations {
                      *             "heartbeat": "2026-11-23T11:16:30.000Z",
                      *             "read": 250000,
                      *             "indexed": 249990
-                     *           }
+                     *           },
+                     *           "intakes": [
+                     *             {
+                     *               "command": "follow",
+                     *               "source": "kafka://broker-1:9092/listings",
+                     *               "host": "build-2",
+                     *               "since": "2026-11-20T08:00:00.000Z",
+                     *               "heartbeat": "2026-11-23T11:16:29.000Z",
+                     *               "ended": false,
+                     *               "read": 7210442,
+                     *               "rejected": 3,
+                     *               "lag": 12,
+                     *               "ageSeconds": 0.4,
+                     *               "reasons": [
+                     *                 {
+                     *                   "reason": "price: must be at least 0",
+                     *                   "count": 3
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "backlogs": {

@@ -1,8 +1,12 @@
 """`/explore/operations` in a real browser: a token, the state, a missing word added and taken away, for everybody."""
 
+import asyncio
+import os
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -11,9 +15,14 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from api.explore.assets import assets
+from indexer.locking.owner import Owner
+from indexer.locking.record import LockRecord, LockRecords, now_text
+from mappings.connection import SearchSettings, connect
 from tests.browser.explore.window import DESKTOP, PHONE, ShopWindow
 from tests.support.api.waiting import until
 from tests.support.app import new_token
+from tests.support.indexer.fixtures import Place
+from tests.support.indexer.follower import FollowerProcess
 
 PAGE: Final = "/explore/operations"
 RULES: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -82,6 +91,57 @@ async def test_axe_finds_nothing(window: ShopWindow, theme: str, device: dict[st
         await expect_accessible(page)
         width = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert width == 0, "a table scrolls by itself"
+    assert window.complaints == []
+
+
+@contextmanager
+def following(window: ShopWindow, folder: Path) -> Iterator[FollowerProcess]:
+    """A real follower of the window's items; its rejects are in the folder."""
+    variables = {
+        "GEAR_OPENSEARCH_URL": window.engine_url,
+        "GEAR_INDEX_PREFIX": window.prefix,
+        "GEAR_DATABASE_URL": window.database_url.replace("+aiosqlite", ""),
+    }
+    settings = SearchSettings(opensearch_url=window.engine_url, index_prefix=window.prefix)
+    client = connect(settings)
+    follower = None
+    try:
+        alias = settings.alias(730)
+        records, now = LockRecords(client, alias, 10), now_text()
+        owner = Owner(id="e15e", host="elsewhere", pid=7, machine="another", started="1")
+        # a load would have made the place of the records
+        lock = LockRecord(owner=owner, command="load", index=None, since=now, heartbeat=now, expiry=60)
+        records.remove(records.create(lock))
+        follower = FollowerProcess(Place(client, alias, folder, {**os.environ, **variables}), "-")
+        yield follower
+    finally:
+        if follower is not None:
+            follower.process.kill()
+            follower.end()
+        client.close()
+
+
+async def test_a_followers_lag_and_rejects_by_reason_are_shown(window: ShopWindow, tmp_path: Path) -> None:
+    with following(window, tmp_path) as follower:
+        good = {"id": 920_001, "name": "AK-47 | Redline", "price": 1}
+        follower.write(good, b"poison", b"poison", {"id": 920_002}, {**good, "price": -1})
+        await asyncio.to_thread(follower.wait_read, 5)
+        async with operating(window) as page:
+            loads = page.get_by_role("table", name="Loads and followers of cs2")
+            row = loads.get_by_role("row").filter(has_text="follow")
+            await expect(row.get_by_role("cell")).to_have_text(
+                ["follow", re.compile("^stdin"), re.compile("runs$"), "5", "4", "0", re.compile(r"^\d+ s$")]
+            )
+            reasons = page.get_by_role("table", name="Rejected of cs2, by reason").get_by_role("row")
+            await expect(reasons.filter(has_text="name: ").get_by_role("cell").nth(1)).to_have_text("1")
+            await expect(reasons.filter(has_text="price: ").get_by_role("cell").nth(1)).to_have_text("1")
+            await expect(reasons.filter(has_text="JSON").get_by_role("cell").nth(1)).to_have_text("2")
+            await expect_accessible(page)
+            await page.clock.install()
+            await page.clock.set_fixed_time(datetime.now(UTC) + timedelta(minutes=5))
+            follower.process.kill()
+            await expect(row).to_contain_text("silent")
+            await expect_accessible(page)
     assert window.complaints == []
 
 

@@ -66,6 +66,8 @@ class ShopWindow:
     proxy: TcpProxy
     browser: Browser
     database_url: str = ""
+    engine_url: str = ""
+    prefix: str = ""
     complaints: list[str] = field(default_factory=list)
 
     @asynccontextmanager
@@ -120,6 +122,14 @@ async def shop_window(browser: Browser, opensearch_url: str, folder: Path) -> As
                 settings.explore_token = await new_token(
                     settings.database_url, "search", "order", sandbox=True, origins=[base], rate_limit=100_000
                 )
-                yield ShopWindow(base, settings.explore_token, proxy, browser, settings.database_url)
+                yield ShopWindow(
+                    base,
+                    settings.explore_token,
+                    proxy,
+                    browser,
+                    settings.database_url,
+                    opensearch_url,
+                    prefix,
+                )
     finally:
         drop_indices(opensearch_url, prefix)

@@ -1,5 +1,6 @@
 """`GET /v1/operations`: what serves, who loads, what waits; what does not answer is null."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.envelope import error_of
 from tests.support.api.operators import ITEMS, Shop, operated_shop
+from tests.support.api.waiting import until
 from tests.support.app import new_token, running, settings_for
+from tests.support.indexer.fixtures import Place
+from tests.support.indexer.follower import FollowerProcess
 from tests.support.indices import drop_indices
 
 FILLED = "20261123101500000-72ff78c6"
@@ -68,12 +72,49 @@ def expected(index: str, now: str, **more: int | None) -> dict[str, Any]:
     return {"command": "load", "host": "elsewhere", "index": index, "since": now, "heartbeat": now, **more}
 
 
+async def test_it_shows_loads_and_followers_with_what_they_refused_and_why(place: Place, tmp_path: Path) -> None:
+    place.load([{"id": 1, "name": "AK-47 | Redline", "price": 1}, {"id": 2}], "--max-rejects", "100")
+    environment = place.environment
+    settings = settings_for(
+        environment["GEAR_OPENSEARCH_URL"], environment["GEAR_INDEX_PREFIX"], tmp_path, search_timeout=30
+    )
+    followers = [await asyncio.to_thread(FollowerProcess, place, "-") for _ in range(2)]
+    async with running(settings) as app:
+
+        async def intakes() -> list[dict[str, Any]]:
+            answer = (await app.client.get("/v1/operations")).json()
+            listed: list[dict[str, Any]] = answer["platforms"][0]["intakes"]
+            return listed
+
+        for follower in followers:
+            follower.write(b"nope", {"id": 2}, {"id": 3}, {"id": 4, "name": "x", "price": 1})
+            await asyncio.to_thread(follower.wait_read, 4)
+        (load,) = [each for each in await intakes() if each["command"] == "load"]
+        assert (load["read"], load["rejected"], load["ended"], load["lag"]) == (2, 1, True, None)
+        assert [each["count"] for each in load["reasons"]] == [1]
+        assert load["reasons"][0]["reason"].startswith("name: ")
+        await asyncio.to_thread(followers[0].end)
+
+        async def all_told() -> bool:
+            return [each["read"] for each in await intakes() if each["command"] == "follow"] == [4, 4]
+
+        await until(all_told, seconds=30)
+        followers[1].process.kill()
+        await asyncio.to_thread(followers[1].end)
+        followed = [each for each in await intakes() if each["command"] == "follow"]
+        assert sorted(each["ended"] for each in followed) == [False, True]
+        for each in followed:
+            assert (each["source"], each["read"], each["rejected"]) == ("stdin", 4, 3)
+            assert each["heartbeat"] >= each["since"]
+            assert [reason["count"] for reason in each["reasons"]] == [2, 1]
+
+
 async def test_a_platform_that_was_never_loaded_has_no_generations(opensearch_url: str, tmp_path: Path) -> None:
     settings = settings_for(opensearch_url, "never-loaded", tmp_path)
     async with running(settings) as app:
         answer = (await app.client.get("/v1/operations")).json()
     drop_indices(opensearch_url, settings.index_prefix)
-    assert answer["platforms"] == [{"id": 730, "slug": "cs2", "generations": [], "work": None}]
+    assert answer["platforms"] == [{"id": 730, "slug": "cs2", "generations": [], "work": None, "intakes": []}]
 
 
 async def test_without_the_engine_the_rest_is_reported(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import { LANGUAGES_HERE, tell } from "./words.js";
 
 const REFRESH_MS = 5000;
 const APPLIED_MS = 5000;
+const SILENT_MS = 60_000; // a follower is heard of every 5 seconds
 const MEMORY = "gear.operator";
 
 /** The token of this tab, which a reload keeps and another tab does not have. */
@@ -62,6 +63,28 @@ function Work({ work, total }) {
   </div>`;
 }
 
+/** Whether a follower has neither said that it ends nor been heard of for a minute. */
+const isSilent = ({ ended, heartbeat }) => !ended && Date.now() - new Date(heartbeat) > SILENT_MS;
+
+/** The last load and the followers of a platform: how far behind they are, and what they refused and why. */
+function Intakes({ platform }) {
+  const { intakes, slug } = platform;
+  const reasons = intakes.flatMap((intake) => intake.reasons.map((each) => ({ ...each, intake })));
+  return html`<h3>${tell("intakes")}</h3>
+    <${Table} caption=${tell("intakesOf", slug)} heads=${[tell("command"), tell("source"), tell("heard"), tell("readHead"), tell("rejected"), tell("lag"), tell("delay")]}>
+      ${intakes.map((each) => html`<tr key=${each.command + each.host + each.since}>
+        <td>${each.command}</td><td>${each.source}<small class="muted"> ${each.host}</small></td>
+        <td>${when(each.heartbeat)} <span class=${isSilent(each) ? "badge bad" : "badge"}>${tell(isSilent(each) ? "silentSince" : each.ended ? "ended" : "runs")}</span></td>
+        <td class="number">${number(each.read)}</td><td class="number">${number(each.rejected)}</td>
+        <td class="number">${each.lag === null ? "–" : number(each.lag)}</td><td class="number">${each.ageSeconds === null ? "–" : lasting(each.ageSeconds)}</td></tr>`)}
+    <//>
+    ${reasons.length > 0 && html`<h3>${tell("rejects")}</h3>
+    <${Table} caption=${tell("rejectsOf", slug)} heads=${[tell("reason"), tell("countHead"), tell("source")]}>
+      ${reasons.map(({ reason, count, intake }) => html`<tr key=${intake.command + intake.host + intake.since + reason}>
+        <td>${reason}</td><td class="number">${number(count)}</td><td>${intake.command} · ${intake.source}</td></tr>`)}
+    <//>`}`;
+}
+
 function Platform({ platform }) {
   const serving = platform.generations.find((each) => each.serving);
   return html`<${Section} id=${`platform-${platform.id}`} title=${tell("platform", platform.slug)}>
@@ -73,6 +96,7 @@ function Platform({ platform }) {
         <td class="number">${mebibytes(each.bytes)}</td><td><code>${each.fingerprint}</code></td>
         <td>${each.serving && html`<span class="badge">${tell("serving")}</span>`}</td></tr>`)}
     <//>`}
+    ${platform.intakes.length > 0 && html`<${Intakes} platform=${platform} />`}
   <//>`;
 }
 
