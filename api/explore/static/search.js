@@ -1,7 +1,7 @@
 // A search as it goes on: its first page, its facets, and what follows while somebody scrolls.
 import { call } from "./api.js";
 import { PAGE_SIZE, LISTS, RANGES, criteria, pageBody } from "./route.js";
-import { useCallback, useEffect, useRef, useState } from "./ui.js";
+import { useCallback, useLayoutEffect, useRef, useState } from "./ui.js";
 
 const FACETS = [...LISTS, ...RANGES];
 const MAX_LIMIT = 100;
@@ -23,16 +23,17 @@ export function useSearch(route, enabled) {
   const attempt = attempts.body === body ? attempts.n : 0;
   const retry = useCallback(() => setAttempts(({ n, ...before }) => ({ body, n: before.body === body ? n + 1 : 1 })), [body]);
 
-  useEffect(() => {
+  useLayoutEffect(() => { // not after the next frame: the request is what somebody waits for
     if (!enabled) return undefined;
     const controller = new AbortController();
     let timer = 0;
     progress.current = { cursor: null, page: 1, controller };
     setState((before) => ({ ...before, loading: true, more: null, error: attempt ? before.error : null }));
     const first = call("search", "POST", "/v1/gear/search", JSON.parse(body), { signal: controller.signal });
-    const facets = call("facets", "POST", "/v1/gear/search", { ...criteria(route), limit: 1, facets: FACETS }, {
+    // the counts do not take the engine's time from the hits
+    const facets = first.then(() => call("facets", "POST", "/v1/gear/search", { ...criteria(route), limit: 1, facets: FACETS }, {
       signal: controller.signal,
-    });
+    }));
     first.then(
       ({ gear, total, interpretation = null }) =>
         setState((before) => ({ ...before, gear, total, interpretation, loading: false, error: null, end: gear.length < PAGE_SIZE })),

@@ -6,10 +6,17 @@ import htm from "htm";
 export const html = htm.bind(h);
 export { render, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
-/** A value that follows another one after a rest of so many milliseconds. */
+/** A value that follows another one: at once where that has rested for so many milliseconds, else once it has. */
 export function useDelayed(value, milliseconds) {
   const [delayed, setDelayed] = useState(value);
-  useEffect(() => {
+  const changedAt = useRef(-Infinity);
+  useLayoutEffect(() => {
+    const rested = performance.now() - changedAt.current;
+    changedAt.current = performance.now();
+    if (rested >= milliseconds) {
+      setDelayed(value);
+      return undefined;
+    }
     const timer = setTimeout(() => setDelayed(value), milliseconds);
     return () => clearTimeout(timer);
   }, [value, milliseconds]);
