@@ -9,7 +9,7 @@ from tests.support.node.place import Place
 from tests.support.node.secured import secured_node
 from tests.support.search.items import make_items
 
-USERS = ("api", "loader", "reader", "marker")
+USERS = ("api", "loader", "reader", "marker", "writer")
 
 
 @pytest.fixture(scope="session")

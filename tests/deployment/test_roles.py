@@ -53,6 +53,12 @@ BANS = {
         ("POST", "/_aliases", '{"actions": [{"remove": {"index": "{index}", "alias": "gear-730"}}]}'),
     ],
     "api": [("DELETE", "/{index}", ""), ("PUT", "/gear-730/_doc/1", "{}"), ("DELETE", "/gear-730/_doc/1", "")],
+    "writer": [
+        ("DELETE", "/{index}", ""),
+        ("PUT", "/gear-999", "{}"),
+        ("POST", "/_aliases", '{"actions": [{"remove": {"index": "{index}", "alias": "gear-730"}}]}'),
+        ("PUT", "/{index}/_settings", '{"index": {"blocks.write": true}}'),
+    ],
     "loader": [("DELETE", "/other", ""), ("POST", "/_template/all", '{"index_patterns": ["*"]}')],
 }
 
@@ -160,6 +166,40 @@ async def test_a_search_an_order_and_the_index_sync_work_as_the_user_of_the_api(
         log = process.written.read_text(encoding="utf-8")
     assert not [line for line in log.splitlines() if "security_exception" in line or '"level":"error"' in line], log
     assert "revision" not in log, "the response cache may not ask for the index revision"
+
+
+async def test_the_api_records_changes_and_writes_them_with_the_role_of_the_writer(place: Place) -> None:
+    scopes = ("--scope", "search", "--scope", "catalogue")
+    token = place.run("api", "api", "token", "create", "--name", "w", *scopes)["token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    items = "/v1/catalogue/730/items"
+    port, writing = free_port(), free_port()
+    served = {**place.environment("api"), "GEAR_API_PORT": str(port), "GEAR_DRAIN_SECONDS": "0"}
+    writer = {**place.environment("writer"), "GEAR_API_PORT": str(writing), "GEAR_DRAIN_SECONDS": "0"}
+    async with (
+        command(place.folder, served, "serve", program=gear_api) as process,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client,
+    ):
+        await process.until_it_serves(client)
+        start = (await client.post("/v1/gear/changes", json={})).raise_for_status().json()["next"]
+        refused = await client.put(items, json=[{"id": 990001, "name": "AK-47 | Redline"}])
+        assert refused.status_code == 503, refused.text
+        async with (
+            command(place.folder, writer, "serve", program=gear_api) as other,
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{writing}", headers=headers, timeout=60) as writes,
+        ):
+            await other.until_it_serves(writes)
+            bodies: tuple[tuple[str, Any], ...] = (
+                ("PUT", [{"id": 990001, "name": "AK-47 | Redline"}]),
+                ("DELETE", {"ids": [990001]}),
+            )
+            for method, body in bodies:
+                answer = await writes.request(method, items, params={"visible": "true"}, json=body)
+                assert answer.status_code == 200, answer.text
+                page = {"since": start, "wait": 30}
+                read = (await client.post("/v1/gear/changes", json=page)).raise_for_status().json()
+                assert [change["id"] for change in read["changes"]] == [990001], read
+                start = read["next"]
 
 
 async def test_search_alone_works_as_the_reader(place: Place) -> None:
