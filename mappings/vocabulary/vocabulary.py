@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from mappings.fields import SORTS
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
+from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.words import letters_of, words_of
 
 # letters of scripts in which words follow each other without blanks, and runs of one script
@@ -99,7 +100,7 @@ class Vocabulary(BaseModel):
         for letters, entry in Vocabulary(term=tuple(terms)).entries.items():
             entries[letters] = entries[letters].joined(entry) if letters in entries else entry
         extended = self.model_copy(update={"term": (*self.term, *terms), "entries": entries})
-        for derived in ("longest", "_reach", "_stems", "_beginnings"):  # from the entries
+        for derived in ("longest", "_reach", "_stems", "_beginnings", "_inflections"):  # from the entries
             extended.__dict__.pop(derived, None)
         return extended
 
@@ -123,8 +124,12 @@ class Vocabulary(BaseModel):
             window = tuple(letters[at : at + length])
             entry = self._entry(windows[length - 1])
             if entry is not None and length <= entry.max_words and self._is_spelt_so(entry, window):
-                return length, entry
-        return 1, None
+                return self._inflections.longest_at(letters, at, length) or (length, entry)
+        return self._inflections.longest_at(letters, at, 1) or (1, None)
+
+    @cached_property
+    def _inflections(self) -> Inflections:
+        return Inflections(self.entries.values(), self._endings)
 
     def _windows(self, letters: Sequence[str], at: int) -> list[str]:
         """The next word, the next two joined, and so on, while a spelling may be as long that begins so."""
@@ -319,6 +324,11 @@ class Vocabulary(BaseModel):
         """Whether a word of these meanings narrows a text that has other words too."""
         fields = [[field for field, _ in meaning.filters] for meaning in meanings]
         return bool(fields) and all(any(name in self.narrowing for name in names) for names in fields)
+
+    @cached_property
+    def plain(self) -> tuple[Meaning, ...]:
+        """The qualities that a plain item has not."""
+        return tuple(Meaning(tuple(term.excludes.items())) for term in self.term if "quality" in term.excludes)[:1]
 
     def excluded_by(self, letters: str) -> Entry | None:
         """The value that a word excludes which is written together with a word of exclusion: `nonstattrak`."""

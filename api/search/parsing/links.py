@@ -12,7 +12,8 @@ _COMMON_PARTS = re.compile(
     r"|marketplace|pl|products?|ru|search|shop|skins?|store|trade|view|weapons?",
     re.IGNORECASE,
 )
-_NAME_PARAMETERS = frozenset(["item", "keyword", "market_hash_name", "name", "q", "query", "search", "text", "title"])
+_SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "title"])
+_NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
 _SEPARATORS = re.compile(r"[-_+]+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -30,11 +31,20 @@ def unpacked(text: str) -> str:
     return text
 
 
+def is_listing(text: str) -> bool:
+    """Whether the text has a link to one item, not to a search."""
+    links = (match.group() for match in _LINK.finditer(text)) if "/" in text else ()
+    return any(_name_in(link) and not _named(link, _SEARCH_PARAMETERS) for link in links)
+
+
+def _named(link: str, parameters: frozenset[str]) -> list[str]:
+    return [value for key, value in parse_qsl(link.partition("?")[2]) if key.lower() in parameters]
+
+
 def _name_in(link: str) -> str:
-    path, _, parameters = link.partition("?")
-    named = [value for key, value in parse_qsl(parameters) if key.lower() in _NAME_PARAMETERS]
-    if named:
+    if named := _named(link, _NAME_PARAMETERS):
         return " ".join(named)
+    path = link.partition("?")[0]
     _, _, path = path.rpartition("://")[2].partition("/")
     parts = [unquote(part, errors="ignore") for part in path.split("/")]
     kept = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 
-from api.search.parsing.links import trade_part, unpacked
+from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Term, merged_alternatives, read_words
+from api.search.parsing.terms import Term, Word, merged_alternatives, read_words
 from mappings.platforms import Platform
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -71,13 +71,15 @@ class PlatformParse:
 class ParsedQuery:
     """A text parsed for each platform that is searched; `has_order`: hits go in an order of the body's.
 
-    `rules` are the names that operators have pinned and hidden for the text, where a platform has any.
+    `is_listing`: it is the link of an item. `rules` are the names that operators have pinned and hidden for the text,
+    where a platform has any.
     """
 
     text: str
     parses: tuple[PlatformParse, ...]
     relaxation: Relaxation = Relaxation.STRICT
     has_order: bool = False
+    is_listing: bool = False
     rules: tuple[TextRules, ...] = ()
 
     @property
@@ -96,17 +98,27 @@ def parse_query(text: str, platforms: Sequence[Platform], *, has_order: bool = F
     visible = text
     if not text.isprintable():
         visible = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
+    of_listing = is_listing(visible)
     visible = unpacked(visible) or visible
-    parses = tuple(parse_text(visible, platform, has_order=has_order) for platform in platforms)
+    parses = tuple(parse_text(visible, platform, has_order=has_order, of_listing=of_listing) for platform in platforms)
     ruled = [(platform.id, each) for platform in platforms if (each := platform.rules) != NO_RULES]
     rules = tuple([each.of_text(number, visible) for number, each in ruled])
-    return ParsedQuery(visible, parses, has_order=has_order, rules=rules)
+    return ParsedQuery(visible, parses, has_order=has_order, is_listing=of_listing, rules=rules)
 
 
 def parse_text(
-    text: str, platform: Platform, *, has_order: bool = False, certain_only: bool = False, with_seeds: bool = False
+    text: str,
+    platform: Platform,
+    *,
+    has_order: bool = False,
+    of_listing: bool = False,
+    certain_only: bool = False,
+    with_seeds: bool = False,
 ) -> PlatformParse:
-    """Parses for one platform; `certain_only`: numbers that may be words are words; `with_seeds`: or seeds."""
+    """Parses for one platform; `certain_only`: numbers that may be words are words; `with_seeds`: or seeds.
+
+    `of_listing`: it was the link of an item, so a skin without another quality is a plain one.
+    """
     vocabulary = platform.language
     text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
     has_floats = not _POINT.search(text) or vocabulary.may_have_float(words_of(text))
@@ -129,6 +141,8 @@ def parse_text(
         if reading.excludes_next:
             quantities[place] = replace(quantities[place], is_excluded=True)
     terms = merged_alternatives(terms)
+    if of_listing and vocabulary.plain and _is_plain_skin(terms):
+        excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
     finishes = _finishes(terms, vocabulary) if has_order or sort else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
@@ -146,6 +160,11 @@ def parse_text(
         sort,
         finishes=finishes,
     )
+
+
+def _is_plain_skin(terms: Sequence[Term]) -> bool:
+    fields = {name for term in terms for name in term.fields}
+    return "exterior" in fields and "quality" not in fields
 
 
 def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list
         return []
     relaxed: list[ParsedQuery] = []
     for text in other_letters(strict.text, platforms[0].language):
-        parse = parse_text(text, platforms[0], has_order=strict.has_order)
+        parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
             read = replace(strict, parses=(parse,), relaxation=Relaxation.LETTERS)
             without = without_fillers(read)
@@ -241,10 +241,13 @@ def numbers_as_words(strict: ParsedQuery, platforms: Sequence[Platform]) -> Pars
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
         return None
-    parses = (
-        parse_text(strict.text, platform, has_order=strict.has_order, certain_only=True) for platform in platforms
-    )
+    parses = (parse_text(strict.text, platform, **_read_as(strict), certain_only=True) for platform in platforms)
     return replace(strict, parses=tuple(parses), relaxation=Relaxation.NUMBERS)
+
+
+def _read_as(strict: ParsedQuery) -> dict[str, bool]:
+    """How the text is parsed whatever the relaxation."""
+    return {"has_order": strict.has_order, "of_listing": strict.is_listing}
 
 
 def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
@@ -288,9 +291,7 @@ def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> Pars
 
 def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
     """Bare numbers of three digits are seeds; None if there is none, or no other term."""
-    parses = tuple(
-        parse_text(strict.text, platform, has_order=strict.has_order, with_seeds=True) for platform in platforms
-    )
+    parses = tuple(parse_text(strict.text, platform, **_read_as(strict), with_seeds=True) for platform in platforms)
     if parses == strict.parses or not all(parse.terms for parse in parses):
         return None
     return replace(strict, parses=parses, relaxation=Relaxation.SEEDS)

@@ -220,11 +220,18 @@ def _word(word: Word, by_finish: bool) -> Condition:
     if word.fuzzy:
         edits = (ONE_EDIT, TWO_EDITS)
         prefix_length = 0 if word.fuzzy_first else 1
+        if word.fuzzy_first:
+            others.append(constant_score({"match": {"text": similar(_swapped(word.typed), ONE_EDIT)}}, 1))
         others += [constant_score({"match": {"text": similar(word.typed, each, prefix_length)}}, 1) for each in edits]
     if not others:
         return Condition(word.typed, exact)
     whole = constant_score(exact, 2 if word.is_last and prefixes else 1)
     return Condition(word.typed, any_of([whole, *others]), scores=True)
+
+
+def _swapped(word: str) -> str:
+    """The word as it is where its first two letters were swapped; one more edit is allowed beside that."""
+    return word[1::-1] + word[2:]
 
 
 def _all_words(text: str) -> Clause:

@@ -2,8 +2,12 @@
 
 import pytest
 
-from api.search.parsing.links import trade_part, unpacked
+from api.search.parsing.links import is_listing, trade_part, unpacked
+from api.search.parsing.parse import parse_query
+from api.search.parsing.relaxations import relaxations
+from mappings.platforms import read_platforms
 
+CS2 = tuple(read_platforms())
 MARKET = "https://steamcommunity.com/market/listings/730/"
 
 
@@ -38,3 +42,34 @@ def test_a_link_is_the_name_in_it(text: str, name: str) -> None:
 )
 def test_a_trade_post_is_what_is_wanted_or_what_is_offered_for_a_payment(text: str, part: str) -> None:
     assert trade_part(text, lambda wanted: wanted.strip() == "keys") == part
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (f"{MARKET}AK-47%20%7C%20Vulcan", True),
+        ("https://csfloat.com/search?market_hash_name=Glock-18%20%7C%20Fade", True),
+        ("https://dmarket.com/items?title=ak-47%20redline", False),
+        ("https://buff.163.com/goods/33960", False),
+        ("AK-47%20%7C%20Vulcan", False),
+        ("fn/mw", False),
+    ],
+)
+def test_a_link_is_of_one_item_or_of_a_search(text: str, is_one: bool) -> None:
+    assert is_listing(text) == is_one
+
+
+@pytest.mark.parametrize(
+    ("name", "not_wanted"),
+    [
+        ("AK-47%20%7C%20Redline%20(Field-Tested)", ("StatTrak™", "★ StatTrak™", "Souvenir")),
+        ("StatTrak™ AK-47 | Redline (Field-Tested)", ()),
+        ("Sticker%20%7C%20Crown%20(Foil)", ()),
+    ],
+)
+def test_the_link_of_a_plain_skin_means_no_other_quality(name: str, not_wanted: tuple[str, ...]) -> None:
+    parsed = parse_query(MARKET + name, CS2)
+    seen = [value for term in parsed.parses[0].excluded for meaning in term.meanings for value in meaning.names]
+    assert tuple(seen) == not_wanted
+    relaxed = [parse for each in relaxations(parsed, CS2) for parse in each.parses]
+    assert all(len(parse.excluded) == len(parsed.parses[0].excluded) for parse in relaxed)

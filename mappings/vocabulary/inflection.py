@@ -1,0 +1,55 @@
+"""Inflected spellings of several words, each word with another ending (`красной линии` of `красная линия`). Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from mappings.vocabulary.entries import Entry
+
+MIN_STEM = 3  # letters before an ending, at least
+MIN_LATIN_STEM = 4  # in letters that names have: words of names are short
+
+
+class Inflections:
+    """Spellings of several words by the stems of their words."""
+
+    def __init__(self, entries: Iterable[Entry], endings: Iterable[str]) -> None:
+        by_length: dict[int, set[str]] = {}
+        for ending in endings:
+            by_length.setdefault(len(ending), set()).add(ending)
+        self._endings = sorted(by_length.items(), reverse=True)
+        self._by_stems: dict[tuple[str, ...], Entry] = {}
+        self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
+        if not self._endings:
+            return
+        for entry in entries:
+            if entry.meanings:
+                for words in entry.listed:
+                    self._add(words, entry)
+
+    def _add(self, words: Sequence[str], entry: Entry) -> None:
+        if len(words) < 2:
+            return
+        stems = tuple(map(self._stem, words))
+        if stems not in self._by_stems:
+            self._by_stems[stems] = entry
+            self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
+
+    def longest_at(self, letters: Sequence[str], at: int, more_than: int) -> tuple[int, Entry] | None:
+        """The longest spelling that begins there, of more words than this, and what it means."""
+        longest = min(self._longest.get(self._stem(letters[at]), 0), len(letters) - at)
+        if longest <= more_than:
+            return None
+        stems = tuple(map(self._stem, letters[at : at + longest]))
+        lengths = range(longest, more_than, -1)
+        return next(
+            ((length, self._by_stems[stems[:length]]) for length in lengths if stems[:length] in self._by_stems), None
+        )
+
+    def _stem(self, word: str) -> str:
+        """A word without all of its endings (`линия`, `линии`: `лин`); short words have none."""
+        shortest = MIN_LATIN_STEM if word.isascii() else MIN_STEM
+        if len(word) <= shortest:
+            return word
+        for length, endings in self._endings:
+            if len(word) - length >= shortest and word[-length:] in endings:
+                return self._stem(word[:-length])
+        return word

@@ -1,0 +1,49 @@
+"""Names of several words in another case, each word with its own ending."""
+
+import pytest
+
+from mappings.platforms import read_platforms
+from mappings.vocabulary.entries import Entry, Meaning
+from mappings.vocabulary.inflection import Inflections
+from mappings.vocabulary.words import letters_of
+
+CS2 = next(iter(read_platforms()))
+RED = Entry((Meaning(words="redline"),), 2, frozenset({("красная", "линия"), ("редлайн",)}))
+WEB = Entry((Meaning(words="web"),), 3, frozenset({("красная", "линия", "паутины")}))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("красной линии", "redline"),
+        ("кровавую паутину", "crimson web"),
+        ("кровавой паутиной", "crimson web"),
+        ("истории о драконе", "dragon lore"),
+        ("огненного змея", "fire serpent"),
+        ("червоної лінії", "redline"),
+        ("czerwonej linii", "redline"),
+        ("czerwoną linię", "redline"),
+    ],
+)
+def test_each_word_of_a_name_may_be_inflected(text: str, words: str) -> None:
+    letters = [letters_of([word]) for word in text.split()]
+    length, entry = CS2.language.spelling_at(letters, 0)
+    assert (length, [meaning.words for meaning in entry.meanings] if entry else []) == (len(letters), [words])
+
+
+def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
+    known = Inflections([RED, WEB], ["ая", "ой", "я", "и", "у", "ы"])
+    assert known.longest_at(["красной", "линии"], 0, 1) == (2, RED)
+    assert known.longest_at(["красной", "линии", "паутину"], 0, 1) == (3, WEB)
+    assert known.longest_at(["красной", "линии"], 0, 2) is None
+    assert known.longest_at(["красной", "паутину"], 0, 1) is None
+    assert known.longest_at(["линии"], 0, 1) is None
+    assert known.longest_at(["краснои", "лини"], 0, 1) is None
+
+
+def test_without_endings_there_is_none() -> None:
+    assert Inflections([RED], []).longest_at(["красная", "линия"], 0, 1) is None
+    assert (
+        Inflections([Entry((), 2, frozenset({("красная", "линия")}))], ["ая"]).longest_at(["красная", "линия"], 0, 1)
+        is None
+    )
