@@ -18,6 +18,7 @@ class Inflections:
         self._endings = sorted(by_length.items(), reverse=True)
         self._by_stems: dict[tuple[str, ...], Entry] = {}
         self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
+        self._beginnings: set[tuple[str, ...]] = set()  # the first letters of two stems
         if not self._endings:
             return
         for entry in entries:
@@ -31,10 +32,13 @@ class Inflections:
         stems = tuple(map(self._stem, words))
         if stems not in self._by_stems:
             self._by_stems[stems] = entry
+            self._beginnings.add(_beginning(stems))
             self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
 
     def longest_at(self, letters: Sequence[str], at: int, more_than: int) -> tuple[int, Entry] | None:
         """The longest spelling that begins there, of more words than this, and what it means."""
+        if _beginning(letters[at : at + 2]) not in self._beginnings:
+            return None
         longest = min(self._longest.get(self._stem(letters[at]), 0), len(letters) - at)
         if longest <= more_than:
             return None
@@ -53,3 +57,7 @@ class Inflections:
             if len(word) - length >= shortest and word[-length:] in endings:
                 return self._stem(word[:-length])
         return word
+
+
+def _beginning(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple([word[:MIN_STEM] for word in words[:2]])

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from mappings.fields import SORTS
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
 from mappings.vocabulary.inflection import Inflections
+from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.words import letters_of, words_of
 
 # letters of scripts in which words follow each other without blanks, and runs of one script
@@ -19,6 +20,7 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]")
 MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
 MAX_UNFINISHED = 10  # meanings of a word that is being typed
 MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
+REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 
@@ -137,17 +139,19 @@ class Vocabulary(BaseModel):
         joined = ""
         for word in letters[at : at + self.longest]:
             joined += word
-            if windows and len(joined) > self._reach.get(joined[:2], 0):
+            if windows and len(joined) >= REACH_LETTERS and len(joined) > self._reach.get(joined[:REACH_LETTERS], 0):
                 break
             windows.append(joined)
         return windows
 
     @cached_property
     def _reach(self) -> dict[str, int]:
-        """The length of the longest spelling, its ending included, by its first two letters."""
+        """The length of the longest spelling, its ending included, by its first letters."""
         reach: dict[str, int] = {}
         for letters in self.entries:
-            reach[letters[:2]] = max(reach.get(letters[:2], 0), len(letters) + self._longest_ending)
+            endings = ("",) if len(letters) >= REACH_LETTERS else self._endings
+            for beginning in {(letters + ending)[:REACH_LETTERS] for ending in endings}:
+                reach[beginning] = max(reach.get(beginning, 0), len(letters) + self._longest_ending)
         return reach
 
     def _entry(self, letters: str) -> Entry | None:
@@ -246,27 +250,9 @@ class Vocabulary(BaseModel):
         return letters in self.entries or letters in self.phrases
 
     @cached_property
-    def phrases(self) -> dict[str, int]:
-        """Names of several words that belong together, by their letters, with the most words they may be typed as."""
-        phrases: dict[str, int] = {}
-        for name in (*self.words, *self.finish_names):
-            words = words_of(name)
-            phrases[letters_of(words)] = max(len(words), phrases.get(letters_of(words), 0))
-        return phrases
-
-    @cached_property
-    def longest_phrase(self) -> int:
-        """The most words that a name has."""
-        return max(self.phrases.values(), default=0)
-
-    def is_phrase(self, letters: Sequence[str]) -> bool:
-        """Whether these words are a whole name."""
-        return len(letters) <= self.phrases.get("".join(letters), 0)
-
-    def phrase_at(self, letters: Sequence[str], at: int) -> int:
-        """How many words the longest name has that begins there; 0: none."""
-        lengths = range(min(self.longest_phrase, len(letters) - at), 0, -1)
-        return next((length for length in lengths if self.is_phrase(letters[at : at + length])), 0)
+    def phrases(self) -> Phrases:
+        """Names of words that belong together."""
+        return Phrases((*self.words, *self.finish_names))
 
     def parts(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""

@@ -182,6 +182,8 @@ def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
     """The term as it matches beside others: a weapon or a type by its meanings alone."""
+    if not term.meanings and not term.alternatives:
+        return term
     alternatives = tuple(narrowed(option, vocabulary) for option in term.alternatives)
     return replace(term, narrows=vocabulary.narrows(term.meanings), alternatives=alternatives)
 

@@ -131,7 +131,7 @@ def _words_of_names(parse: PlatformParse, names: Names) -> set[str]:
         typed = [word.typed for term in group for word in term.words] if is_mere else []
         letters = [letters_of([word]) for word in typed]
         for at in range(len(typed)):
-            words.update(typed[at : at + vocabulary.phrase_at(letters, at)])
+            words.update(typed[at : at + vocabulary.phrases.length_at(letters, at)])
     return {word for word in words if not word.isnumeric()}
 
 

@@ -134,6 +134,7 @@ class _Reader:
     def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
         self._words = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
         self._letters = [letters_of([word]) for word in words]
+        self._letters_of = dict(zip(words, self._letters, strict=True))
         self._gaps = gaps
         self._vocabulary = vocabulary
         self._spellings: dict[int, tuple[int, Entry | None]] = {}
@@ -255,7 +256,7 @@ class _Reader:
     def _term_at(self, at: int) -> tuple[Term, int]:
         """The term that begins there, a known name as one, and where it ends."""
         length, entry = self._spelling_at(at)
-        if (phrase := self._vocabulary.phrase_at(self._letters, at)) > length:
+        if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
             length, entry = phrase, None
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
         return Term(_finished(words) if meanings else words, meanings), at + length
@@ -277,12 +278,11 @@ class _Reader:
     def _words_of_last_name(self) -> int:
         """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
         letters: list[str] = []
-        for term in reversed(self._reading.terms[-self._vocabulary.longest_phrase :]):
+        for term in reversed(self._reading.terms[-self._vocabulary.phrases.longest :]):
             if term.meanings or term.alternatives:
                 break
-            letters[:0] = [letters_of([word.typed]) for word in term.words]
-        counts = range(len(letters), 1, -1)
-        return next((count for count in counts if self._vocabulary.is_phrase(letters[-count:])), 0)
+            letters[:0] = [self._letters_of[word.typed] for word in term.words]
+        return self._vocabulary.phrases.last_length(letters)
 
     def _add(self, length: int, entry: Entry | None) -> None:
         """Reads the spelling there as a term, or as an alternative to the last one."""
