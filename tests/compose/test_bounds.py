@@ -6,21 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import Settings
 from tests.compose.deployment import LONG_RUNNING, ONE_SHOT, ROOT, Deployment, docker
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 
 SERVICES = (*LONG_RUNNING, *ONE_SHOT)
 PACKAGES = ("api", "indexer", "mappings", "store")
-# What the compose file decides by itself: the engine of its network has no login, the platforms are in the image.
-NOT_SETTABLE = {
-    "opensearch_username",
-    "opensearch_password",
-    "opensearch_ca_certs",
-    "platform_files",
-    "prometheus_multiproc_dir",  # one worker a container
-}
 
 
 def test_nothing_is_published_but_the_api_on_loopback(deployment: Deployment) -> None:
@@ -77,9 +68,3 @@ def without_bytecode(files: Iterable[Path]) -> set[str]:
 def test_the_image_cannot_install_anything(deployment: Deployment) -> None:
     tools = "import importlib.util as u; print([m for m in ('pip', 'setuptools') if u.find_spec(m)])"
     assert deployment.compose("exec", "--no-TTY", "api", "python", "-c", tools).strip() == "[]"
-
-
-def test_every_setting_of_the_api_reaches_its_container(deployment: Deployment) -> None:
-    services = json.loads(deployment.compose("config", "--format", "json"))["services"]
-    settable = {f"GEAR_{name.upper()}" for name in Settings.model_fields if name not in NOT_SETTABLE}
-    assert settable <= set(services["api"]["environment"])
