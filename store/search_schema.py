@@ -20,6 +20,7 @@ from store.schema import Instant, metadata
 
 # Searches that call back (store.saved_searches). One that was removed stays until its callbacks are erased.
 LIVE_SEARCH: Final = text("removed_at IS NULL")
+REMOVED_SEARCH: Final = text("removed_at IS NOT NULL")
 saved_searches = Table(
     "saved_searches",
     metadata,
@@ -46,6 +47,12 @@ Index(
     postgresql_where=LIVE_SEARCH,
 )
 Index("saved_searches_of_token", saved_searches.c.token_id, saved_searches.c.created_at, saved_searches.c.id)
+Index(
+    "saved_searches_to_erase",
+    saved_searches.c.removed_at,
+    sqlite_where=REMOVED_SEARCH,
+    postgresql_where=REMOVED_SEARCH,
+)
 
 # What a saved search is told in one callback: a JSON array of changes, by zlib.
 search_matches = Table(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, delete, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy import and_, delete, func, insert, literal, or_, select, tuple_, update, union_all
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -112,10 +112,14 @@ async def erase(connection: AsyncConnection, removed_before: datetime, told_befo
     """
     of = deliveries.c.order_id == saved_searches.c.id
     told = and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n)
-    old = or_(saved_searches.c.removed_at < removed_before, search_matches.c.at < told_before)
-    joined = deliveries.join(saved_searches, of).outerjoin(search_matches, told)
-    which = select(deliveries.c.order_id, deliveries.c.n).select_from(joined).where(old, ~PENDING).limit(limit)
-    keys = [tuple(row) for row in await connection.execute(which)]
+    of_removed = deliveries.join(saved_searches, of), saved_searches.c.removed_at < removed_before
+    of_old = deliveries.join(search_matches, told), search_matches.c.at < told_before
+    ended = (
+        select(deliveries.c.order_id, deliveries.c.n).select_from(joined).where(old, ~PENDING)
+        for joined, old in (of_removed, of_old)
+    )
+    which = union_all(*ended).limit(limit)
+    keys = list({tuple(row) for row in await connection.execute(which)})
     if keys:
         for table in (delivery_attempts, deliveries):
             await connection.execute(delete(table).where(tuple_(table.c.order_id, table.c.n).in_(keys)))

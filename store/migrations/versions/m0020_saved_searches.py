@@ -13,6 +13,7 @@ depends_on = None
 
 _PENDING = sa.text("state = 'pending'")
 _LIVE = sa.text("removed_at IS NULL")
+_REMOVED = sa.text("removed_at IS NOT NULL")
 _EVENT = sa.ForeignKeyConstraint(
     ["order_id", "n"], ["order_events.order_id", "order_events.n"], name="deliveries_event"
 )
@@ -41,6 +42,13 @@ def upgrade() -> None:
         postgresql_where=_LIVE,
     )
     op.create_index("saved_searches_of_token", "saved_searches", ["token_id", "created_at", "id"])
+    op.create_index(
+        "saved_searches_to_erase",
+        "saved_searches",
+        ["removed_at"],
+        sqlite_where=_REMOVED,
+        postgresql_where=_REMOVED,
+    )
     op.create_table(
         "search_matches",
         sa.Column("search_id", sa.Text, nullable=False),

@@ -22,7 +22,13 @@ from tests.support.orders.desk import desk_at, dispatching
 from tests.support.orders.shop import opened
 from tests.support.receiver import Receiver
 
-A_PART = {"index_outbox_pending", "deliveries_pending", "orders_to_forget_at_end", "sandbox_moves_due"}
+A_PART = {
+    "index_outbox_pending",
+    "deliveries_pending",
+    "orders_to_forget_at_end",
+    "sandbox_moves_due",
+    "saved_searches_to_erase",
+}
 """Indices that hold only what is still to be done, from the first on."""
 
 
