@@ -40,8 +40,7 @@ class MovedError(Exception):
 
 async def lease(connection: AsyncConnection, name: str, owner: str, now: datetime, seconds: float) -> bool:
     """Takes or renews the lease; False where another matcher has it."""
-    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
-    await connection.execute(statement.on_conflict_do_nothing())
+    await _ensure(connection, name)
     table = search_matchers.c
     free = or_(table.owner.is_(None), table.owner == owner, table.leased_until < now)
     values = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
@@ -64,8 +63,7 @@ async def leased_elsewhere(connection: AsyncConnection, name: str, owner: str, n
 
 async def begin(connection: AsyncConnection, name: str, at: Place, *, is_first: bool) -> None:
     """Puts the matcher at a place where it has none, and where there is nothing before for it to match."""
-    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
-    await connection.execute(statement.on_conflict_do_nothing())
+    await _ensure(connection, name)
     ours = [search_matchers.c.name == name, *([] if is_first else [search_matchers.c.segment.is_(None)])]
     await connection.execute(update(search_matchers).where(*ours).values(segment=at.segment, seq=at.seq))
 
@@ -131,6 +129,12 @@ async def tell(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes
         await connection.execute(insert(deliveries), queued)
         await connection.execute(_COUNT, counts)
     await miss(connection, missed, now)
+
+
+async def _ensure(connection: AsyncConnection, name: str) -> None:
+    """Makes the matcher's row where there is none."""
+    statement = insert_for(connection.dialect.name, search_matchers).values({"name": name, "seq": 0})
+    await connection.execute(statement.on_conflict_do_nothing())
 
 
 async def _waiting(connection: AsyncConnection, search_ids: Sequence[str]) -> dict[str, int]:

@@ -20,7 +20,7 @@ async def saved(client: httpx.AsyncClient, receiver: Receiver, name: str = "mine
     return entry
 
 
-def told(receiver: Receiver, search_id: str | None = None) -> list[Json]:
+def received(receiver: Receiver, search_id: str | None = None) -> list[Json]:
     """The changes that the receiver got, of one search or all."""
     bodies = [orjson.loads(received.body) for received in list(receiver.received)]
     assert all(body["type"] == "search.matched" for body in bodies)
@@ -32,13 +32,13 @@ def told(receiver: Receiver, search_id: str | None = None) -> list[Json]:
     ]
 
 
-async def until_told(receiver: Receiver, *numbers: int, quiet: float = 1.5) -> list[Json]:
+async def until_called_back(receiver: Receiver, *numbers: int, quiet: float = 1.5) -> list[Json]:
     """Waits until exactly these items were told, each once, and a while longer for what is too much."""
     for _ in range(600):
-        if len(told(receiver)) >= len(numbers):
+        if len(received(receiver)) >= len(numbers):
             break
         await asyncio.sleep(0.05)
     await asyncio.sleep(quiet)
-    changes = told(receiver)
+    changes = received(receiver)
     assert sorted(change["id"] for change in changes) == sorted(numbers), changes
     return changes

@@ -91,11 +91,11 @@ async def test_it_shows_loads_and_followers_with_what_they_refused_and_why(place
             await asyncio.to_thread(follower.wait_read, 4)
         await asyncio.to_thread(followers[0].end)
 
-        async def all_told() -> bool:
+        async def all_shown() -> bool:
             facts = [(each["command"], each["read"], each["ended"]) for each in await intakes()]
             return sorted(facts) == [("follow", 4, False), ("follow", 4, True), ("load", 2, True)]
 
-        await until(all_told, seconds=30)  # a search shows what was written up to a second ago
+        await until(all_shown, seconds=30)  # a search shows what was written up to a second ago
         (load,) = [each for each in await intakes() if each["command"] == "load"]
         assert (load["read"], load["rejected"], load["ended"], load["lag"]) == (2, 1, True, None)
         assert [each["count"] for each in load["reasons"]] == [1]

@@ -18,7 +18,7 @@ from tests.support.changes import ITEMS, load
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
 from tests.support.receiver import Receiver
-from tests.support.saved_searches import saved, told, until_told
+from tests.support.saved_searches import received, saved, until_called_back
 
 
 async def put(app: RunningApp, *items: dict[str, object]) -> None:
@@ -28,14 +28,14 @@ async def put(app: RunningApp, *items: dict[str, object]) -> None:
     assert answer.json()["written"] == len(items)
 
 
-async def test_an_item_that_is_listed_is_told_within_two_seconds_and_signed(app: RunningApp) -> None:
+async def test_an_item_that_is_listed_calls_back_within_two_seconds_and_is_signed(app: RunningApp) -> None:
     with Receiver() as receiver:
         search = await saved(
             app.client, receiver, "cheap", platform=730, query="redline", filters={"price": {"max": 5}}
         )
         await put(app, simple_item(1001, 4.5), simple_item(1002, 6.0), simple_item(1003, 4.0, "AWP | Asiimov"))
         started = time.monotonic()
-        [change] = await until_told(receiver, 1001)
+        [change] = await until_called_back(receiver, 1001)
         [received] = receiver.received
         assert received.at - started < 2
     async with Shop(app).store.reading() as connection:
@@ -49,19 +49,19 @@ async def test_an_item_that_is_listed_is_told_within_two_seconds_and_signed(app:
     assert change["gear"]["price"] == 4.5
 
 
-async def test_a_change_is_told_when_the_item_comes_to_match_and_not_again(app: RunningApp) -> None:
+async def test_a_change_calls_back_when_the_item_comes_to_match_and_not_again(app: RunningApp) -> None:
     with Receiver() as receiver:
         await saved(app.client, receiver, platform=730, filters={"price": {"max": 5}, "ids": [1001, 1002]})
         await put(app, simple_item(1001, 9), simple_item(1002, 4))
-        [first] = await until_told(receiver, 1002)
+        [first] = await until_called_back(receiver, 1002)
         assert first["change"] == "listed"
         await put(app, simple_item(1001, 5), simple_item(1002, 3))
-        [_, second] = await until_told(receiver, 1001, 1002)
+        [_, second] = await until_called_back(receiver, 1001, 1002)
         assert (second["id"], second["change"]) == (1001, "changed")
         await put(app, simple_item(1001, 6))
-        await until_told(receiver, 1001, 1002)
+        await until_called_back(receiver, 1001, 1002)
         await put(app, simple_item(1001, 2))
-        await until_told(receiver, 1001, 1001, 1002)
+        await until_called_back(receiver, 1001, 1001, 1002)
 
 
 async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) -> None:
@@ -69,9 +69,9 @@ async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) ->
         await saved(app.client, receiver)
         await load(place, ITEMS)
         await put(app, simple_item(1001))
-        await until_told(receiver, 1001)
+        await until_called_back(receiver, 1001)
         await load(place, [*ITEMS, simple_item(1001), simple_item(1002)])
-        await until_told(receiver, 1001, 1002)
+        await until_called_back(receiver, 1001, 1002)
 
 
 async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None:
@@ -80,10 +80,10 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         await saved(app.client, receiver, filters={"ids": [number]})
         order = await shop.placed(number)
         await shop.until_hidden(number)
-        assert told(receiver) == []
+        assert received(receiver) == []
         answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
         assert answer.status_code == 200, answer.text
-        [change] = await until_told(receiver, number)
+        [change] = await until_called_back(receiver, number)
         assert change["change"] == "listed"
 
 
@@ -95,7 +95,7 @@ async def test_many_matches_are_several_callbacks_in_order(app: RunningApp, monk
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
         await put(app, *(simple_item(number, 1, "Many") for number in numbers))
-        changes = await until_told(receiver, *numbers)
+        changes = await until_called_back(receiver, *numbers)
     assert [change["id"] for change in changes] == numbers
     assert len({received.headers["webhook-id"] for received in receiver.received}) >= len(numbers) / 7
 
@@ -116,5 +116,5 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002))
-        await until_told(receiver, 1001, 1002)
+        await until_called_back(receiver, 1001, 1002)
         assert next(stops, None) is None

@@ -18,7 +18,7 @@ from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop, bearer, eventually
 from tests.support.receiver import Receiver, answers
-from tests.support.saved_searches import saved, told, until_told
+from tests.support.saved_searches import received, saved, until_called_back
 
 BODY = {"name": "mine", "callbackUrl": "https://shop.example.com/hook"}
 
@@ -108,7 +108,7 @@ async def test_scopes_and_web_pages(app: RunningApp) -> None:
     error_of(await app.client.get("/v1/searches", headers=page), "forbidden")
 
 
-async def test_forced_filters_hold_and_a_revoked_token_is_told_nothing_more(app: RunningApp) -> None:
+async def test_forced_filters_hold_and_a_revoked_token_is_not_called_back(app: RunningApp) -> None:
     shop = Shop(app)
     with Receiver() as receiver, Receiver() as other:
         filters = '{"price": {"max": 5}}'
@@ -117,17 +117,17 @@ async def test_forced_filters_hold_and_a_revoked_token_is_told_nothing_more(app:
         assert (await app.client.post("/v1/searches", json=sent, headers=narrow)).status_code == 201
         await saved(app.client, other)
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001, 9), simple_item(1002, 5)])
-        await until_told(receiver, 1002)
-        await until_told(other, 1001, 1002, quiet=0)
+        await until_called_back(receiver, 1002)
+        await until_called_back(other, 1001, 1002, quiet=0)
         async with shop.store.transaction() as connection:
             row = next(one for one in await tokens.list_all(connection) if one.filters)
             await tokens.revoke(connection, row.id, datetime.now(UTC))
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1003, 1)])
-        await until_told(other, 1001, 1002, 1003)
-        assert len(told(receiver)) == 1
+        await until_called_back(other, 1001, 1002, 1003)
+        assert len(received(receiver)) == 1
 
 
-async def test_a_deleted_search_is_told_nothing_more_and_erased(app: RunningApp) -> None:
+async def test_a_deleted_search_does_not_call_back_and_is_erased(app: RunningApp) -> None:
     shop = Shop(app)
     with Receiver(answers(503)) as receiver:
         search = await saved(app.client, receiver)
@@ -149,7 +149,7 @@ async def test_a_deleted_search_is_told_nothing_more_and_erased(app: RunningApp)
             assert (await connection.execute(select(func.count()).select_from(table))).scalar_one() == 0
 
 
-async def test_a_search_says_that_it_was_not_told_what_a_lost_log_had(app: RunningApp, place: Place) -> None:
+async def test_a_search_says_that_it_missed_what_a_lost_log_had(app: RunningApp, place: Place) -> None:
     with Receiver() as receiver:
         search = await saved(app.client, receiver)
         assert search["gapAt"] is None
@@ -162,4 +162,4 @@ async def test_a_search_says_that_it_was_not_told_what_a_lost_log_had(app: Runni
 
         await eventually(has_gap, "nobody says so")
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
-        await until_told(receiver, 1002)
+        await until_called_back(receiver, 1002)
