@@ -19,13 +19,17 @@ from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
 
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
-CONCURRENCY: Final = {"search": (16, 64), "order": (48, 256)}
+LEAST_WAITING: Final = 4
+WAITING_SHARE: Final = (
+    8  # at most this part of a limit waits: what ends within WAIT_SECONDS, and not what is refused after
+)
+CONCURRENCY: Final = {"search": (12, 24), "order": (48, 256)}
 """Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
 CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
 FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
-REFUSALS_PER_REQUEST: Final = 8  # together they take less than a third of a request's time
+REFUSALS_PER_REQUEST: Final = 16  # together they take a third of a request's time
 MAX_REFUSAL_CREDIT: Final = 400
 HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
 LOG_SECONDS: Final = 1.0
@@ -96,13 +100,30 @@ class Budget:
         limit = self._limit.value
         if self.in_flight < limit:
             self._start(work, 0.0)
-        elif len(self._waiting) < limit:
+        elif len(self._waiting) < _places(limit):
             loop = asyncio.get_running_loop()
             self._waiting.append((loop.time(), work))
             if self._timer is None:
                 self._timer = loop.call_later(WAIT_SECONDS, self._refuse_late)
         else:
             self._refuse(work)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether what is submitted now is refused."""
+        limit = self._limit.value
+        return self.in_flight >= limit and len(self._waiting) >= _places(limit)
+
+    def count_refusal(self) -> None:
+        """Counts what was refused without being submitted."""
+        self._metrics.count_shed(self._name)
+        self._shed += 1
+        now = asyncio.get_running_loop().time()
+        if now - self._logged_at >= LOG_SECONDS:
+            log.warning(
+                "overloaded: requests are refused", budget=self._name, refused=self._shed, limit=self._limit.value
+            )
+            self._shed, self._logged_at = 0, now
 
     def release(self) -> None:
         """Ends some work and starts what came last."""
@@ -147,18 +168,13 @@ class Budget:
 
     def _refuse(self, work: Work) -> None:
         if not work.is_abandoned:
-            self._count_shed()
+            self.count_refusal()
             work.refuse()
 
-    def _count_shed(self) -> None:
-        self._metrics.count_shed(self._name)
-        self._shed += 1
-        now = asyncio.get_running_loop().time()
-        if now - self._logged_at >= LOG_SECONDS:
-            log.warning(
-                "overloaded: requests are refused", budget=self._name, refused=self._shed, limit=self._limit.value
-            )
-            self._shed, self._logged_at = 0, now
+
+def _places(limit: int) -> int:
+    """How much may wait."""
+    return max(min(limit, LEAST_WAITING), limit // WAITING_SHARE)
 
 
 class _Waiter:

@@ -15,13 +15,19 @@ from api.http.admission import Admission, budget_of
 from api.http.connections import ConnectionLimit
 from api.http.drain import Drain
 from api.http.error_handlers import response_of
-from api.http.request_id import new_request_id, request_id
+from api.http.request_id import accepted_id, new_request_id, request_id
 
 # The request line and all headers; proxies allow 8 to 32 KiB. The server notices it after the read that exceeds it.
 MAX_HEAD_BYTES = 65_536
 MAX_TARGET_BYTES = 8_192
 # After a deadline the socket is read once more: a busy server may not have read yet what arrived in time.
 LAST_READ_SECONDS = 0.05
+_SEARCH = b"POST /v1/gear/search HTTP/1.1\r\n"
+# What a refusal has to heed: how long the body is, which id the client gave, and nothing that says more of the framing.
+_LENGTH = re.compile(rb"\r\ncontent-length([^\r\n]*)", re.IGNORECASE)
+_NUMBER = re.compile(rb": ?([0-9]{1,9})")
+_IDENTITY = re.compile(rb"\r\nx-request-id: ?([^\r\n]*)", re.IGNORECASE)
+_FRAMING = re.compile(rb"\r\n(?:transfer-encoding|connection|expect|upgrade)|\r\n[ \t]|[^\r]\n", re.IGNORECASE)
 _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+,;=:\[\]-]*")
 
 
@@ -34,6 +40,7 @@ class GearProtocol(HttpToolsProtocol):
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _is_excess = False
+    _is_in_message = False
     _request: "AdmittedRequest | None" = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server's own
@@ -58,6 +65,8 @@ class GearProtocol(HttpToolsProtocol):
         if self._is_excess:  # refused only now: a client reads no response before it has sent its request
             self._close_with(ApiError("overloaded", "too many connections are open"), new_request_id())
             return
+        if self._refuse_unread(data):
+            return
         super().data_received(data)
         if self._head_timer is not None:
             self._head_bytes += len(data)
@@ -70,6 +79,7 @@ class GearProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Starts the timer of a further request's head."""
         super().on_message_begin()
+        self._is_in_message = True
         self._start_timer(self.head_seconds)
 
     def on_headers_complete(self) -> None:
@@ -84,6 +94,7 @@ class GearProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Counts the time that is left from the end of the body: how long that takes is up to the client."""
         super().on_message_complete()
+        self._is_in_message = False
         if self._request is not None:
             self._request.arrival.at = self.loop.time()
 
@@ -115,11 +126,42 @@ class GearProtocol(HttpToolsProtocol):
         close = not cycle.keep_alive or cycle.waiting_for_100_continue
         scope = cast("Scope", cycle.scope)
         self._write(error, request_id(scope), close=close, has_body=scope["method"] != "HEAD")
+        if not close:
+            self._read_on(self.app_state["admission"])
+
+    def _refuse_unread(self, data: bytes) -> bool:
+        """Refuses a search that finds its budget full without parsing it, which costs most of a refusal.
+
+        Only where the data is one whole request and nothing before it is under way; anything else takes the long way.
+        """
         admission: Admission = self.app_state["admission"]
-        seconds = admission.refusals.hold_seconds()
-        if seconds and not close:
+        budget = admission.budgets["search"]
+        if not budget.is_full or not data.startswith(_SEARCH) or not self._is_between_requests:
+            return False
+        head = data[: data.find(b"\r\n\r\n")]
+        lengths = _LENGTH.findall(head)
+        length = _NUMBER.fullmatch(lengths[0]) if len(lengths) == 1 else None
+        if length is None or len(data) != len(head) + 4 + int(length[1]) or _FRAMING.search(head):
+            return False
+        self._stop_timer()
+        offered = _IDENTITY.findall(head)
+        identity = accepted_id(offered[0].decode("latin-1") if len(offered) == 1 else "")
+        budget.count_refusal()
+        self._write(ApiError("overloaded"), identity, close=False, has_body=True)
+        self._read_on(admission)
+        return True
+
+    @property
+    def _is_between_requests(self) -> bool:
+        drain: Drain = self.app_state["drain"]
+        is_idle = self.cycle is None or (self.cycle.response_complete and not self.pipeline)
+        return is_idle and not (self._is_in_message or self.transport.is_closing() or drain.is_draining)
+
+    def _read_on(self, admission: Admission) -> None:
+        """Reads the next request of a connection whose last one was refused: at once, or later where that is often."""
+        if seconds := admission.refusals.hold_seconds():
             self.flow.pause_reading()
-        self.loop.call_later(seconds, self.on_response_complete)  # reads on
+        self.loop.call_later(seconds, self.on_response_complete)
 
     def _close_with(self, error: ApiError, identity: str) -> None:
         self._stop_timer()

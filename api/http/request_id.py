@@ -33,11 +33,15 @@ def new_request_id() -> str:
     return secrets.token_hex(16)
 
 
+def accepted_id(offered: str) -> str:
+    """The id that a client offers, or a random one where it does not fit."""
+    return offered if _ACCEPTED.fullmatch(offered) else new_request_id()
+
+
 def request_id(scope: Scope) -> str:
     """The id of the request that this scope belongs to."""
     if _KEY not in scope:
-        offered = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
-        scope[_KEY] = offered if _ACCEPTED.fullmatch(offered) else new_request_id()
+        scope[_KEY] = accepted_id(Headers(scope=scope).get(REQUEST_ID_HEADER, ""))
     identity: str = scope[_KEY]
     return identity
 

@@ -10,7 +10,7 @@ from bench.figures import percentile
 from bench.peers.search_peers import OURS
 from bench.runs.load import RAW, Loads
 from bench.runs.orders import Orders
-from bench.runs.overload import PEAK_CLIENTS, Outcome
+from bench.runs.overload import Outcome
 from bench.runs.search import Series
 
 MIN_COLUMNS = 120  # where the output is no terminal it would be 80, and names would be cut
@@ -100,22 +100,20 @@ def show_loads(measured: Sequence[Loads]) -> None:
 
 
 def show_overload(measured: Sequence[Outcome]) -> None:
-    """What was answered in time of what was offered."""
-    head = ("run", "offered/s", "good/s", "of peak", *LATENCIES, "refused/s", "p99 ms", "lost", "other")
-    table = Table(*head, "health p99 ms", "orders", "refused", "p99 ms", "recovery s")
-    peak = max(outcome.good for outcome in measured[: len(PEAK_CLIENTS)])
-    for outcome in measured:
-        table.add_row(
-            outcome.name,
-            f"{outcome.offered:,.0f}",
-            f"{outcome.good:,.0f}",
-            f"{outcome.good / peak:.0%}",
-            *(f"{value:,.0f}" for value in (outcome.p50, outcome.p99, outcome.refused, outcome.refused_p99)),
-            *(f"{value:,}" for value in (outcome.lost, outcome.other)),
-            f"{outcome.health_p99:,.0f}",
-            *(f"{value:,.0f}" for value in (outcome.orders, outcome.orders_refused, outcome.order_p99)),
-            f"{outcome.recovery:g}",
-        )
+    """What was answered in time of what was offered: the medians of each kind of run."""
+    head = ("run", "offered", "good", "of peak", "p50", "p99", "refused", "p99", "lost", "other", "health", "orders")
+    table = Table(*head, "no order", "p99", "back in", caption="rates a second, times in ms, recovery in s")
+    for name in dict.fromkeys(each.name for each in measured):
+        runs = [each for each in measured if each.name == name]
+
+        def middle(field: str, runs: Sequence[Outcome] = runs) -> str:
+            return f"{statistics.median(getattr(each, field) for each in runs):,.0f}"
+
+        shares = [each.good / each.peak for each in runs if each.peak]
+        fields = ("p50", "p99", "refused", "refused_p99", "lost", "other", "health_p99")
+        orders = ("orders", "orders_refused", "order_p99", "recovery")
+        share = f"{statistics.median(shares):.0%}" if shares else ""
+        table.add_row(name, middle("offered"), middle("good"), share, *map(middle, fields), *map(middle, orders))
     show(table)
 
 

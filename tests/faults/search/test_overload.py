@@ -1,6 +1,8 @@
 """More than can be answered in time: what is not refused is answered, and the rest of the service goes on."""
 
 import asyncio
+import http.client
+import re
 import secrets
 import socket
 from collections import Counter
@@ -15,6 +17,7 @@ from structlog.testing import capture_logs
 from api.deadline import Arrival, start
 from api.engine.client import Engine
 from api.errors import ApiError
+from api.http.protocol import GearProtocol
 from api.http.request_id import CLIENT_CLOSED_REQUEST
 from mappings.connection import SearchSettings
 from mappings.platforms import read_platforms
@@ -119,6 +122,68 @@ async def test_the_engine_has_only_the_time_that_is_left(wire: TcpProxy) -> None
         assert loop.time() - began < 10
     finally:
         await engine.close()
+
+
+HEADS = {
+    "whole": b"Content-Length: 2\r\n",
+    "split": b"Content-Length: 2\r\n",
+    "chunked": b"Transfer-Encoding: chunked\r\n",
+    "both": b"Content-Length: 2\r\nContent-Length: 2\r\n",
+    "last": b"Content-Length: 2\r\nConnection: close\r\n",
+}
+
+
+def test_a_refusal_of_an_unread_search_leaves_its_connection_in_order(
+    client: httpx.Client, wire: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire.delay = 0.5
+    unread = Counter[tuple[str, bool]]()
+    decide = GearProtocol._refuse_unread
+
+    def counted(protocol: GearProtocol, data: bytes) -> bool:
+        is_refused = decide(protocol, data)
+        kind = re.search(rb"x-request-id: ([a-z]+)", data)
+        unread[kind[1].decode() if kind else "", is_refused] += 1
+        return is_refused
+
+    monkeypatch.setattr(GearProtocol, "_refuse_unread", counted)
+    target = (client.base_url.host, client.base_url.port or 80)
+    token = client.headers["Authorization"].encode()
+
+    def ask(connection: socket.socket, kind: str, number: int) -> None:
+        head = b"POST /v1/gear/search HTTP/1.1\r\nhost: a\r\nauthorization: %b\r\nx-request-id: %b.%d\r\n"
+        body = b"2\r\n{}\r\n0\r\n\r\n" if kind == "chunked" else b"{}"
+        request = head % (token, kind.encode(), number) + HEADS[kind] + b"content-type: application/json\r\n\r\n" + body
+        cut = len(request) - (1 if kind == "split" else 0)
+        connection.sendall(request[:cut])
+        if kind == "split":
+            sleep(0.001)
+            connection.sendall(request[cut:])
+
+    def answer(connection: socket.socket) -> http.client.HTTPResponse:
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        response.read()
+        return response
+
+    kinds = [kind for kind in HEADS for _ in range(40)]
+    connections = [socket.create_connection(target, timeout=30) for _ in kinds]
+    try:
+        for rounds in range(2):
+            for number, (kind, connection) in enumerate(zip(kinds, connections, strict=True)):
+                if rounds == 0 or kind not in ("both", "last"):
+                    ask(connection, kind, number)
+            for number, (kind, connection) in enumerate(zip(kinds, connections, strict=True)):
+                if rounds == 0 or kind not in ("both", "last"):
+                    response = answer(connection)
+                    assert response.status == 400 if kind == "both" else response.status in (200, 503)
+                    if kind != "both":
+                        assert response.headers["X-Request-Id"] == f"{kind}.{number}"
+    finally:
+        for connection in connections:
+            connection.close()
+    assert unread["whole", True] > 0
+    assert {kind for kind, is_refused in unread if is_refused} <= {"whole", "split"}  # whose pieces may arrive as one
 
 
 def until(condition: Callable[[], bool]) -> None:
