@@ -19,7 +19,7 @@ from api.errors import ApiError
 from api.http.concurrency_limit import ConcurrencyLimit
 
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
-LEAST_WAITING: Final = 4
+MIN_WAITING: Final = 4
 WAITING_SHARE: Final = (
     8  # at most this part of a limit waits: what ends within WAIT_SECONDS, and not what is refused after
 )
@@ -174,7 +174,7 @@ class Budget:
 
 def _places(limit: int) -> int:
     """How much may wait."""
-    return max(min(limit, LEAST_WAITING), limit // WAITING_SHARE)
+    return max(min(limit, MIN_WAITING), limit // WAITING_SHARE)
 
 
 class _Waiter:
