@@ -8,7 +8,7 @@ import orjson
 from api.http.json_body import checked, parse
 from api.search.context import Page, SearchContext, page_of, search_context
 from api.search.costs import Charge, extra_cost, relaxation_cost
-from api.search.facets import FacetCounting
+from api.search.facets.facets import FacetCounting
 from api.search.forced_filters import forced_filters
 from api.search.groups import grouped_page
 from api.search.pagination.cursor import START

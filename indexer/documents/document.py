@@ -11,6 +11,7 @@ from indexer.documents.name_features import name_features, sticker_names
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
+from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
 from mappings.money import to_minor
 from mappings.platforms import Platform, Relevance
 
@@ -47,8 +48,11 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
             document["stickers"] = stickers
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
+    if document["price"] is not None:
+        document["priceBucket"] = bucket_of(document["price"], price_edges(platform.minor_digits))
     if paint.wear is not None:
         document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
+        document["floatBucket"] = bucket_of(document["float"], FLOAT_EDGES)
     for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):
         if number is not None:
             document[name] = str(number)

@@ -28,3 +28,8 @@ def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) ->
     bounds = {} if low is None else {"gte": ceil_minor(low, minor_digits)}
     bounds["lte"] = NO_PRICE - 1 if high is None else min(floor_minor(high, minor_digits), NO_PRICE - 1)
     return {"range": {"price.ascending": bounds}}
+
+
+def aggregation_request(query: Clause, aggregations: Clause) -> Clause:
+    """The search body for aggregations of a query's hits, and nothing else."""
+    return {"size": 0, "track_total_hits": False, "query": query, "aggregations": aggregations}

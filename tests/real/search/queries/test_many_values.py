@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.search.facets import MAX_BUCKETS
+from api.search.facets.facets import MAX_BUCKETS
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item

@@ -1,7 +1,8 @@
 """The requests that count facets, as golden files in tests/golden/facets, and what is made of their answers."""
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,23 @@ import pytest
 from api.engine.answers import Answer
 from api.http.json_body import parse
 from api.search.context import Index
-from api.search.facets import (
+from api.search.facets.facets import (
     MAX_BUCKETS,
     FacetCounting,
     counts_of,
     facet_requests,
     facet_values,
     has_empty_selected,
-    histogram,
-    histogram_aggregations,
 )
+from api.search.facets.histograms import counts_by_place, extremes_of, extremes_request, histogram
 from api.search.parsing.parse import parse_query
+from api.search.query.clauses import any_of
 from api.search.query.request import SearchQuery
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody
 from mappings.fields import FACETS, Filter
+from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
+from mappings.money import NO_PRICE
 from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
 from tests.support.search.engines import ScriptedEngine
@@ -61,8 +64,7 @@ def test_every_golden_file_is_used() -> None:
 def test_everything_that_can_be_asked_at_once_stays_below_the_engines_buckets() -> None:
     (request,) = facet_requests(query_of(json.dumps({"facets": [row.name for row in FACETS]})))
     found = request.body["aggregations"].values()
-    most = sum(one["terms"]["size"] if "terms" in one else len(one.get("range", {}).get("ranges", ())) for one in found)
-    assert most < 65_535
+    assert sum(one["terms"]["size"] for one in found) < 65_535
 
 
 def values(listed: list[dict[str, Any]]) -> list[tuple[str, int]]:
@@ -100,13 +102,21 @@ def test_an_answer_that_is_full_may_lack_values() -> None:
     assert counts_of({"buckets": buckets[:2]}) == {"0": 1, "1": 1}
 
 
-def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> dict[str, Any]:
+def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
+    return price_edges(minor_digits) if row is PRICE else FLOAT_EDGES
+
+
+def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
     """What the engine answers to the aggregations for these values."""
-    asked = histogram_aggregations(row, minor_digits)
-    ranges = asked[row.name]["range"]["ranges"]
-    counts = [sum(one["from"] <= value < one.get("to", float("inf")) for value in held) for one in ranges]
-    extremes = {"min": min(held, default=None), "max": max(held, default=None)}
-    return {row.name: {"buckets": [{"doc_count": count} for count in counts]}, f"{row.name}_extremes": extremes}
+    places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in held)
+    extremes = {"count": len(held), "min": min(held, default=None), "max": max(held, default=None)}
+    buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
+    return {"aggregations": {row.name: {"buckets": buckets}, f"{row.name}_extremes": extremes}}
+
+
+def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
+    answer = engine_counts(row, minor_digits, held)
+    return histogram(row, minor_digits, counts_by_place(answer["aggregations"][row.name]), extremes_of(row, answer))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +135,7 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> dict[str
 def test_a_histogram_has_the_occupied_part_of_a_fixed_ladder(
     row: Filter, minor_digits: int, held: list[float], buckets: list[tuple[float, float, int]]
 ) -> None:
-    found = histogram(row, minor_digits, engine_counts(row, minor_digits, held))
+    found = histogram_of(row, minor_digits, held)
     unit = 10**minor_digits if row is PRICE else 1
     assert (found["min"], found["max"]) == (min(held) / unit, max(held) / unit)
     assert [(one["from"], one["to"], one["count"]) for one in found["buckets"]] == buckets
@@ -133,7 +143,7 @@ def test_a_histogram_has_the_occupied_part_of_a_fixed_ladder(
 
 def test_a_histogram_of_nothing_has_no_span_and_no_buckets() -> None:
     for row in (PRICE, FLOAT):
-        assert histogram(row, 2, engine_counts(row, 2, [])) == {"min": None, "max": None, "buckets": []}
+        assert histogram_of(row, 2, []) == {"min": None, "max": None, "buckets": []}
 
 
 def counting(text: str, answer: Callable[[Any], Answer]) -> tuple[FacetCounting, ScriptedEngine]:
@@ -168,12 +178,41 @@ async def test_without_facets_nothing_is_counted() -> None:
     assert engine.sizes == [1]
 
 
-async def test_a_histogram_takes_no_further_request() -> None:
-    facets, engine = counting('{"facets": ["float"]}', lambda _: {"aggregations": engine_counts(FLOAT, 2, [0.29])})
+async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_bucket() -> None:
+    held = {FLOAT: [0.29, 0.4], PRICE: []}
+    answer = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
+    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": answer})
+    (asked,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
     values = await facets.facets()
     assert values is not None
-    assert values["float"]["buckets"] == [{"from": 0.29, "to": 0.3, "count": 1}]
-    assert engine.sizes == [1]
+    assert [one["count"] for one in values["float"]["buckets"]] == [1, *[0] * 10, 1]
+    assert values["price"] == {"min": None, "max": None, "buckets": []}
+    assert [len(bodies) for bodies in engine.round_trips] == [1, 1]
+    (request,) = engine.round_trips[1]
+    ranges = [{"range": {"float": {"gte": low, "lt": high}}} for low, high in ((0.29, 0.3), (0.4, 0.41))]
+    assert request["query"] == {"bool": {"filter": [asked.body["query"], any_of(ranges)]}}
+
+
+@pytest.mark.parametrize(
+    ("row", "place", "clause"),
+    [
+        (PRICE, 0, {"price.ascending": {"gte": 0, "lt": 1}}),
+        (PRICE, 42, {"price.ascending": {"gte": 5 * 10**13, "lt": NO_PRICE}}),  # which is what has no price
+        (FLOAT, 99, {"float": {"gte": 0.99}}),
+    ],
+)
+def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: int, clause: Any) -> None:
+    request = extremes_request(row, 2, {"match_all": {}}, {place: 1})
+    assert request["query"] == {"bool": {"filter": [{"match_all": {}}, {"range": clause}]}}
+
+
+async def test_a_histogram_whose_ends_have_gone_is_counted_again() -> None:
+    held = iter([[0.2], [], [0.5]])
+    facets, engine = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(held)))
+    values = await facets.facets()
+    assert values is not None
+    assert values["float"] == histogram_of(FLOAT, 2, [0.5])
+    assert engine.sizes == [1, 1, 1]
 
 
 async def test_a_selected_value_without_hits_is_looked_up_on_the_platform() -> None:

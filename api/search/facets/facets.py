@@ -3,31 +3,34 @@
 A field's own filter does not narrow its own counts. So the facets without a filter share one request with the search's
 query, and each of the others has a request without that filter. The engine answers them side by side and caches each
 answer for every search that differs in nothing but page, sort or that filter. Nearly always these requests go out with
-those of the page; only a selected value without hits, and more values than one answer holds, take further ones.
+those of the page; only a selected value without hits, and more values than one answer holds, take further ones. The
+lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from api.engine.answers import Answer, Json, Source
-from api.search.query.clauses import Clause
+from api.search.facets.histograms import (
+    NOTHING,
+    Places,
+    buckets,
+    counts_by_place,
+    extremes_of,
+    extremes_request,
+    histogram,
+    histogram_request,
+)
+from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
-from mappings.money import MAX_PRICE, from_minor
 
-# Buckets of one request. Nine string facets and the ranges of two histograms stay below the 65,535 buckets that the
+# Buckets of one request. Nine string facets and two histograms stay below the 65,535 buckets that the
 # engine gives in one answer (search.max_buckets).
 MAX_BUCKETS = 5_000
-
-# The edges of histograms never depend on the hits: bars keep their place while a buyer narrows a search, and one
-# request is enough. Prices go up in steps of 1, 2 and 5 times a power of ten, because they spread over eight decades;
-# floats in hundredths, where every wear band begins.
-FLOAT_STEPS = 100
-_EXTREMES = "_extremes"
 
 Counts = dict[str, int]
 
@@ -72,12 +75,13 @@ class FacetCounting:
         if self._answers is None:
             await self.search_all([])
         counts: dict[Filter, Counts] = {}
+        histograms: dict[Filter, tuple[Clause, Places]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
         for request, answer in zip(self._requests, self._answers or (), strict=True):
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    facets[row.name] = histogram(row, self._query.minor_digits, answer["aggregations"])
+                    histograms[row] = request.body["query"], counts_by_place(answer["aggregations"][row.name])
                     continue
                 counted = counts_of(answer["aggregations"][row.name])
                 if counted is None:
@@ -90,9 +94,27 @@ class FacetCounting:
             for row, values in selected.items()
             if values and (row in incomplete or has_empty_selected(counts[row], values))
         }
+        facets |= await self._histograms(histograms)
         existing = await self._existing_values(unlisted)
         for row, counted in counts.items():
             facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
+        return facets
+
+    async def _histograms(self, counted: Mapping[Filter, tuple[Clause, Places]]) -> Json:
+        """The histograms with the lowest and highest value of each."""
+        digits = self._query.minor_digits
+        held = {row: found for row, found in counted.items() if found[1]}
+        requests = [extremes_request(row, digits, *found) for row, found in held.items()]
+        answers = await self._source.search_all(requests) if requests else []
+        facets: Json = dict.fromkeys((row.name for row in counted), NOTHING)
+        for (row, (query, places)), answer in zip(held.items(), answers, strict=True):
+            extremes = extremes_of(row, answer)
+            if extremes is not None:
+                facets[row.name] = histogram(row, digits, places, extremes)
+                continue
+            (whole,) = await self._source.search_all([histogram_request(row, query)])  # the index was refreshed
+            places_now = counts_by_place(whole["aggregations"][row.name])
+            facets[row.name] = histogram(row, digits, places_now, extremes_of(row, whole))
         return facets
 
     async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
@@ -132,7 +154,7 @@ def facet_requests(query: SearchQuery) -> list[FacetRequest]:
 
 def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
-    return _aggregation_request(
+    return aggregation_request(
         {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
     )
 
@@ -142,7 +164,7 @@ def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Cla
     composite: Clause = {"size": MAX_BUCKETS, "sources": [{row.name: {"terms": {"field": row.field}}}]}
     if after is not None:
         composite["after"] = after
-    return _aggregation_request(query, {row.name: {"composite": composite}})
+    return aggregation_request(query, {row.name: {"composite": composite}})
 
 
 def counts_of(terms: Mapping[str, Any]) -> Counts | None:
@@ -193,58 +215,9 @@ def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | 
             # with a filter, values without items too: a selected one is listed with 0
             aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
-            aggregations |= histogram_aggregations(row, query.minor_digits)
-    return _aggregation_request(query.offered if without is None else query.offered_without[without], aggregations)
-
-
-def _aggregation_request(query: Clause, aggregations: Clause) -> Clause:
-    return {"size": 0, "track_total_hits": False, "query": query, "aggregations": aggregations}
+            aggregations[row.name] = buckets(row)
+    return aggregation_request(query.offered if without is None else query.offered_without[without], aggregations)
 
 
 def _terms(row: Filter, min_count: int) -> Clause:
     return {"terms": {"field": row.field, "size": MAX_BUCKETS, "min_doc_count": min_count}}
-
-
-def histogram_aggregations(row: Filter, minor_digits: int) -> Clause:
-    """The aggregations for the histogram of a field: its ranges, and the lowest and the highest value."""
-    edges = _edges(row, minor_digits)
-    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
-    # the highest value of all is inside: the last bucket ends with it
-    ranges.append({"from": edges[-2]})
-    return {
-        row.name: {"range": {"field": row.field, "ranges": ranges}},
-        row.name + _EXTREMES: {"stats": {"field": row.field}},
-    }
-
-
-def histogram(row: Filter, minor_digits: int, aggregations: Json) -> Json:
-    """The histogram in an answer: from the first to the last bucket with items."""
-    counts = [bucket["doc_count"] for bucket in aggregations[row.name]["buckets"]]
-    occupied = [place for place, count in enumerate(counts) if count]
-    if not occupied:
-        return {"min": None, "max": None, "buckets": []}
-    edges = [_main_unit(row, edge, minor_digits) for edge in _edges(row, minor_digits)]
-    extremes = aggregations[row.name + _EXTREMES]
-    return {
-        "min": _main_unit(row, extremes["min"], minor_digits),
-        "max": _main_unit(row, extremes["max"], minor_digits),
-        "buckets": [
-            {"from": edges[place], "to": edges[place + 1], "count": counts[place]}
-            for place in range(occupied[0], occupied[-1] + 1)
-        ],
-    }
-
-
-def _edges(row: Filter, minor_digits: int) -> list[float]:
-    """All edges as the index stores the values: minor units of prices, floats as they are."""
-    if row.kind is not Kind.MONEY:
-        return [step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1)]
-    highest = int(MAX_PRICE) * 10**minor_digits
-    digits = len(str(highest)) - 1
-    ladder = (step * 10**power for power in range(digits) for step in (1, 2, 5))
-    return [0, *ladder, highest]
-
-
-def _main_unit(row: Filter, value: float, minor_digits: int) -> float:
-    """A value as requests and answers write it: prices in the main unit."""
-    return float(from_minor(int(value), minor_digits)) if row.kind is Kind.MONEY else value
