@@ -10,8 +10,9 @@ from indexer.documents.checked_item import CheckedDetails, CheckedItem
 from indexer.documents.name_features import name_features, sticker_names
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.attachments import attachment_tokens
-from mappings.fields import DETAILS
-from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
+from mappings.facets.histograms import FLOAT_EDGES, bucket_of, price_edges
+from mappings.facets.values import join_values
+from mappings.fields import DETAILS, SMALL_FACETS
 from mappings.money import to_minor
 from mappings.platforms import Platform, Relevance
 
@@ -48,11 +49,10 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
             document["stickers"] = stickers
     if item.listed_at is not None:
         document["listedAt"] = item.listed_at
-    if document["price"] is not None:
-        document["priceBucket"] = bucket_of(document["price"], price_edges(platform.minor_digits))
+    document["priceBucket"] = bucket_of(document["price"], price_edges(platform.minor_digits))
     if paint.wear is not None:
         document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
-        document["floatBucket"] = bucket_of(document["float"], FLOAT_EDGES)
+    document["floatBucket"] = bucket_of(document.get("float"), FLOAT_EDGES)
     for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):
         if number is not None:
             document[name] = str(number)
@@ -60,6 +60,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         word = getattr(details, name)
         if word is not None:
             document[name] = word
+    document["facetValues"] = join_values(*(getattr(details, row.name) for row in SMALL_FACETS))
     if features.finish is not None:
         document["finish"] = features.finish
     return document

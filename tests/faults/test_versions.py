@@ -89,6 +89,14 @@ async def offered_by_all(clients: Sequence[httpx.AsyncClient], prices: dict[int,
         await until(is_offered, 30)
 
 
+async def counted_alike(clients: Sequence[httpx.AsyncClient]) -> None:
+    """Every client gets the same facets of the index, whichever version loaded it."""
+    body = {"facets": ["type", "weapon", "price", "float"]}
+    answers = [(await client.post("/v1/gear/search", json=body)).json() for client in clients]
+    assert answers[0]["facets"]["price"]["buckets"]
+    assert all(answer["facets"] == answers[0]["facets"] for answer in answers), answers
+
+
 async def contested(clients: Sequence[httpx.AsyncClient], item: int) -> tuple[httpx.AsyncClient, dict[str, Any]]:
     """Every client orders the item at once, and one gets it: the order, and a client of the other version."""
     body = {"account": "a", "email": "buyer@example.com", "platform": "cs2", "item": str(item)}
@@ -137,6 +145,7 @@ async def test_a_version_and_the_one_before_serve_one_shop(versions: list[Versio
                 version.run("indexer", "upsert", file_of(tmp_path, changed), *PLATFORM)
                 prices |= changed
                 await offered_by_all(clients, prices)
+                await counted_alike(clients)
             sold = [await contested(clients, item) for item in CONTESTED]
             await seen_through(sold)
             for item in CONTESTED:
@@ -146,3 +155,4 @@ async def test_a_version_and_the_one_before_serve_one_shop(versions: list[Versio
             for version in (now, before):
                 version.run("indexer", "load", file_of(tmp_path, dict.fromkeys(ITEMS, 4.0)), *PLATFORM, *MOVED)
                 await offered_by_all(clients, dict.fromkeys(prices, 4.0))
+                await counted_alike(clients)

@@ -9,9 +9,8 @@ lowest and the highest value of a histogram are asked for afterwards, among the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from api.engine.answers import Answer, Json, Source
+from api.engine.answers import Answer, Json, Source, total_of
 from api.search.facets.histograms import (
     NOTHING,
     Places,
@@ -25,6 +24,7 @@ from api.search.facets.histograms import (
 from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
+from mappings.facets.values import split_values
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
 
@@ -34,7 +34,9 @@ MAX_BUCKETS = 5_000
 
 Counts = dict[str, int]
 
+_SMALL = "facetValues"
 _ROWS = {row.name: row for row in FACETS}
+_HELD_BY_ALL = frozenset({_SMALL, *(row.name for row in FACETS if row.kind is not Kind.FOLDED)})
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class FacetCounting:
         self._query = query
         self._requests = facet_requests(query)
         self._answers: list[Answer] | None = None
+        self._by_value = False  # whether an index was loaded by an older version, whose items lack what is counted
 
     async def search(self, body: Clause, *filter_path: str) -> Answer:
         """The answer to a search body."""
@@ -74,6 +77,10 @@ class FacetCounting:
             return None
         if self._answers is None:
             await self.search_all([])
+        if any(lacks_fields(answer) for answer in self._answers or ()):
+            self._by_value = True
+            self._requests = facet_requests(self._query, by_value=True)
+            self._answers = await self._source.search_all([request.body for request in self._requests])
         counts: dict[Filter, Counts] = {}
         histograms: dict[Filter, tuple[Clause, Places]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
@@ -81,9 +88,10 @@ class FacetCounting:
         for request, answer in zip(self._requests, self._answers or (), strict=True):
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request.body["query"], counts_by_place(answer["aggregations"][row.name])
+                    found = answer["aggregations"][row.name]
+                    histograms[row] = request.body["query"], counts_by_place(found, by_value=self._by_value)
                     continue
-                counted = counts_of(answer["aggregations"][row.name])
+                counted = counts_of(self._field_of(row), row, answer)
                 if counted is None:
                     incomplete.add(row)
                     counted = await self._all_values(row, request.body["query"])
@@ -112,8 +120,8 @@ class FacetCounting:
             if extremes is not None:
                 facets[row.name] = histogram(row, digits, places, extremes)
                 continue
-            (whole,) = await self._source.search_all([histogram_request(row, query)])  # the index was refreshed
-            places_now = counts_by_place(whole["aggregations"][row.name])
+            whole = await self._source.search(histogram_request(row, digits, query))  # the index was refreshed
+            places_now = counts_by_place(whole["aggregations"][row.name], by_value=True)
             facets[row.name] = histogram(row, digits, places_now, extremes_of(row, whole))
         return facets
 
@@ -122,11 +130,13 @@ class FacetCounting:
         if not selected:
             return {}
         forced = list(self._query.forced_clauses.values())
-        requests = [existing_values_request(row, values, forced) for row, values in selected.items()]
+        requests = [
+            existing_values_request(self._field_of(row), row, values, forced) for row, values in selected.items()
+        ]
         answers = await self._source.search_all(requests)
         existing: dict[Filter, Counts] = {}
         for row, request, answer in zip(selected, requests, answers, strict=True):
-            counts = counts_of(answer["aggregations"][row.name])
+            counts = counts_of(self._field_of(row), row, answer)
             existing[row] = await self._all_values(row, request["query"]) if counts is None else counts
         return existing
 
@@ -134,46 +144,76 @@ class FacetCounting:
         """The items by value of a field that has more values than fit into one answer."""
         counts: Counts = {}
         after: Clause | None = None
+        field = self._field_of(row)
         while True:
-            answer = await self._source.search(next_values_request(row, query, after))
-            page = answer["aggregations"][row.name]
-            counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
+            answer = await self._source.search(next_values_request(field, query, after))
+            page = answer["aggregations"][field]
+            counts |= {bucket["key"][field]: bucket["doc_count"] for bucket in page["buckets"]}
             after = page.get("after_key")
             if after is None:
-                return counts
+                return counts_by_value(field, row, counts)
+
+    def _field_of(self, row: Filter) -> str:
+        return field_of(row, by_value=self._by_value)
 
 
-def facet_requests(query: SearchQuery) -> list[FacetRequest]:
-    """The requests that count all facets of the body."""
+def facet_requests(query: SearchQuery, *, by_value: bool = False) -> list[FacetRequest]:
+    """The requests that count all facets of the body; `by_value`, each by its own field."""
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
-    requests = [FacetRequest(shared, _count_request(query, shared, None))] if shared else []
-    return requests + [FacetRequest((row,), _count_request(query, (row,), row.name)) for row in filtered]
+    requests = [FacetRequest(shared, _count_request(query, shared, None, by_value))] if shared else []
+    return requests + [FacetRequest((row,), _count_request(query, (row,), row.name, by_value)) for row in filtered]
 
 
-def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
+def existing_values_request(field: str, row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
     return aggregation_request(
-        {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
+        {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, _terms(field, min_count=1)
     )
 
 
-def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Clause:
+def next_values_request(field: str, query: Clause, after: Clause | None) -> Clause:
     """The search body for the next values of a field that has more than `MAX_BUCKETS`, in no particular order."""
-    composite: Clause = {"size": MAX_BUCKETS, "sources": [{row.name: {"terms": {"field": row.field}}}]}
+    composite: Clause = {"size": MAX_BUCKETS, "sources": [{field: {"terms": {"field": field}}}]}
     if after is not None:
         composite["after"] = after
-    return aggregation_request(query, {row.name: {"composite": composite}})
+    return aggregation_request(query, {field: {"composite": composite}})
 
 
-def counts_of(terms: Mapping[str, Any]) -> Counts | None:
+def field_of(row: Filter, *, by_value: bool = False) -> str:
+    """The field whose values are counted: the small facets share one, unless each is counted by its own."""
+    return _SMALL if row.is_small and not by_value else row.field
+
+
+def lacks_fields(answer: Answer) -> bool:
+    """Whether some of the hits lack a field that every item has which this version loads."""
+    counted = (found for name, found in answer["aggregations"].items() if name in _HELD_BY_ALL)
+    hits = total_of(answer)
+    return any(
+        sum(one["doc_count"] for one in each["buckets"]) + each["sum_other_doc_count"] < hits for each in counted
+    )
+
+
+def counts_of(field: str, row: Filter, answer: Answer) -> Counts | None:
     """Items by value, 0 if only items outside the search have it; None if values may be missing."""
-    buckets = terms["buckets"]
+    found = answer["aggregations"][field]["buckets"]
     # A shard that has more values than fit leaves some out, and then its answer alone fills this one.
-    if len(buckets) >= MAX_BUCKETS:
+    if len(found) >= MAX_BUCKETS:
         return None
-    return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+    return counts_by_value(field, row, {bucket["key"]: bucket["doc_count"] for bucket in found})
+
+
+def counts_by_value(field: str, row: Filter, counts: Counts) -> Counts:
+    """Items by the facet's own values, of items by those of the field that is counted."""
+    if field != _SMALL:
+        return counts
+    totals: Counts = {}
+    for values, count in counts.items():
+        value = split_values(values).get(row.name)
+        if value is not None:
+            totals[value] = totals.get(value, 0) + count
+    return totals
 
 
 def has_empty_selected(counts: Mapping[str, int], selected: Sequence[str]) -> bool:
@@ -208,16 +248,17 @@ def _folded(value: str) -> str:
     return fold(value) or value
 
 
-def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None) -> Clause:
+def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None, by_value: bool) -> Clause:
     aggregations: Clause = {}
     for row in rows:
         if row.kind is Kind.FOLDED:
             # with a filter, values without items too: a selected one is listed with 0
-            aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
+            aggregations |= _terms(field_of(row, by_value=by_value), min_count=1 if without is None else 0)
         else:
-            aggregations[row.name] = buckets(row)
-    return aggregation_request(query.offered if without is None else query.offered_without[without], aggregations)
+            aggregations[row.name] = buckets(row, query.minor_digits, by_value=by_value)
+    clause = query.offered if without is None else query.offered_without[without]
+    return {**aggregation_request(clause, aggregations), "track_total_hits": not by_value}
 
 
-def _terms(row: Filter, min_count: int) -> Clause:
-    return {"terms": {"field": row.field, "size": MAX_BUCKETS, "min_doc_count": min_count}}
+def _terms(field: str, min_count: int) -> Clause:
+    return {field: {"terms": {"field": field, "size": MAX_BUCKETS, "min_doc_count": min_count}}}

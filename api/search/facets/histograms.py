@@ -1,12 +1,13 @@
 """The search bodies that make a histogram, and the histogram in their answers. Pure."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from api.engine.answers import Answer, Json
 from api.search.query.clauses import Clause, aggregation_request, any_of
+from mappings.facets.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.fields import Filter, Kind
-from mappings.histograms import FLOAT_EDGES, price_edges
 from mappings.money import NO_PRICE, from_minor
 
 Places = Mapping[int, int]
@@ -15,14 +16,19 @@ NOTHING: Json = {"min": None, "max": None, "buckets": []}
 _EXTREMES = "_extremes"
 
 
-def buckets(row: Filter) -> Clause:
-    """The aggregation that counts the items of each bucket."""
-    return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES)}}
+def buckets(row: Filter, minor_digits: int, *, by_value: bool = False) -> Clause:
+    """The aggregation that counts the items of each bucket; `by_value`, where the items do not say which it is."""
+    if not by_value:
+        return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
+    edges = _edges(row, minor_digits)
+    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
+    return {"range": {"field": row.field, "ranges": [*ranges, {"from": edges[-2]}]}}
 
 
-def counts_by_place(terms: Mapping[str, Any]) -> Places:
+def counts_by_place(aggregation: Mapping[str, Any], *, by_value: bool = False) -> Places:
     """Items by the place of their bucket."""
-    return {int(bucket["key"]): bucket["doc_count"] for bucket in terms["buckets"]}
+    found = enumerate(aggregation["buckets"]) if by_value else ((one["key"], one) for one in aggregation["buckets"])
+    return {int(place): one["doc_count"] for place, one in found if one["doc_count"] and place != NO_BUCKET}
 
 
 def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Places) -> Clause:
@@ -32,9 +38,9 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
     return aggregation_request({"bool": {"filter": [query, any_of(clauses)]}}, _extremes(row))
 
 
-def histogram_request(row: Filter, query: Clause) -> Clause:
-    """The search body for a whole histogram, of one moment."""
-    return aggregation_request(query, {row.name: buckets(row), **_extremes(row)})
+def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
+    """The search body for a whole histogram, of one moment; `by_value`, so that any index answers it."""
+    return aggregation_request(query, {row.name: buckets(row, minor_digits, by_value=True), **_extremes(row)})
 
 
 def extremes_of(row: Filter, answer: Answer) -> Json | None:

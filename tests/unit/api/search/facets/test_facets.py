@@ -17,16 +17,18 @@ from api.search.facets.facets import (
     counts_of,
     facet_requests,
     facet_values,
+    field_of,
     has_empty_selected,
 )
-from api.search.facets.histograms import counts_by_place, extremes_of, extremes_request, histogram
+from api.search.facets.histograms import buckets, counts_by_place, extremes_of, extremes_request, histogram
 from api.search.parsing.parse import parse_query
 from api.search.query.clauses import any_of
 from api.search.query.request import SearchQuery
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody
-from mappings.fields import FACETS, Filter
-from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
+from mappings.facets.histograms import FLOAT_EDGES, NO_BUCKET, bucket_of, price_edges
+from mappings.facets.values import join_values
+from mappings.fields import FACETS, SMALL_FACETS, Filter
 from mappings.money import NO_PRICE
 from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
@@ -98,12 +100,17 @@ def test_of_more_than_500_values_those_with_most_items_and_the_selected_are_list
 
 def test_an_answer_that_is_full_may_lack_values() -> None:
     buckets = [{"key": str(number), "doc_count": 1} for number in range(MAX_BUCKETS)]
-    assert counts_of({"buckets": buckets}) is None
-    assert counts_of({"buckets": buckets[:2]}) == {"0": 1, "1": 1}
+    weapon = next(row for row in FACETS if row.name == "weapon")
+    assert counts_of("weapon", weapon, answer_of({"weapon": {"buckets": buckets}}, MAX_BUCKETS)) is None
+    assert counts_of("weapon", weapon, answer_of({"weapon": {"buckets": buckets[:2]}}, 2)) == {"0": 1, "1": 1}
 
 
 def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
     return price_edges(minor_digits) if row is PRICE else FLOAT_EDGES
+
+
+def answer_of(aggregations: dict[str, Any], hits: int) -> Answer:
+    return {"hits": {"total": {"value": hits, "relation": "eq"}}, "aggregations": aggregations}
 
 
 def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
@@ -111,7 +118,8 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
     places = Counter(bucket_of(value, edges_of(row, minor_digits)) for value in held)
     extremes = {"count": len(held), "min": min(held, default=None), "max": max(held, default=None)}
     buckets = [{"key": place, "doc_count": count} for place, count in places.items()]
-    return {"aggregations": {row.name: {"buckets": buckets}, f"{row.name}_extremes": extremes}}
+    counts = {"buckets": buckets, "sum_other_doc_count": 0}
+    return answer_of({row.name: counts, f"{row.name}_extremes": extremes}, len(held))
 
 
 def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
@@ -152,8 +160,28 @@ def counting(text: str, answer: Callable[[Any], Answer]) -> tuple[FacetCounting,
 
 
 def counted(name: str, **counts: int) -> Answer:
-    buckets = [{"key": value, "doc_count": count} for value, count in counts.items()]
-    return {"aggregations": {name: {"buckets": buckets}}}
+    """The counts of a facet in the engine's answer; a small one is counted by combinations."""
+    (row,) = [each for each in FACETS if each.name == name]
+    keys = {value: join_values(*(value if each is row else None for each in SMALL_FACETS)) for value in counts}
+    buckets = [{"key": keys[value] if row.is_small else value, "doc_count": count} for value, count in counts.items()]
+    return answer_of({field_of(row): {"buckets": buckets, "sum_other_doc_count": 0}}, sum(counts.values()))
+
+
+def test_small_facets_share_one_count() -> None:
+    names = [row.name for row in SMALL_FACETS]
+    (request,) = facet_requests(query_of(json.dumps({"facets": names})))
+    assert list(request.body["aggregations"]) == ["facetValues"]
+
+    def bucket(count: int, **values: str) -> dict[str, Any]:
+        return {"key": join_values(*(values.get(name) for name in names)), "doc_count": count}
+
+    combinations = [bucket(3, type="Rifle", rarity="Covert"), bucket(2, type="Knife", rarity="Covert")]
+    combinations += [bucket(1, type="Knife"), bucket(7)]
+    answer = answer_of({"facetValues": {"buckets": combinations}}, 13)
+    rows = {row.name: row for row in SMALL_FACETS}
+    assert counts_of("facetValues", rows["type"], answer) == {"Rifle": 3, "Knife": 3}
+    assert counts_of("facetValues", rows["rarity"], answer) == {"Covert": 5}
+    assert counts_of("facetValues", rows["phase"], answer) == {}
 
 
 async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
@@ -181,7 +209,8 @@ async def test_without_facets_nothing_is_counted() -> None:
 async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_bucket() -> None:
     held = {FLOAT: [0.29, 0.4], PRICE: []}
     answer = {name: found for row in held for name, found in engine_counts(row, 2, held[row])["aggregations"].items()}
-    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: {"aggregations": answer})
+    answer["price"] = {"buckets": [{"key": NO_BUCKET, "doc_count": 2}], "sum_other_doc_count": 0}
+    facets, engine = counting('{"facets": ["float", "price"]}', lambda _: answer_of(answer, 2))
     (asked,) = facet_requests(query_of('{"facets": ["float", "price"]}'))
     values = await facets.facets()
     assert values is not None
@@ -208,10 +237,47 @@ def test_the_last_bucket_ends_with_the_highest_value_of_all(row: Filter, place: 
 
 async def test_a_histogram_whose_ends_have_gone_is_counted_again() -> None:
     held = iter([[0.2], [], [0.5]])
-    facets, engine = counting('{"facets": ["float"]}', lambda _: engine_counts(FLOAT, 2, next(held)))
+
+    def answer(body: Any) -> Answer:
+        values = next(held)
+        return (
+            by_value(FLOAT, values)
+            if "range" in body["aggregations"].get("float", {})
+            else engine_counts(FLOAT, 2, values)
+        )
+
+    facets, engine = counting('{"facets": ["float"]}', answer)
     values = await facets.facets()
     assert values is not None
     assert values["float"] == histogram_of(FLOAT, 2, [0.5])
+    assert engine.sizes == [1, 1, 1]
+
+
+def by_value(row: Filter, held: list[float]) -> Answer:
+    """What the engine answers where it compares the values with the edges."""
+    (asked,) = buckets(row, 2, by_value=True).values()
+    counts = [sum(one["from"] <= value < one.get("to", float("inf")) for value in held) for one in asked["ranges"]]
+    answer = engine_counts(row, 2, held)
+    answer["aggregations"][row.name] = {"buckets": [{"doc_count": count} for count in counts]}
+    return answer
+
+
+async def test_items_of_an_older_version_are_counted_by_their_values() -> None:
+    """They lack `facetValues` and the buckets, which is seen by counts that are fewer than the hits."""
+    held = [0.29, 0.4]
+
+    def answer(body: Any) -> Answer:
+        aggregations = body["aggregations"]
+        if "facetValues" in aggregations:
+            nothing = {"buckets": [], "sum_other_doc_count": 0}
+            return answer_of(dict.fromkeys(aggregations, nothing), len(held))
+        found = by_value(FLOAT, held)["aggregations"]
+        types = {"buckets": [{"key": "Knife", "doc_count": 2}], "sum_other_doc_count": 0}
+        return answer_of({**found, "type": types}, len(held))
+
+    facets, engine = counting('{"facets": ["type", "float"]}', answer)
+    expected = {"type": [{"value": "Knife", "count": 2}], "float": histogram_of(FLOAT, 2, held)}
+    assert await facets.facets() == expected
     assert engine.sizes == [1, 1, 1]
 
 

@@ -12,6 +12,8 @@ from functools import cache
 from mappings.money import MAX_PRICE
 
 FLOAT_STEPS = 100
+NO_BUCKET = "-"
+"""What an item has that lacks the value: each item is in some bucket, or was loaded by an older version."""
 FLOAT_EDGES: Sequence[float] = tuple(step / FLOAT_STEPS for step in range(FLOAT_STEPS + 1))
 
 
@@ -23,6 +25,6 @@ def price_edges(minor_digits: int) -> Sequence[int]:
     return (0, *(step * 10**power for power in range(digits) for step in (1, 2, 5)), highest)
 
 
-def bucket_of(value: float, edges: Sequence[float]) -> str:
+def bucket_of(value: float | None, edges: Sequence[float]) -> str:
     """The place of a value's bucket, from 0, as the index has it; the highest value of all is in the last one."""
-    return str(min(bisect_right(edges, value), len(edges) - 1) - 1)
+    return NO_BUCKET if value is None else str(min(bisect_right(edges, value), len(edges) - 1) - 1)
