@@ -14,7 +14,7 @@ from store.saved_searches import matching
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.app import RunningApp
-from tests.support.changes import ITEMS, load
+from tests.support.changes import ITEMS, Reader, load
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
 from tests.support.receiver import Receiver
@@ -78,8 +78,10 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
     shop, number = Shop(app), next(item["id"] for item in ITEMS if item["price"])
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [number]})
+        reader = await Reader(app.client, {"filters": {"ids": [number]}}).begin()
         order = await shop.placed(number)
-        await shop.until_hidden(number)
+        [gone] = await reader.until(1)  # the log has it: what comes and goes between two looks is no change
+        assert gone["change"] == "gone"
         assert received(receiver) == []
         answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
         assert answer.status_code == 200, answer.text
