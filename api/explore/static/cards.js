@@ -1,7 +1,9 @@
 // Cards of items and of names, the grid that they stand in, and the float's scale.
 import { Picture, paintOf, toneOf } from "./picture.js";
-import { html, useEffect, useRef } from "./ui.js";
-import { money, percent, say, sayCount, wear } from "./words.js";
+import { html, memo, useEffect, useLasting, useRef } from "./ui.js";
+import { money, percent, say, sayCount, spoken, wear } from "./words.js";
+
+const SLOW_MS = 200; // after which the hits of before are shown as such
 
 /** The parts of a name: what the thing is, what it looks like; the exterior has its own place. */
 export function partsOf(item) {
@@ -65,13 +67,13 @@ function Price({ item, currency }) {
     ${offers && html`<span class="offers">${sayCount("offers", offers.count)}</span>`}`;
 }
 
-export function Card({ item, platform, href, onOpen, eager = false, fresh = false }) {
+export const Card = memo(({ item, platform, href, onOpen, eager = false, fresh = false }) => {
   const [thing, look] = partsOf(item);
   const { seed, pattern } = item.paint;
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    onOpen();
+    onOpen(item);
   };
   return html`<article class=${`card tone-${toneOf(item.details.rarity)}`}>
     <div class="stage">
@@ -86,7 +88,7 @@ export function Card({ item, platform, href, onOpen, eager = false, fresh = fals
       ${!item.offers && (pattern !== null || seed !== null) && html`<span class="seed" title=${say(pattern === null ? "seed" : "pattern")}>#${pattern ?? seed}</span>`}
     </div>
   </article>`;
-}
+});
 
 const Skeletons = ({ count }) => Array.from({ length: count }, (_, at) => html`
   <li key=${`skeleton ${at}`} class="card skeleton-card" aria-hidden="true"><div class="stage skeleton"></div><div class="skeleton line"></div>
@@ -95,6 +97,7 @@ const Skeletons = ({ count }) => Array.from({ length: count }, (_, at) => html`
 /** The hits; asks for more when its end comes near. */
 export function Grid({ search, fresh, platform, hrefOf, onOpen }) {
   const end = useRef(null);
+  const slow = useLasting(search.loading, SLOW_MS);
   const { gear, loading, more, end: atEnd, loadMore } = search;
   const waits = gear !== null && !atEnd && !loading && more === null;
   useEffect(() => {
@@ -103,9 +106,9 @@ export function Grid({ search, fresh, platform, hrefOf, onOpen }) {
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [waits, loadMore, gear?.length]);
-  return html`<ul class=${`grid ${loading && gear ? "stale" : ""}`} aria-busy=${String(loading)}>
+  return html`<ul class=${`grid ${slow && gear ? "stale" : ""}`} aria-busy=${String(loading)}>
       ${gear === null ? html`<${Skeletons} count=${12} />` : gear.map((item, at) => html`<li key=${item.id}>
-        <${Card} item=${item} platform=${platform} href=${hrefOf(item)} onOpen=${() => onOpen(item)} eager=${at < 6} fresh=${fresh.has(item.id)} /></li>`)}
+        <${Card} item=${item} platform=${platform} href=${hrefOf(item)} onOpen=${onOpen} eager=${at < 6} fresh=${fresh.has(item.id)} language=${spoken()} /></li>`)}
       ${more === "loading" && html`<${Skeletons} count=${4} />`}
     </ul>
     <div class="end" ref=${end}>

@@ -3,7 +3,7 @@ import { field } from "./chips.js";
 import { RangeFacet } from "./histogram.js";
 import { toneOf } from "./picture.js";
 import { LISTS } from "./route.js";
-import { html, useState } from "./ui.js";
+import { html, memo, useState } from "./ui.js";
 import { money, number, say } from "./words.js";
 
 const SHOWN = 7;
@@ -62,13 +62,13 @@ export const Bands = ({ exteriors }) => html`<div class="bands" aria-hidden="tru
   ${exteriors.map((band, at) => html`<i key=${band.name} class=${`band-${at % 5}`} style=${{ flexGrow: band.to - band.from }} title=${band.name}></i>`)}
 </div>`;
 
-export function Facets({ route, facets, platform, go }) {
+export const Facets = memo(({ lists, price, float, facets, platform, go }) => {
   return html`<div class="facets">
-    <${RangeFacet} name="price" counts=${facets?.price} range=${route.price} most=${40} step="0.01"
-      show=${(value) => money(value, platform.currency, true)} onChange=${(price) => go({ price })} />
-    <${RangeFacet} name="float" counts=${facets?.float} range=${route.float} most=${50} step="any"
-      show=${(value) => value.toFixed(2)} onChange=${(float) => go({ float })} />
-    ${LISTS.map((name) => html`<${ListFacet} key=${name} name=${name} values=${facets?.[name]} chosen=${route.lists[name]}
-      onChange=${(values) => go({ lists: { ...route.lists, [name]: values } })} />`)}
+    <${RangeFacet} name="price" counts=${facets?.price} range=${price} most=${40} step="0.01"
+      show=${(value) => money(value, platform.currency, true)} onChange=${(range) => go({ price: range })} />
+    <${RangeFacet} name="float" counts=${facets?.float} range=${float} most=${50} step="any"
+      show=${(value) => value.toFixed(2)} onChange=${(range) => go({ float: range })} />
+    ${LISTS.map((name) => html`<${ListFacet} key=${name} name=${name} values=${facets?.[name]} chosen=${lists[name]}
+      onChange=${(values) => go({ lists: { ...lists, [name]: values } })} />`)}
   </div>`;
-}
+});

@@ -87,7 +87,7 @@ function Row({ title, items, platform, route, go }) {
   if (!items?.length) return null;
   const open = (item) => go({ item: String(item.id) });
   return html`<section class="row"><h2>${title}</h2><ul class="grid">
-    ${items.map((item) => html`<li key=${item.id}><${Card} item=${item} platform=${platform} href=${address({ ...route, item: String(item.id) })} onOpen=${() => open(item)} /></li>`)}
+    ${items.map((item) => html`<li key=${item.id}><${Card} item=${item} platform=${platform} href=${address({ ...route, item: String(item.id) })} onOpen=${open} /></li>`)}
   </ul></section>`;
 }
 

@@ -9,7 +9,7 @@ import { MAX_WAITING, useLive } from "./live.js";
 import { LISTS, SORTS, address, parse } from "./route.js";
 import { merged, useSearch } from "./search.js";
 import { SearchBox } from "./search-box.js";
-import { Icon, html, render, useDelayed, useEffect, useRef, useState } from "./ui.js";
+import { Icon, html, render, useDelayed, useEffect, useRef, useStable, useState } from "./ui.js";
 import { LANGUAGES, choose, preferredLanguage, say, sayCount, speak, spoken } from "./words.js";
 
 const TYPING_MS = 60;
@@ -94,18 +94,18 @@ function Toolbar({ route, go, total, loading, onFilters, chosen, meant }) {
 }
 
 /** The filters: beside the results where there is room, else a sheet over them. */
-function Filters({ sheet, onClose, total, route, ...properties }) {
+function Filters({ sheet, onClose, total, names, ...properties }) {
   const dialog = useRef(null);
   useEffect(() => {
     if (sheet) dialog.current?.showModal();
   }, [sheet]);
-  if (!sheet) return html`<aside aria-label=${say("filters")}><${Facets} route=${route} ...${properties} /></aside>`;
+  if (!sheet) return html`<aside aria-label=${say("filters")}><${Facets} ...${properties} /></aside>`;
   return html`<dialog class="sheet" ref=${dialog} aria-label=${say("filters")} onClose=${onClose}>
     <div class="sheet-head"><h2>${say("filters")}</h2>
       <button type="button" class="quiet" aria-label=${say("close")} onClick=${() => dialog.current.close()}><${Icon} name="close" /></button></div>
-    <${Facets} route=${route} ...${properties} />
+    <${Facets} ...${properties} />
     <div class="sheet-foot"><button type="button" class="button accent" onClick=${() => dialog.current.close()}>
-      ${say("showResults")}${total !== null && ` · ${sayCount(route.names ? "names" : "items", total)}`}</button></div>
+      ${say("showResults")}${total !== null && ` · ${sayCount(names ? "names" : "items", total)}`}</button></div>
   </dialog>`;
 }
 
@@ -130,7 +130,8 @@ function Results({ route, go, search, live, hidden, platform, onOpen }) {
     scrollTo(0, 0);
   };
   return html`<div class="results" hidden=${hidden}>
-    <${Filters} sheet=${sheet} onClose=${() => setSheet(false)} total=${total} route=${route} go=${go} facets=${facets} platform=${platform} />
+    <${Filters} sheet=${sheet} onClose=${() => setSheet(false)} total=${total} names=${route.names}
+      lists=${route.lists} price=${route.price} float=${route.float} facets=${facets} platform=${platform} go=${go} language=${spoken()} />
     <main id="results" tabindex="-1" aria-label=${say("viewItems")}>
       <h1 class="visually-hidden">${say("title")}</h1>
       <${Toolbar} route=${route} go=${go} total=${error && !gear ? null : total} loading=${loading} chosen=${chosen} meant=${interpretation?.sort} onFilters=${() => setSheet(true)} />
@@ -139,7 +140,7 @@ function Results({ route, go, search, live, hidden, platform, onOpen }) {
       ${error && html`<${ErrorMessage} error=${error} compact=${gear !== null} onRetry=${search.retry} />`}
       ${gear?.length === 0 && !error ? html`<${NothingFound} onClear=${clear} />`
         : !(error && gear === null) && html`<h2 class="visually-hidden">${say(route.names ? "viewNames" : "viewItems")}</h2><${Grid} search=${{ ...search, gear }} fresh=${new Set(live.shown.map(({ id }) => id))} platform=${platform} onOpen=${onOpen}
-            hrefOf=${(item) => address({ ...route, item: String(item.id) })} />`}
+            hrefOf=${(item) => address({ ...search.of, item: String(item.id), order: null })} />`}
     </main>
   </div>`;
 }
@@ -192,21 +193,22 @@ function App() {
     const sticker = kind === "sticker" ? { q: "", stickers: [...new Set([...route.stickers, text])] } : { q: text };
     go({ ...sticker, item: null, order: null });
   };
-  const patch = (change) => {
+  const patch = useStable((change) => {
     typing.current = false;
     scrolled.current = 0;
     go(change);
-  };
+  });
   const language = async (code) => {
     await choose(code);
     setLanguage(code);
   };
+  const open = useStable((item) => leave({ item: String(item.id) }));
   const shared = { platform, go: leave, onRequest: () => setAsking(true) };
   return html`
     <${Paints} />
     <${Header} route=${route} go=${patch} onType=${type} onPick=${pick} onLanguage=${language} onRequest=${() => setAsking(true)} />
     ${!hasKey ? html`<${TokenForm} onEnter=${() => setHasKey(true)} />` : html`
-      <${Results} route=${route} go=${patch} search=${search} live=${live} hidden=${elsewhere} platform=${platform} onOpen=${(item) => leave({ item: String(item.id) })} />
+      <${Results} route=${route} go=${patch} search=${search} live=${live} hidden=${elsewhere} platform=${platform} onOpen=${open} />
       ${route.order ? html`<${Later} from="order" part="OrderPage" key=${route.order} id=${route.order} ...${shared} />`
         : route.item && html`<${Later} from="item" part="ItemPage" key=${route.item} id=${route.item} route=${route} ...${shared} />`}`}
     ${asking && html`<${Later} from="request" part="RequestDrawer" onClose=${() => setAsking(false)} />`}`;

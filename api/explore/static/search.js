@@ -6,7 +6,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from "./ui.js";
 const FACETS = [...LISTS, ...RANGES];
 const MAX_LIMIT = 100;
 const RETRY_MS = [1000, 2000, 4000, 8000];
-const EMPTY = { gear: null, total: null, interpretation: null, facets: null, loading: true, error: null, end: false, more: null };
+const EMPTY = { gear: null, total: null, interpretation: null, facets: null, of: null, loading: true, error: null, end: false, more: null };
 
 /** The first items, then those of the next that are none of them. */
 export const merged = (gear, next) => {
@@ -36,7 +36,7 @@ export function useSearch(route, enabled) {
     }));
     first.then(
       ({ gear, total, interpretation = null }) =>
-        setState((before) => ({ ...before, gear, total, interpretation, loading: false, error: null, end: gear.length < PAGE_SIZE })),
+        setState((before) => ({ ...before, gear, total, interpretation, of: route, loading: false, error: null, end: gear.length < PAGE_SIZE })),
       (error) => {
         if (error.name === "AbortError") return;
         setState((before) => ({ ...before, loading: false, error }));

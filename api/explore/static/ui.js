@@ -6,6 +6,32 @@ import htm from "htm";
 export const html = htm.bind(h);
 export { render, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
+/** A component that is drawn again only where one of its properties is another one than before. */
+export function memo(part) {
+  const isOther = (before, after) => Object.keys({ ...before, ...after }).some((name) => before[name] !== after[name]);
+  return function Memo(properties) {
+    this.shouldComponentUpdate = (next) => isOther(this.props, next);
+    return h(part, properties);
+  };
+}
+
+/** A function that stays the same one and does what the newest one does. */
+export function useStable(act) {
+  const newest = useRef(act);
+  newest.current = act;
+  return useCallback((...given) => newest.current(...given), []);
+}
+
+/** Whether this has been so for so many milliseconds. */
+export function useLasting(is, milliseconds) {
+  const [lasting, setLasting] = useState(false);
+  useEffect(() => {
+    const timer = is ? setTimeout(() => setLasting(true), milliseconds) : setLasting(false);
+    return () => clearTimeout(timer);
+  }, [is, milliseconds]);
+  return is && lasting;
+}
+
 /** A value that follows another one: at once where that has rested for so many milliseconds, else once it has. */
 export function useDelayed(value, milliseconds) {
   const [delayed, setDelayed] = useState(value);

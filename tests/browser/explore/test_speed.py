@@ -10,6 +10,8 @@ from tests.browser.explore.window import ShopWindow
 
 ROOT: Final = Path(__file__).parents[3]
 TYPING_MS: Final = 60  # in which keys are one text: main.js
+GOAL_MS: Final = 100
+MOST_TIMES: Final = 4  # as long as the request alone, where the machine is too busy for the goal
 CARDS: Final = "#results .grid .card:not(.skeleton-card)"
 NAMES: Final = ("ak redline", "karambit doppler", "ak vulcan ft", "karambit fade")
 TEXTS: Final = list(dict.fromkeys(name[:end] for name in NAMES for end in range(3, 12, 2)))
@@ -30,7 +32,8 @@ TYPED: Final = """async text => {
     }
     await new Promise(resolve => setTimeout(resolve));
     const painted = performance.now() - began;
-    const search = performance.getEntriesByType("resource").find(one => one.name.endsWith("/v1/gear/search"));
+    const search = performance.getEntriesByType("resource")
+        .find(one => one.startTime >= began && one.name.endsWith("/v1/gear/search"));
     return [painted, search.duration, search.startTime - began];
 }"""
 
@@ -44,9 +47,13 @@ async def test_a_key_is_painted_soon_after_the_api_answers(window: ShopWindow) -
             await page.wait_for_timeout(250)
     painted, request, _ = (median(column) for column in zip(*measured, strict=True))
     soonest = min(began for *_, began in measured)
-    text = f"painted after {painted:.0f} ms, the request took {request:.0f} ms, begun after {soonest:.0f} ms at best\n"
+    text = (
+        f"painted after {painted:.0f} ms, {painted / request:.1f} times the request of {request:.0f} ms, "
+        f"begun after {soonest:.0f} ms at best\n"
+    )
     folder = ROOT / "var"
     folder.mkdir(exist_ok=True)
     (folder / "explore-speed.txt").write_text(text, encoding="utf-8")
     assert soonest < TYPING_MS, "a first key waits for no other"
+    assert painted <= max(GOAL_MS, MOST_TIMES * request), text
     assert window.complaints == []
