@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 MEDIA_TYPES: Final = {"js": "text/javascript", "css": "text/css", "json": "application/json", "svg": "image/svg+xml"}
-_FOLDERS: Final = ("", "vendor/", "languages/", "operations/")
+_FOLDERS: Final = ("", "vendor/", "languages/", "operations/", "operations/languages/")
 _THEME: Final = files("api") / "templates" / "theme.css"  # the buyer's page has it too
 
 

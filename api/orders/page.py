@@ -1,13 +1,17 @@
 """The order's page: its HTML for the buyer and the headers that protect it."""
 
 import hashlib
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from api.http.languages import ENGLISH, preferred
 from api.http.pages import POLICY_HEADER, digest, policy, source_of
 from mappings.money import from_minor
 from mappings.platforms import Platform
@@ -17,24 +21,8 @@ from store.states import ENDED, State
 REFRESH_SECONDS: Final = 5
 STYLES: Final = ("theme.css", "order.css")
 
-# state: (headline, what it means for the buyer)
-TEXTS: Final[dict[State, tuple[str, str]]] = {
-    "created": ("Order received", "The order has been placed and the item is reserved for you."),
-    "processing": ("In progress", "The item is being prepared for you."),
-    "delivered": ("Delivered", "The item has been sent. The platform can still take the trade back for some days."),
-    "completed": ("Completed", "The item is yours."),
-    "failed": ("Failed", "The order could not be fulfilled."),
-    "cancelled": ("Cancelled", "The order has been cancelled."),
-    "reverted": ("Reverted", "The trade has been taken back."),
-}
-
-# What an order goes through where nothing goes wrong, and what each step is called.
-STEPS: Final[dict[State, str]] = {
-    "created": "Received",
-    "processing": "In progress",
-    "delivered": "Delivered",
-    "completed": "Completed",
-}
+# What an order goes through where nothing goes wrong.
+STEPS: Final[tuple[State, ...]] = ("created", "processing", "delivered", "completed")
 _AFTER: Final[dict[State, State]] = {"failed": "created", "cancelled": "created", "reverted": "delivered"}
 
 
@@ -94,15 +82,32 @@ def _image_host(image: str | None) -> str | None:
     return match[0] if match else None
 
 
-def steps_of(state: State) -> list[Step]:
+@cache
+def words() -> Mapping[str, Mapping[str, str]]:
+    """The page's words in every language that it has, by their codes; `name` is the language's own."""
+    folder = files("api") / "templates" / "order_words"
+    return {
+        file.name.removesuffix(".json"): json.loads(file.read_text(encoding="utf-8"))
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+    }
+
+
+def language_of(wanted: str | None, accepted: str) -> str:
+    """The language that is wanted, else the browser's, else English."""
+    return wanted if wanted is not None and wanted in words() else preferred(accepted, words())
+
+
+def steps_of(state: State, language: str = ENGLISH) -> list[Step]:
     """The steps that are behind and ahead of this state; one that ended badly comes after the last that was surely
     reached, and nothing follows it.
     """
-    reached = list(STEPS).index(_AFTER.get(state, state))
+    text = words()[language]
+    reached = STEPS.index(_AFTER.get(state, state))
     steps = [
-        Step(text, "done" if at <= reached else "", name == state) for at, (name, text) in enumerate(STEPS.items())
+        Step(text["step_created" if name == "created" else name], "done" if at <= reached else "", name == state)
+        for at, name in enumerate(STEPS)
     ]
-    return steps if state in STEPS else [*steps[: reached + 1], Step(TEXTS[state][0], "bad", True)]
+    return steps if state in STEPS else [*steps[: reached + 1], Step(text[state], "bad", True)]
 
 
 def version_of(content: str) -> str:
@@ -117,24 +122,27 @@ def next_url(order: Order) -> str | None:
     return None if order.active else order.failure_url
 
 
-def render(order: Order, platform: Platform) -> str:
+def render(order: Order, platform: Platform, language: str = ENGLISH) -> str:
     """The page, which renews itself until the order has ended, with or without scripts."""
     digits = platform.minor_digits
-    headline, meaning = TEXTS[cast(State, order.state)]
+    text = words()[language]
+    updated_at = order.updated_at.strftime("%Y-%m-%d %H:%M UTC")
     return _page().template.render(
         style=_page().style,
-        headline=headline,
-        meaning=meaning,
+        language=language,
+        languages={code: each["name"] for code, each in words().items()},
+        text=text,
+        headline=text[order.state],
+        meaning=text[f"{order.state}_text"],
         state=order.state,
-        steps=steps_of(cast(State, order.state)),
+        steps=steps_of(cast(State, order.state), language),
         name=order.item_name,
         image=order.item_image if _image_host(order.item_image) else None,
         platform=platform.name,
         price=f"{from_minor(order.price_minor, digits)} {order.currency}",
         fee=f"{from_minor(order.fee_minor, digits)} {order.currency}",
-        fee_mode=order.fee_mode,
+        fee_name=text["fee_included" if order.fee_mode == "included" else "fee"],
         total=f"{from_minor(order.total_minor, digits)} {order.currency}",
-        updated_at=order.updated_at.strftime("%Y-%m-%d %H:%M UTC"),
+        reference=text["order"].format(order=order.id, at=updated_at),
         refresh=None if order.state in ENDED else REFRESH_SECONDS,
-        reference=order.id,
     )

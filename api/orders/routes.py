@@ -215,9 +215,13 @@ async def get_fulfilment(
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
 async def order_page(
-    request: Request, status_key: str, _: Annotated[None, Depends(only_query())], services: AppServices
+    request: Request,
+    status_key: str,
+    _: Annotated[None, Depends(only_query("language"))],
+    services: AppServices,
+    language: str | None = None,
 ) -> Response:
-    """The order's page for its buyer, who has its unguessable address and no token."""
+    """The order's page for its buyer, who has its unguessable address and no token, in their language."""
     async with services.store.reading() as connection:
         order = await orders.get_by_status_key(connection, status_key) if status_key.isprintable() else None
     if order is None:
@@ -226,9 +230,10 @@ async def order_page(
     if target is not None:
         location = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
         return Response(status_code=303, headers={**page.headers(order), "Location": location})
-    content = page.render(order, platform_of(services, order))
+    spoken = page.language_of(language, request.headers.get("Accept-Language", ""))
+    content = page.render(order, platform_of(services, order), spoken)
     version = page.version_of(content)
-    headers = {**page.headers(order), "ETag": version}
+    headers = {**page.headers(order), "ETag": version, "Content-Language": spoken, "Vary": "Accept-Language"}
     if request.headers.get("If-None-Match") == version:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="text/html")

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, expect
 
+from api.orders.page import words
 from store.orders import orders
 from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
@@ -111,6 +113,32 @@ async def test_the_page_fits_a_phone(chromium: Browser, tmp_path: Path, width: i
         await expect(page.locator("img")).to_be_visible()
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
         assert await page.evaluate("window.innerWidth") == width
+
+
+@pytest.mark.parametrize("code", words())
+async def test_every_language_fits_a_phone(chromium: Browser, tmp_path: Path, code: str) -> None:
+    complaints: list[str] = []
+    phone = {"viewport": {"width": 320, "height": 640}, "is_mobile": True, "locale": code}
+    async with shown(tmp_path) as order, opened(chromium, order.url, complaints, **phone) as page:
+        await order.move("failed")
+        await expect(page.locator("h1")).to_have_text(words()[code]["failed"])
+        await expect(page.locator("html")).to_have_attribute("lang", code)
+        await page.locator("summary").click()
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+        results = await Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+async def test_a_chosen_language_stays(chromium: Browser, tmp_path: Path, scripts: bool) -> None:
+    async with shown(tmp_path) as order, opened(chromium, order.url, [], java_script_enabled=scripts) as page:
+        await page.get_by_text("English").first.focus()
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="Deutsch").click()
+        await expect(page.locator("h1")).to_have_text("Bestellung eingegangen")
+        await order.move("processing")
+        await expect(page.locator("h1")).to_have_text("In Arbeit")
 
 
 async def test_nothing_foreign_runs_in_the_page(chromium: Browser, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import { call } from "./api.js";
 import { pretty } from "./code.js";
 import { ErrorMessage } from "./messages.js";
 import { Icon, html, useEffect, useRef, useState } from "./ui.js";
-import { clock, money, say } from "./words.js";
+import { clock, money, say, spoken } from "./words.js";
 
 const LOOK_MS = 1000;
 const WAY = ["created", "processing", "delivered", "completed"];
@@ -95,7 +95,7 @@ export function OrderPage({ id, platform, go, onRequest }) {
       <div class="columns two">
         <section class="panel"><h2>${say("orderItem", { item: order.item })}</h2>
           <dl class="amounts">${["price", "fee", "total"].map((name) => html`<div key=${name} class=${`amount-${name}`}><dt>${say(`amount_${name}`)}</dt><dd>${money(order.amounts[name], order.amounts.currency)}</dd></div>`)}</dl>
-          <p class="actions"><a class="button" href=${order.statusUrl} target="_blank" rel="noreferrer noopener">${say("orderPage")}</a>
+          <p class="actions"><a class="button" href=${`${order.statusUrl}?language=${spoken()}`} target="_blank" rel="noreferrer noopener">${say("orderPage")}</a>
             <button type="button" class="button" onClick=${onRequest}><${Icon} name="code" />${say("request")}</button>
             ${order.state === "created" && html`<button type="button" class="button danger" onClick=${cancel}>${say("orderCancel")}</button>`}</p></section>
         <section class="panel"><h2>${say("callbacks")}</h2><${Deliveries} order=${order} deliveries=${deliveries} /></section>

@@ -101,9 +101,9 @@ function written(code) {
 }
 
 /** The language that was chosen here before, else the first of the browser's that there is. */
-export function preferredLanguage(codes = Object.keys(LANGUAGES)) {
+export function preferredLanguage() {
   for (const wish of [remembered(), ...navigator.languages].filter(Boolean)) {
-    const match = codes.find((code) => written(code) === written(wish));
+    const match = Object.keys(LANGUAGES).find((code) => written(code) === written(wish));
     if (match) return match;
   }
   return "en";
@@ -119,19 +119,28 @@ export function choose(code) {
   return speak(code);
 }
 
-/** Speaks this language from now on; English where its file cannot be had. */
+// English words, and where files of other languages are: those of every page, then those of a page of its own.
+const sources = [{ english: ENGLISH, folder: new URL("languages/", import.meta.url) }];
+
+/** Words of a page of its own, with a folder of the same languages; they go before shared ones of the same keys. */
+export const addWords = (english, folder) => sources.push({ english, folder });
+
+async function wordsOf({ english, folder }, code) {
+  if (code === "en") return english;
+  const response = await fetch(new URL(`${code}.json`, folder));
+  if (!response.ok) throw new Error(response.statusText);
+  return response.json();
+}
+
+/** Speaks this language from now on; English where a file of it cannot be had. */
 export async function speak(code) {
-  let other = {};
-  if (code !== "en") {
-    try {
-      const response = await fetch(new URL(`languages/${code}.json`, import.meta.url));
-      other = response.ok ? await response.json() : {};
-    } catch {
-      // English does
-    }
+  try {
+    words = Object.assign({}, ...(await Promise.all(sources.map((source) => wordsOf(source, code)))));
+    language = code;
+  } catch {
+    words = Object.assign({}, ...sources.map(({ english }) => english));
+    language = "en";
   }
-  words = { ...ENGLISH, ...other };
-  language = Object.keys(other).length ? code : "en";
   document.documentElement.lang = language;
 }
 

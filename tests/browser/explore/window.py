@@ -28,6 +28,11 @@ CATALOGUE: Final = Path(__file__).parents[3] / "data" / "catalogue.ndjson.gz"
 LISTINGS: Final = 900
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 DESKTOP: Final[dict[str, Any]] = {"viewport": {"width": 1440, "height": 900}}
+NARROW: Final = 320
+# What reaches beyond the screen and does not scroll by itself.
+WIDE: Final = """width => [...document.querySelectorAll("#app *")]
+    .filter(one => one.offsetParent && !one.closest("pre, .row, .visually-hidden"))
+    .filter(one => one.getBoundingClientRect().right > width + 1).slice(0, 3).map(one => one.outerHTML.slice(0, 120))"""
 HOSTILE_ID: Final = 7
 MARKUP: Final = "<img src=x onerror='window.ran = 1'><script>window.ran = 1</script>"
 HOSTILE: Final[dict[str, Any]] = {
@@ -105,6 +110,13 @@ class ShopWindow:
         answer.raise_for_status()
         content: dict[str, Any] = answer.json()
         return content
+
+
+async def expect_fit(page: Page, width: int) -> None:
+    """Fails where something makes the page wider than the phone."""
+    wide = await page.evaluate(WIDE, width)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width, wide
+    assert await page.evaluate("window.innerWidth") == width, wide
 
 
 @asynccontextmanager

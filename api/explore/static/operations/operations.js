@@ -2,8 +2,8 @@
 import { access, call, enterKey } from "../api.js";
 import { ErrorMessage } from "../messages.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "../ui.js";
-import { LANGUAGES, choose, number, preferredLanguage, speak, spoken } from "../words.js";
-import { LANGUAGES_HERE, tell } from "./words.js";
+import { LANGUAGES, choose, number, preferredLanguage, say, speak, spoken } from "../words.js";
+import { tell } from "./words.js";
 
 const REFRESH_MS = 5000;
 const APPLIED_MS = 5000;
@@ -59,7 +59,7 @@ function Work({ work, total }) {
   const of = total ? Math.min(1, (work.indexed ?? 0) / total) : 0;
   return html`<div class="work">
     <p><strong>${tell("running", work.command, work.host)}</strong> ${tell("since", when(work.since), when(work.heartbeat))}</p>
-    ${work.read !== null && html`<p><progress max="1" value=${of} aria-label=${tell("progress")}></progress> ${tell("read", number(work.read), number(work.indexed))}</p>`}
+    ${work.read !== null && html`<p><progress max="1" value=${of} aria-label=${tell("progress")}></progress> ${tell("indexed", number(work.read), number(work.indexed))}</p>`}
   </div>`;
 }
 
@@ -71,7 +71,7 @@ function Intakes({ platform }) {
   const { intakes, slug } = platform;
   const reasons = intakes.flatMap((intake) => intake.reasons.map((each) => ({ ...each, intake })));
   return html`<h3>${tell("intakes")}</h3>
-    <${Table} caption=${tell("intakesOf", slug)} heads=${[tell("command"), tell("source"), tell("heard"), tell("readHead"), tell("rejected"), tell("lag"), tell("delay")]}>
+    <${Table} caption=${`${tell("intakes")}: ${slug}`} heads=${[tell("command"), tell("source"), tell("heard"), tell("read"), tell("rejected"), tell("lag"), tell("delay")]}>
       ${intakes.map((each) => html`<tr key=${each.command + each.host + each.since}>
         <td>${each.command}</td><td>${each.source}<small class="muted"> ${each.host}</small></td>
         <td>${when(each.heartbeat)} <span class=${isSilent(each) ? "badge bad" : "badge"}>${tell(isSilent(each) ? "silentSince" : each.ended ? "ended" : "runs")}</span></td>
@@ -79,7 +79,7 @@ function Intakes({ platform }) {
         <td class="number">${each.lag === null ? "–" : number(each.lag)}</td><td class="number">${each.ageSeconds === null ? "–" : lasting(each.ageSeconds)}</td></tr>`)}
     <//>
     ${reasons.length > 0 && html`<h3>${tell("rejects")}</h3>
-    <${Table} caption=${tell("rejectsOf", slug)} heads=${[tell("reason"), tell("countHead"), tell("source")]}>
+    <${Table} caption=${`${tell("rejects")}: ${slug}`} heads=${[tell("reason"), tell("itemsHead"), tell("source")]}>
       ${reasons.map(({ reason, count, intake }) => html`<tr key=${intake.command + intake.host + intake.since + reason}>
         <td>${reason}</td><td class="number">${number(count)}</td><td>${intake.command} · ${intake.source}</td></tr>`)}
     <//>`}`;
@@ -87,10 +87,10 @@ function Intakes({ platform }) {
 
 function Platform({ platform }) {
   const serving = platform.generations.find((each) => each.serving);
-  return html`<${Section} id=${`platform-${platform.id}`} title=${tell("platform", platform.slug)}>
+  return html`<${Section} id=${`platform-${platform.id}`} title=${`${tell("platform")} ${platform.slug}`}>
     ${platform.work && html`<${Work} work=${platform.work} total=${serving?.items} />`}
     ${platform.generations.length === 0 ? html`<p class="muted">${tell("notLoaded")}</p>` : html`
-    <${Table} caption=${tell("generations", platform.slug)} heads=${[tell("index"), tell("age"), tell("items"), tell("size"), tell("fingerprint"), ""]}>
+    <${Table} caption=${`${tell("indices")}: ${platform.slug}`} heads=${[tell("index"), tell("age"), tell("itemsHead"), tell("size"), tell("fingerprint"), ""]}>
       ${platform.generations.map((each) => html`<tr key=${each.index}>
         <td><code>${each.index}</code></td><td title=${when(each.createdAt)}>${age(each.createdAt)}</td><td class="number">${number(each.items)}</td>
         <td class="number">${mebibytes(each.bytes)}</td><td><code>${each.fingerprint}</code></td>
@@ -104,10 +104,10 @@ function Unanswered({ searches, onPick }) {
   return html`<${Section} id="unanswered" title=${tell("unanswered")}>
     <p class="muted">${tell("unansweredText")}</p>
     ${searches.length === 0 ? html`<p>${tell("nothing")}</p>` : html`
-    <${Table} caption=${tell("unanswered")} heads=${[tell("text"), tell("count"), tell("reading"), tell("last"), ""]}>
+    <${Table} caption=${tell("unanswered")} heads=${[tell("text"), tell("searches"), tell("reading"), tell("last"), ""]}>
       ${searches.map((each) => html`<tr key=${`${each.platform} ${each.text} ${each.reading}`}>
-        <td>${each.text}</td><td class="number">${number(each.count)}</td><td>${tell(`reading_${each.reading}`)}</td><td>${each.lastDay}</td>
-        <td><button type="button" class="link" onClick=${() => onPick(each)}>${tell("add")}<span class="visually-hidden"> ${each.text}</span></button></td></tr>`)}
+        <td>${each.text}</td><td class="number">${number(each.count)}</td><td>${tell(`reading_${["none", "partial"].includes(each.reading) ? each.reading : "similar"}`)}</td><td>${each.lastDay}</td>
+        <td><button type="button" class="link" onClick=${() => onPick(each)}>${tell("word")}<span class="visually-hidden"> ${each.text}</span></button></td></tr>`)}
     <//>`}
   <//>`;
 }
@@ -154,7 +154,7 @@ function WordForm({ platforms, picked, onAdded }) {
     <input name=${name} value=${fields[name]} required=${required} maxlength=${more.max ?? 100} ref=${more.ref} onInput=${change(name)} autocomplete="off" /></label>`;
   return html`<${Section} id="word" title=${tell("word")}>
     <form onSubmit=${add}>
-      ${platforms.length > 1 && html`<label class="field"><span>${tell("platformLabel")}</span>
+      ${platforms.length > 1 && html`<label class="field"><span>${tell("platform")}</span>
         <select value=${fields.platform} onChange=${change("platform")}>${platforms.map((each) => html`<option value=${each.id}>${each.slug}</option>`)}</select></label>`}
       ${input("spelling", true, { max: 60 })} ${input("words", true, { ref: words })} ${input("query", false, { max: 200 })}
       <p class="actions"><button type="button" class="button" disabled=${busy || !fields.spelling.trim() || !fields.words.trim()} onClick=${tryIt}>${tell("try")}</button>
@@ -175,7 +175,7 @@ function Vocabulary({ entries, onRemove }) {
     <${Table} caption=${tell("vocabulary")} heads=${[tell("kind"), tell("text"), tell("means"), tell("author"), tell("added"), ""]}>
       ${entries.map((each) => html`<tr key=${each.id}><td>${tell(kind(each))}</td><td>${texts(each)}</td><td>${meaning(shown(each))}</td>
         <td>${each.author}</td><td>${when(each.createdAt)}</td>
-        <td><button type="button" class="link" onClick=${() => onRemove(each)}>${tell("remove")}<span class="visually-hidden"> ${texts(each)}</span></button></td></tr>`)}
+        <td><button type="button" class="link" onClick=${() => onRemove(each)}>${tell("removeWord")}<span class="visually-hidden"> ${texts(each)}</span></button></td></tr>`)}
     <//>`}
   <//>`;
 }
@@ -188,9 +188,9 @@ function TokenForm({ onEnter, error }) {
   };
   return html`<main id="main" class="token"><h1>${tell("title")}</h1><p>${tell("tokenText")}</p><pre><code>gear-api token create --name operator --scope operate --scope catalogue</code></pre>
     ${error && html`<${ErrorMessage} error=${error} compact />`}
-    <form onSubmit=${enter}><label class="field"><span>${tell("token")}</span>
+    <form onSubmit=${enter}><label class="field"><span>${say("tokenLabel")}</span>
       <input type="password" required autocomplete="off" value=${token} onInput=${(event) => setToken(event.target.value)} /></label>
-      <button class="button accent">${tell("enter")}</button></form></main>`;
+      <button class="button accent">${say("tokenUse")}</button></form></main>`;
 }
 
 /** What the page shows, read again every few seconds while somebody looks at it. */
@@ -222,9 +222,9 @@ function useOperations(hasToken, onRefused) {
 
 function Header({ onLanguage, onLeave }) {
   return html`<header class="top"><a class="skip" href="#main">${tell("skip")}</a><a class="brand" href="/explore">gear</a>
-    <nav aria-label=${tell("pages")}><a class="button quiet" href="/explore">${tell("explore")}</a><a class="button quiet" href="/docs">${tell("docs")}</a></nav>
-    <label class="language"><span class="visually-hidden">${tell("language")}</span>
-      <select value=${spoken()} onChange=${(event) => onLanguage(event.target.value)}>${LANGUAGES_HERE.map((code) => html`<option value=${code}>${LANGUAGES[code]}</option>`)}</select></label>
+    <nav aria-label=${tell("pages")}><a class="button quiet" href="/explore">${tell("explore")}</a><a class="button quiet" href="/docs">${say("docs")}</a></nav>
+    <label class="language"><span class="visually-hidden">${say("language")}</span>
+      <select value=${spoken()} onChange=${(event) => onLanguage(event.target.value)}>${Object.entries(LANGUAGES).map(([code, name]) => html`<option key=${code} value=${code} lang=${code}>${name}</option>`)}</select></label>
     ${onLeave && html`<button type="button" class="button" onClick=${onLeave}>${tell("leave")}</button>`}</header>`;
 }
 
@@ -271,7 +271,7 @@ function App() {
     <main id="main" class="operations" tabindex="-1"><h1>${tell("title")}</h1>
       <p class="notice" role="status">${notice}</p>
       ${error && html`<${ErrorMessage} error=${error} onRetry=${read} compact />`}
-      ${!data ? !error && html`<p role="status">${tell("loading")}</p>` : html`
+      ${!data ? !error && html`<p role="status">${say("loading")}</p>` : html`
         <${State} state=${data.state} />
         ${(data.state.platforms ?? []).map((platform) => html`<${Platform} key=${platform.id} platform=${platform} />`)}
         <${Unanswered} searches=${data.searches} onPick=${(each) => setPicked({ ...each })} />
@@ -280,6 +280,6 @@ function App() {
     </main>`;
 }
 
-await speak(preferredLanguage(LANGUAGES_HERE));
+await speak(preferredLanguage());
 enterKey(session.read());
 render(html`<${App} />`, document.getElementById("app"));

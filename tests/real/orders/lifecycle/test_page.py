@@ -33,6 +33,18 @@ async def test_the_buyer_sees_the_order_without_a_token(shop: Shop) -> None:
     assert path_of(order).removeprefix("/orders/") not in str(logs)
 
 
+async def test_the_page_speaks_the_buyers_language(small_shop: Shop) -> None:
+    order = await small_shop.placed()
+    ukrainian = {"Accept-Language": "uk-UA,uk;q=0.9,en;q=0.5"}
+    page = await small_shop.app.client.get(path_of(order), headers=ukrainian)
+    assert (page.headers["Content-Language"], page.headers["Vary"]) == ("uk", "Accept-Language")
+    assert "Замовлення прийнято" in page.text
+    chosen = await small_shop.app.client.get(path_of(order) + "?language=ja", headers=ukrainian)
+    assert "注文を受け付けました" in chosen.text
+    english = await small_shop.get(path_of(order))
+    assert len({each.headers["ETag"] for each in (page, chosen, english)}) == 3
+
+
 async def test_a_page_that_has_not_changed_is_not_sent_again(small_shop: Shop) -> None:
     order = await small_shop.placed()
     page = await small_shop.get(path_of(order))

@@ -5,6 +5,7 @@ import hashlib
 import re
 from dataclasses import replace
 from datetime import timedelta, timezone
+from importlib.resources import files
 
 import pytest
 
@@ -65,6 +66,40 @@ def test_the_buyer_is_sent_on_at_the_end(state: str) -> None:
     ends = {"completed": ORDER.success_url, **dict.fromkeys(("failed", "cancelled", "reverted"), ORDER.failure_url)}
     assert page.next_url(replace(ORDER, state=state)) == ends.get(state)
     assert page.next_url(replace(ORDER, state=state, success_url=None, failure_url=None)) is None
+
+
+@pytest.mark.parametrize("language", page.words())
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_has_all_its_words_in_every_language(language: str, state: str) -> None:
+    words, english = page.words()[language], page.words()["en"]
+    assert words.keys() == english.keys()
+    for key, text in words.items():
+        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", english[key]))
+        assert text == text.strip() != ""
+    same = {text for key, text in words.items() if text == english[key]}
+    assert language == "en" or same <= {"Platform", "Total"}
+    html = page.render(replace(ORDER, state=state), CS2, language)
+    assert f'<html lang="{language}">' in html
+    for shown in (words[state], words[f"{state}_text"], words["total"], f"1296.23 {ORDER.currency}"):
+        assert shown in html
+    for code, each in page.words().items():
+        assert f'<a href="?language={code}" lang="{code}" hreflang="{code}"' in html
+        assert each["name"] in html
+
+
+def test_the_page_speaks_the_languages_of_the_shop_window() -> None:
+    source = (files("api.explore") / "static" / "words.js").read_text(encoding="utf-8")
+    table = source.partition("export const LANGUAGES = {")[2].partition("};")[0]
+    offered = dict(re.findall(r'"?([A-Za-z-]+)"?: "([^"]+)"', table))
+    assert {code: each["name"] for code, each in page.words().items()} == offered
+
+
+@pytest.mark.parametrize(
+    ("chosen", "accepted", "language"),
+    [(None, "", "en"), (None, "uk-UA,uk;q=0.9", "uk"), ("ja", "uk", "ja"), ("xx", "uk", "uk"), ("", "fi", "en")],
+)
+def test_the_buyer_is_spoken_to_in_their_language(chosen: str | None, accepted: str, language: str) -> None:
+    assert page.language_of(chosen, accepted) == language
 
 
 def test_names_and_pictures_cannot_carry_markup() -> None:
