@@ -157,7 +157,7 @@ class Vocabulary(BaseModel):
     def _entry(self, letters: str) -> Entry | None:
         """What the letters mean, or what they mean with another ending."""
         entry = self.entries.get(letters)
-        if entry is not None or not self._endings:
+        if entry is not None or not self._endings or (letters.isascii() and letters[-1:] not in self._last_letters):
             return entry
         entry = self._without_ending(letters, self.entries)
         if entry is None and not letters.isascii():
@@ -175,6 +175,11 @@ class Vocabulary(BaseModel):
     @cached_property
     def _endings(self) -> frozenset[str]:
         return frozenset(letters_of([ending]) for ending in self.endings)
+
+    @cached_property
+    def _last_letters(self) -> frozenset[str]:
+        """What endings end with."""
+        return frozenset(ending[-1:] for ending in self._endings)
 
     @cached_property
     def _longest_ending(self) -> int:

@@ -59,6 +59,8 @@ _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
 _PATTERN = re.compile(r"(?i)pattern|template")
+_FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
+_WITH_END = re.compile(r"<=|=<|>=|=>|[≤≥]")
 _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
 
@@ -117,15 +119,18 @@ def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool
     quantities: list[Quantity] = []
     if not _DIGIT.search(text):
         return quantities
+    taken = bytearray(len(text))
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
-            if any(match.start() < other.end and other.start < match.end() for other in quantities):
+            start, end = match.span()
+            if taken.find(1, start, end) >= 0:
                 continue
             if read is _float and not has_floats:
                 continue
             quantity = read(match)
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
                 quantities.append(quantity)
+                taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
     return sorted(quantities, key=_start)
 
 
@@ -157,8 +162,8 @@ def _start(quantity: Quantity) -> int:
 def _float(match: re.Match[str]) -> Quantity | None:
     groups = match.groupdict()
     low = Decimal(groups["low"].replace(",", "."))
-    strict = not any(mark in match.group() for mark in ("<=", "=<", ">=", "=>", "≤", "≥"))
-    certain = bool(re.search(r"(?i)float|fv|wear", match.group()) or groups.get("between") or groups.get("open"))
+    strict = not _WITH_END.search(match.group())
+    certain = bool(_FLOAT_SAID.search(match.group()) or groups.get("between") or groups.get("open"))
     if groups.get("high") is not None:
         ends = sorted((low, Decimal(groups["high"].replace(",", "."))))
         return _quantity(match, "float", certain=certain, low=ends[0], high=ends[1])

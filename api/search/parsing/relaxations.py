@@ -7,7 +7,8 @@
 5. `names`: meanings may stand in the name instead, and every word may be a prefix.
 6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again.
 7. `letters`: the text in letters that look like the typed ones, or that are on the same keys.
-8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item.
+8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
+   so before `4x` is left out, unless it names a weapon, a type or a finish.
 9. `seeds`: a number of three digits between blanks is a seed.
 10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
 11. `typos`: each word that no offered item has matches similar words too, a filler matches anything.
@@ -25,10 +26,12 @@ from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text
 from api.search.parsing.terms import Term, Word
 from mappings.platforms import Platform
+from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
+STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 
@@ -47,12 +50,16 @@ def relaxations(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Pars
         *words_of_sets(strict),
         meanings_as_names(strict),
     ]
+    names = {platform.id: platform.language for platform in platforms}
+    on_item = words_of_stickers(strict, names)
+    if are_counted_stickers(strict, names):
+        relaxed += on_item
     without = without_fillers(strict)
     if without is not None:
         relaxed += [without, *narrowing_as_words(without), *words_of_sets(without, Relaxation.FILLERS)]
         relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
     relaxed += in_other_letters(strict, platforms)
-    relaxed += words_of_stickers(strict, {platform.id: platform.language for platform in platforms})
+    relaxed += on_item
     with_seeds = numbers_as_seeds(strict, platforms)
     if with_seeds is not None:
         relaxed += [with_seeds, *narrowing_as_words(with_seeds)]
@@ -160,47 +167,73 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     if len(strict.parses) != 1:
         return []
     (parse,) = strict.parses
-    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count), None)
-    if carrier is not None:
+    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
+    if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = [carrier]
     elif any(term.narrows for term in parse.terms):
         of_names = _words_of_names(parse, names)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         starts = words[-MAX_STICKER_WORDS:]
-    else:
-        starts = []
+    else:  # `crown foil x4`
+        starts = [] if carrier is None else [0]
     if not starts:
         return []
     vocabulary = names[parse.platform]
     # `with navi sticker` is about what the sticker is on
     kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
     parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
-    return [
-        replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS)
-        for start in starts
-        for is_joined in (True, False)
-        if (on_item := _with_stickers(parse, start, is_joined=is_joined)) is not None
-    ]
+    ways = (_as_one, _as_names, list)
+    candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
+    return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
 
-def _with_stickers(parse: PlatformParse, start: int, *, is_joined: bool) -> PlatformParse | None:
-    """What may be on the item from there on is; `is_joined`: words beside each other are of one sticker."""
+def are_counted_stickers(strict: ParsedQuery, names: Names) -> bool:
+    """Whether a text is a number of things that may be on an item, and nothing that an item may be itself."""
+    if len(strict.parses) != 1:
+        return False
+    (parse,) = strict.parses
+    mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
+    is_finish = letters_of(mere) in names[parse.platform].finishes
+    return (
+        any(term.count in STICKER_COUNTS for term in parse.terms)
+        and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
+        and not is_finish
+    )
+
+
+def _with_stickers(
+    parse: PlatformParse, start: int, ways: Sequence[Callable[[list[Term]], list[Term]]]
+) -> list[PlatformParse]:
+    """What may be on the item from there on is, in each of these ways of joining it that differ."""
     before = [term for term in parse.terms[:start] if not term.is_filler]
     rest = [term for term in parse.terms[start:] if not term.is_filler]
     count = max((term.count for term in parse.terms[start:]), default=0)
     others = [term for term in rest if not _may_be_on_item(term)]
     stickers = [term for term in rest if _may_be_on_item(term)]
-    if is_joined:
-        groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
-        merged = [group for group in groups if not group[0].meanings]
-        stickers = [term for term in stickers if term.meanings]
-        stickers += [Term(tuple(word for term in group for word in term.words)) for group in merged]
-    elif len(stickers) < 2:
-        return None
-    if not stickers:
-        return None
-    on_item = [replace(term, on_item=True, narrows=False, count=count) for term in stickers]
-    return replace(parse, terms=(*before, *others, *on_item))
+    joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
+    return [
+        replace(
+            parse,
+            terms=(*before, *others, *(replace(term, on_item=True, narrows=False, count=count) for term in terms)),
+        )
+        for terms in joined
+    ]
+
+
+def _as_one(stickers: list[Term]) -> list[Term]:
+    """All of it is the name of one sticker, what stands for words written out (`ibp holo kato 14`)."""
+    if len(stickers) < 2 or not any(term.meanings for term in stickers):
+        return _as_names(stickers)
+    words = tuple(word for term in stickers for word in term.words)
+    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
+    return [Term(words, (Meaning(words=" ".join(names)),))]
+
+
+def _as_names(stickers: list[Term]) -> list[Term]:
+    """Words beside each other are of one sticker."""
+    groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
+    merged = [Term(tuple(word for term in group for word in term.words)) for group in groups if not group[0].meanings]
+    return [*(term for term in stickers if term.meanings), *merged]
 
 
 def _may_be_on_item(term: Term) -> bool:

@@ -25,6 +25,8 @@ WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
 # One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
+TWO_EDITS_FROM = 8  # letters
+SHORTEST_SWAP = 3  # letters of a word in which nothing but swapped neighbours is mended
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,8 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
 def _on_item(term: Term) -> Clause:
     """One of the stickers on the item has all words, in this order if there are several."""
     typed = [{"query": name, "operator": "and"} for name in _joined_pairs([word.typed for word in term.words])]
-    meant = [{"query": meaning.words, "operator": "and"} for meaning in term.meanings if meaning.words]
+    spelt = [" ".join(_joined_pairs(words_of(meaning.words))) for meaning in term.meanings if meaning.words]
+    meant = [{"query": name, "operator": "and"} for name in spelt]
     named = any_of([{"match": {"stickers.typed": query}} for query in (*typed, *meant)])
     if term.count < 2:
         return named
@@ -221,7 +224,10 @@ def _word(word: Word, by_finish: bool) -> Condition:
         edits = (ONE_EDIT, TWO_EDITS)
         prefix_length = 0 if word.fuzzy_first else 1
         if word.fuzzy_first:
-            others.append(constant_score({"match": {"text": similar(_swapped(word.typed), ONE_EDIT)}}, 1))
+            swapped = [{"match": {"text": similar(each, ONE_EDIT)}} for each in _swapped(word.typed)]
+            others.append(constant_score(any_of(swapped), 1))
+        elif len(word.typed) == SHORTEST_SWAP:
+            others.append(constant_score({"match": {"text": " ".join(_swapped(word.typed)[1:])}}, 1))
         others += [constant_score({"match": {"text": similar(word.typed, each, prefix_length)}}, 1) for each in edits]
     if not others:
         return Condition(word.typed, exact)
@@ -229,9 +235,10 @@ def _word(word: Word, by_finish: bool) -> Condition:
     return Condition(word.typed, any_of([whole, *others]), scores=True)
 
 
-def _swapped(word: str) -> str:
-    """The word as it is where its first two letters were swapped; one more edit is allowed beside that."""
-    return word[1::-1] + word[2:]
+def _swapped(word: str) -> list[str]:
+    """The word with each two neighbours swapped, the first two first; in long ones (two edits) no others."""
+    places = range(len(word) - 1 if len(word) < TWO_EDITS_FROM else 1)
+    return [word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places]
 
 
 def _all_words(text: str) -> Clause:

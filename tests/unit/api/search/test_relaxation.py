@@ -301,6 +301,23 @@ def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert not any(each.relaxation is Relaxation.STICKERS for each in read_as("arcana with crown", CS2, DOTA))
 
 
+def test_a_number_of_things_that_an_item_may_carry_is_of_one_item() -> None:
+    readings = [each.relaxation for each in read_as("4x crown foil")]
+    assert readings.index(Relaxation.STICKERS) < readings.index(Relaxation.FILLERS)
+    for text in ("4x crown foil", "x4 crown (foil)", "crown foil 4x"):
+        assert of_kind(text, Relaxation.STICKERS)[:1] == [["[crown foil]"]], text
+    assert ["ak", "[crown foil]"] in of_kind("ak crown foil x4", Relaxation.STICKERS)
+    first = next(each for each in read_as("4x ibp holo kato 14") if each.relaxation is Relaxation.STICKERS)
+    (sticker,) = first.parses[0].terms
+    assert [meaning.words for meaning in sticker.meanings] == ["ibuypower holo katowice 2014"]
+    for text in ("10x crown foil", "1x crown foil"):
+        assert of_kind(text, Relaxation.STICKERS) == [], text
+    for text in ("2x fade", "2 x clutch case", "2x ak redline"):
+        readings = [each.relaxation for each in read_as(text)]
+        assert Relaxation.STICKERS not in readings[: readings.index(Relaxation.FILLERS)], text
+    assert Relaxation.STICKERS not in [each.relaxation for each in read_as("4x crown foil", CS2, DOTA)]
+
+
 def test_words_may_be_of_the_set_or_unfinished_or_in_other_letters() -> None:
     assert of_kind("cache fn", Relaxation.SETS) == [["cache", "fn"]]
     assert of_kind("ak fn", Relaxation.SETS) == []

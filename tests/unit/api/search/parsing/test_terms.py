@@ -3,7 +3,7 @@
 import pytest
 
 from api.search.parsing.parse import PlatformParse, Relaxation, parse_query
-from api.search.parsing.relaxations import relaxations
+from api.search.parsing.relaxations import corrections, relaxations
 from api.search.query.text import text_clauses
 from mappings.platforms import read_platforms
 
@@ -199,7 +199,7 @@ def test_stickers_on_the_item_are_asked_for_by_their_joined_words_and_their_numb
     assert {"bool": {"filter": [named, at_least_four]}} in text_clauses(relaxed[0])["filter"]
     meant = [each for each in relaxations(parse_query("ak with navi", [CS2]), [CS2]) if "stickers" in each.relaxation]
     words = text_clauses(meant[0])["filter"][-1]["bool"]["should"]
-    assert [clause["match"]["stickers.typed"]["query"] for clause in words] == ["navi", "natus vincere"]
+    assert [clause["match"]["stickers.typed"]["query"] for clause in words] == ["navi", "natusvincere"]
 
 
 def test_a_word_may_be_of_the_set() -> None:
@@ -209,3 +209,11 @@ def test_a_word_may_be_of_the_set() -> None:
     assert text_clauses(relaxed)["must"][0]["bool"]["should"][1] == {
         "constant_score": {"filter": {"match": {"set.typed": "cache"}}, "boost": 1}
     }
+
+
+def test_of_three_letters_two_may_be_swapped_and_of_more_two_beside_an_edit() -> None:
+    corrected = corrections(parse_query("crimson wbe", [CS2]), {"crimson"})
+    asked = str([text_clauses(each) for each in corrected])
+    assert "{'match': {'text': 'web'}}" in asked
+    swapped = str(text_clauses(corrections(parse_query("golden cioll", [CS2]), {"golden"})[-1]))
+    assert all(f"'query': '{each}'" in swapped for each in ("icoll", "coill", "cilol", "cioll"))
