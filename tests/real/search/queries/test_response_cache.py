@@ -54,12 +54,14 @@ def client(app: RunningApp) -> Iterator[OpenSearch]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths of all that the app asks of the engine, in order."""
+    """The paths of all that the app asks of the engine, in order, but for what keeps the log of changes."""
     paths: list[str] = []
     perform = AsyncTransport.perform_request
 
     async def noted(self: AsyncTransport, method: str, url: str, **more: Any) -> Any:
-        paths.append(url.rpartition("/")[2])
+        path = url.rpartition("/")[2]
+        if path != "docs":  # how large the logs are, now and then
+            paths.append(path)
         return await perform(self, method, url, **more)
 
     monkeypatch.setattr(AsyncTransport, "perform_request", noted)
