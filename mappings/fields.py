@@ -20,14 +20,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Filter:
-    """One filter: its name in `filters`, its index field and kind, whether it is a facet, and one of few values."""
+    """One filter: its name in `filters`, its index field and kind, and whether it is a facet."""
 
     name: str
     field: str
     kind: Kind
     max_values: int = 100
     facet: bool = False
-    is_small: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,14 @@ FILTERS: tuple[Filter, ...] = (
     Filter("price", "price", Kind.MONEY, facet=True),
     Filter("name", "name", Kind.EXACT),
     Filter("weapon", "weapon", Kind.FOLDED, facet=True),
-    Filter("type", "type", Kind.FOLDED, facet=True, is_small=True),
-    Filter("rarity", "rarity", Kind.FOLDED, facet=True, is_small=True),
-    Filter("exterior", "exterior", Kind.FOLDED, facet=True, is_small=True),
-    Filter("quality", "quality", Kind.FOLDED, facet=True, is_small=True),
-    Filter("phase", "phase", Kind.FOLDED, facet=True, is_small=True),
+    Filter("type", "type", Kind.FOLDED, facet=True),
+    Filter("rarity", "rarity", Kind.FOLDED, facet=True),
+    Filter("exterior", "exterior", Kind.FOLDED, facet=True),
+    Filter("quality", "quality", Kind.FOLDED, facet=True),
+    Filter("phase", "phase", Kind.FOLDED, facet=True),
     Filter("set", "set", Kind.FOLDED, facet=True),
-    Filter("tournament", "tournament", Kind.FOLDED, facet=True, is_small=True),
-    Filter("color", "color", Kind.FOLDED, facet=True, is_small=True),
+    Filter("tournament", "tournament", Kind.FOLDED, facet=True),
+    Filter("color", "color", Kind.FOLDED, facet=True),
     Filter("float", "float", Kind.RANGE, facet=True),
     Filter("seed", "seed", Kind.INTEGER, 1000),
     Filter("paintIndex", "paintIndex", Kind.INTEGER),
@@ -69,10 +68,6 @@ FILTERS: tuple[Filter, ...] = (
 )
 
 FACETS: tuple[Filter, ...] = tuple(row for row in FILTERS if row.facet)
-
-# The facets of few values, in the order in which `facetValues` has them. A catalogue has a few hundred combinations of
-# them, so that counting combinations counts them all, in the time of one (docs/decisions/0080).
-SMALL_FACETS: tuple[Filter, ...] = tuple(row for row in FACETS if row.is_small)
 
 SORTS: tuple[Sort, ...] = (
     Sort("relevance", "_score", descending=True),

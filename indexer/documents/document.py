@@ -10,9 +10,8 @@ from indexer.documents.checked_item import CheckedDetails, CheckedItem
 from indexer.documents.name_features import name_features, sticker_names
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.attachments import attachment_tokens
-from mappings.facets.histograms import FLOAT_EDGES, bucket_of, price_edges
-from mappings.facets.values import join_values
-from mappings.fields import DETAILS, SMALL_FACETS
+from mappings.fields import DETAILS
+from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
 from mappings.money import to_minor
 from mappings.platforms import Platform, Relevance
 
@@ -60,7 +59,6 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
         word = getattr(details, name)
         if word is not None:
             document[name] = word
-    document["facetValues"] = join_values(*(getattr(details, row.name) for row in SMALL_FACETS))
     if features.finish is not None:
         document["finish"] = features.finish
     return document

@@ -24,7 +24,6 @@ from api.search.facets.histograms import (
 from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
-from mappings.facets.values import split_values
 from mappings.fields import FACETS, Filter, Kind
 from mappings.folding import fold
 
@@ -34,9 +33,8 @@ MAX_BUCKETS = 5_000
 
 Counts = dict[str, int]
 
-_SMALL = "facetValues"
 _ROWS = {row.name: row for row in FACETS}
-_HELD_BY_ALL = frozenset({_SMALL, *(row.name for row in FACETS if row.kind is not Kind.FOLDED)})
+_HISTOGRAMS = frozenset(row.name for row in FACETS if row.kind is not Kind.FOLDED)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class FacetCounting:
                     found = answer["aggregations"][row.name]
                     histograms[row] = request.body["query"], counts_by_place(found, by_value=self._by_value)
                     continue
-                counted = counts_of(self._field_of(row), row, answer)
+                counted = counts_of(row, answer)
                 if counted is None:
                     incomplete.add(row)
                     counted = await self._all_values(row, request.body["query"])
@@ -130,13 +128,11 @@ class FacetCounting:
         if not selected:
             return {}
         forced = list(self._query.forced_clauses.values())
-        requests = [
-            existing_values_request(self._field_of(row), row, values, forced) for row, values in selected.items()
-        ]
+        requests = [existing_values_request(row, values, forced) for row, values in selected.items()]
         answers = await self._source.search_all(requests)
         existing: dict[Filter, Counts] = {}
         for row, request, answer in zip(selected, requests, answers, strict=True):
-            counts = counts_of(self._field_of(row), row, answer)
+            counts = counts_of(row, answer)
             existing[row] = await self._all_values(row, request["query"]) if counts is None else counts
         return existing
 
@@ -144,21 +140,17 @@ class FacetCounting:
         """The items by value of a field that has more values than fit into one answer."""
         counts: Counts = {}
         after: Clause | None = None
-        field = self._field_of(row)
         while True:
-            answer = await self._source.search(next_values_request(field, query, after))
-            page = answer["aggregations"][field]
-            counts |= {bucket["key"][field]: bucket["doc_count"] for bucket in page["buckets"]}
+            answer = await self._source.search(next_values_request(row, query, after))
+            page = answer["aggregations"][row.name]
+            counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
             after = page.get("after_key")
             if after is None:
-                return counts_by_value(field, row, counts)
-
-    def _field_of(self, row: Filter) -> str:
-        return field_of(row, by_value=self._by_value)
+                return counts
 
 
 def facet_requests(query: SearchQuery, *, by_value: bool = False) -> list[FacetRequest]:
-    """The requests that count all facets of the body; `by_value`, each by its own field."""
+    """The requests that count all facets of the body; `by_value`, histograms by the values of the items."""
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
@@ -166,54 +158,37 @@ def facet_requests(query: SearchQuery, *, by_value: bool = False) -> list[FacetR
     return requests + [FacetRequest((row,), _count_request(query, (row,), row.name, by_value)) for row in filtered]
 
 
-def existing_values_request(field: str, row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
+def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
     """The search body for the values of a platform, on offer or not, that the filter finds with these."""
     return aggregation_request(
-        {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, _terms(field, min_count=1)
+        {"bool": {"filter": [*forced, values_clause(row.field, values)]}}, {row.name: _terms(row, min_count=1)}
     )
 
 
-def next_values_request(field: str, query: Clause, after: Clause | None) -> Clause:
+def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Clause:
     """The search body for the next values of a field that has more than `MAX_BUCKETS`, in no particular order."""
-    composite: Clause = {"size": MAX_BUCKETS, "sources": [{field: {"terms": {"field": field}}}]}
+    composite: Clause = {"size": MAX_BUCKETS, "sources": [{row.name: {"terms": {"field": row.field}}}]}
     if after is not None:
         composite["after"] = after
-    return aggregation_request(query, {field: {"composite": composite}})
-
-
-def field_of(row: Filter, *, by_value: bool = False) -> str:
-    """The field whose values are counted: the small facets share one, unless each is counted by its own."""
-    return _SMALL if row.is_small and not by_value else row.field
+    return aggregation_request(query, {row.name: {"composite": composite}})
 
 
 def lacks_fields(answer: Answer) -> bool:
     """Whether some of the hits lack a field that every item has which this version loads."""
-    counted = (found for name, found in answer["aggregations"].items() if name in _HELD_BY_ALL)
-    hits = total_of(answer)
     return any(
-        sum(one["doc_count"] for one in each["buckets"]) + each["sum_other_doc_count"] < hits for each in counted
+        sum(bucket["doc_count"] for bucket in terms["buckets"]) + terms["sum_other_doc_count"] < total_of(answer)
+        for name, terms in answer["aggregations"].items()
+        if name in _HISTOGRAMS
     )
 
 
-def counts_of(field: str, row: Filter, answer: Answer) -> Counts | None:
+def counts_of(row: Filter, answer: Answer) -> Counts | None:
     """Items by value, 0 if only items outside the search have it; None if values may be missing."""
-    found = answer["aggregations"][field]["buckets"]
+    found = answer["aggregations"][row.name]["buckets"]
     # A shard that has more values than fit leaves some out, and then its answer alone fills this one.
     if len(found) >= MAX_BUCKETS:
         return None
-    return counts_by_value(field, row, {bucket["key"]: bucket["doc_count"] for bucket in found})
-
-
-def counts_by_value(field: str, row: Filter, counts: Counts) -> Counts:
-    """Items by the facet's own values, of items by those of the field that is counted."""
-    if field != _SMALL:
-        return counts
-    totals: Counts = {}
-    for values, count in counts.items():
-        value = split_values(values).get(row.name)
-        if value is not None:
-            totals[value] = totals.get(value, 0) + count
-    return totals
+    return {bucket["key"]: bucket["doc_count"] for bucket in found}
 
 
 def has_empty_selected(counts: Mapping[str, int], selected: Sequence[str]) -> bool:
@@ -253,12 +228,13 @@ def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | 
     for row in rows:
         if row.kind is Kind.FOLDED:
             # with a filter, values without items too: a selected one is listed with 0
-            aggregations |= _terms(field_of(row, by_value=by_value), min_count=1 if without is None else 0)
+            aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
             aggregations[row.name] = buckets(row, query.minor_digits, by_value=by_value)
     clause = query.offered if without is None else query.offered_without[without]
-    return {**aggregation_request(clause, aggregations), "track_total_hits": not by_value}
+    has_buckets = not by_value and not _HISTOGRAMS.isdisjoint(aggregations)
+    return {**aggregation_request(clause, aggregations), "track_total_hits": has_buckets}
 
 
-def _terms(field: str, min_count: int) -> Clause:
-    return {field: {"terms": {"field": field, "size": MAX_BUCKETS, "min_doc_count": min_count}}}
+def _terms(row: Filter, min_count: int) -> Clause:
+    return {"terms": {"field": row.field, "size": MAX_BUCKETS, "min_doc_count": min_count}}

@@ -6,8 +6,8 @@ from typing import Any
 
 from api.engine.answers import Answer, Json
 from api.search.query.clauses import Clause, aggregation_request, any_of
-from mappings.facets.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.fields import Filter, Kind
+from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
 from mappings.money import NO_PRICE, from_minor
 
 Places = Mapping[int, int]

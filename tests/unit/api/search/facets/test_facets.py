@@ -17,7 +17,6 @@ from api.search.facets.facets import (
     counts_of,
     facet_requests,
     facet_values,
-    field_of,
     has_empty_selected,
 )
 from api.search.facets.histograms import buckets, counts_by_place, extremes_of, extremes_request, histogram
@@ -26,9 +25,8 @@ from api.search.query.clauses import any_of
 from api.search.query.request import SearchQuery
 from api.search.schemas.facets import MAX_VALUES
 from api.search.schemas.search import SearchBody
-from mappings.facets.histograms import FLOAT_EDGES, NO_BUCKET, bucket_of, price_edges
-from mappings.facets.values import join_values
-from mappings.fields import FACETS, SMALL_FACETS, Filter
+from mappings.fields import FACETS, Filter
+from mappings.histograms import FLOAT_EDGES, NO_BUCKET, bucket_of, price_edges
 from mappings.money import NO_PRICE
 from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
@@ -101,8 +99,8 @@ def test_of_more_than_500_values_those_with_most_items_and_the_selected_are_list
 def test_an_answer_that_is_full_may_lack_values() -> None:
     buckets = [{"key": str(number), "doc_count": 1} for number in range(MAX_BUCKETS)]
     weapon = next(row for row in FACETS if row.name == "weapon")
-    assert counts_of("weapon", weapon, answer_of({"weapon": {"buckets": buckets}}, MAX_BUCKETS)) is None
-    assert counts_of("weapon", weapon, answer_of({"weapon": {"buckets": buckets[:2]}}, 2)) == {"0": 1, "1": 1}
+    assert counts_of(weapon, answer_of({"weapon": {"buckets": buckets}}, MAX_BUCKETS)) is None
+    assert counts_of(weapon, answer_of({"weapon": {"buckets": buckets[:2]}}, 2)) == {"0": 1, "1": 1}
 
 
 def edges_of(row: Filter, minor_digits: int) -> Sequence[float]:
@@ -160,28 +158,8 @@ def counting(text: str, answer: Callable[[Any], Answer]) -> tuple[FacetCounting,
 
 
 def counted(name: str, **counts: int) -> Answer:
-    """The counts of a facet in the engine's answer; a small one is counted by combinations."""
-    (row,) = [each for each in FACETS if each.name == name]
-    keys = {value: join_values(*(value if each is row else None for each in SMALL_FACETS)) for value in counts}
-    buckets = [{"key": keys[value] if row.is_small else value, "doc_count": count} for value, count in counts.items()]
-    return answer_of({field_of(row): {"buckets": buckets, "sum_other_doc_count": 0}}, sum(counts.values()))
-
-
-def test_small_facets_share_one_count() -> None:
-    names = [row.name for row in SMALL_FACETS]
-    (request,) = facet_requests(query_of(json.dumps({"facets": names})))
-    assert list(request.body["aggregations"]) == ["facetValues"]
-
-    def bucket(count: int, **values: str) -> dict[str, Any]:
-        return {"key": join_values(*(values.get(name) for name in names)), "doc_count": count}
-
-    combinations = [bucket(3, type="Rifle", rarity="Covert"), bucket(2, type="Knife", rarity="Covert")]
-    combinations += [bucket(1, type="Knife"), bucket(7)]
-    answer = answer_of({"facetValues": {"buckets": combinations}}, 13)
-    rows = {row.name: row for row in SMALL_FACETS}
-    assert counts_of("facetValues", rows["type"], answer) == {"Rifle": 3, "Knife": 3}
-    assert counts_of("facetValues", rows["rarity"], answer) == {"Covert": 5}
-    assert counts_of("facetValues", rows["phase"], answer) == {}
+    buckets = [{"key": value, "doc_count": count} for value, count in counts.items()]
+    return answer_of({name: {"buckets": buckets, "sum_other_doc_count": 0}}, sum(counts.values()))
 
 
 async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
@@ -263,17 +241,14 @@ def by_value(row: Filter, held: list[float]) -> Answer:
 
 
 async def test_items_of_an_older_version_are_counted_by_their_values() -> None:
-    """They lack `facetValues` and the buckets, which is seen by counts that are fewer than the hits."""
+    """They lack the buckets, which is seen by counts that add up to fewer than the hits."""
     held = [0.29, 0.4]
 
     def answer(body: Any) -> Answer:
-        aggregations = body["aggregations"]
-        if "facetValues" in aggregations:
-            nothing = {"buckets": [], "sum_other_doc_count": 0}
-            return answer_of(dict.fromkeys(aggregations, nothing), len(held))
-        found = by_value(FLOAT, held)["aggregations"]
         types = {"buckets": [{"key": "Knife", "doc_count": 2}], "sum_other_doc_count": 0}
-        return answer_of({**found, "type": types}, len(held))
+        if "terms" in body["aggregations"].get("float", {}):
+            return answer_of({"type": types, "float": {"buckets": [], "sum_other_doc_count": 0}}, len(held))
+        return answer_of({**by_value(FLOAT, held)["aggregations"], "type": types}, len(held))
 
     facets, engine = counting('{"facets": ["type", "float"]}', answer)
     expected = {"type": [{"value": "Knife", "count": 2}], "float": histogram_of(FLOAT, 2, held)}
