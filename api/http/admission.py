@@ -20,16 +20,14 @@ from api.http.concurrency_limit import ConcurrencyLimit
 
 WAIT_SECONDS: Final = 0.01  # a refusal takes 50 ms at most, on a busy event loop too
 MIN_WAITING: Final = 4
-WAITING_SHARE: Final = (
-    8  # at most this part of a limit waits: what ends within WAIT_SECONDS, and not what is refused after
-)
+WAITING_SHARE: Final = 8  # of a limit waits at most: more would not begin within WAIT_SECONDS
 CONCURRENCY: Final = {"search": (12, 24), "order": (48, 256)}
 """Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
 CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
 FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
-REFUSALS_PER_REQUEST: Final = 16  # together they take a third of a request's time
+REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs four, unevenly shared by workers
 MAX_REFUSAL_CREDIT: Final = 400
 HOLD_SECONDS: Final = 1.0  # as `Retry-After` says
 LOG_SECONDS: Final = 1.0
@@ -97,22 +95,21 @@ class Budget:
 
     def submit(self, work: Work) -> None:
         """Starts the work, lets it wait, or refuses it."""
-        limit = self._limit.value
-        if self.in_flight < limit:
+        if self.is_full:
+            self._refuse(work)
+        elif self.in_flight < self._limit.value:
             self._start(work, 0.0)
-        elif len(self._waiting) < _places(limit):
+        else:
             loop = asyncio.get_running_loop()
             self._waiting.append((loop.time(), work))
             if self._timer is None:
                 self._timer = loop.call_later(WAIT_SECONDS, self._refuse_late)
-        else:
-            self._refuse(work)
 
     @property
     def is_full(self) -> bool:
         """Whether what is submitted now is refused."""
         limit = self._limit.value
-        return self.in_flight >= limit and len(self._waiting) >= _places(limit)
+        return self.in_flight >= limit and len(self._waiting) >= max(min(limit, MIN_WAITING), limit // WAITING_SHARE)
 
     def count_refusal(self) -> None:
         """Counts what was refused without being submitted."""
@@ -170,11 +167,6 @@ class Budget:
         if not work.is_abandoned:
             self.count_refusal()
             work.refuse()
-
-
-def _places(limit: int) -> int:
-    """How much may wait."""
-    return max(min(limit, MIN_WAITING), limit // WAITING_SHARE)
 
 
 class _Waiter:

@@ -144,6 +144,7 @@ class GearProtocol(HttpToolsProtocol):
         if length is None or len(data) != len(head) + 4 + int(length[1]) or _FRAMING.search(head):
             return False
         self._stop_timer()
+        self._unset_keepalive_if_required()
         offered = _IDENTITY.findall(head)
         identity = accepted_id(offered[0].decode("latin-1") if len(offered) == 1 else "")
         budget.count_refusal()

@@ -10,16 +10,15 @@ lowest and the highest value of a histogram are asked for afterwards, among the 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from api.engine.answers import Answer, Json, Source, total_of
+from api.engine.answers import Answer, Json, Source
 from api.search.facets.histograms import (
-    NOTHING,
     Places,
     buckets,
     counts_by_place,
-    extremes_of,
     extremes_request,
     histogram,
     histogram_request,
+    whole_histogram,
 )
 from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import SearchQuery, values_clause
@@ -34,7 +33,6 @@ MAX_BUCKETS = 5_000
 Counts = dict[str, int]
 
 _ROWS = {row.name: row for row in FACETS}
-_HISTOGRAMS = frozenset(row.name for row in FACETS if row.kind is not Kind.FOLDED)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,6 @@ class FacetCounting:
         self._query = query
         self._requests = facet_requests(query)
         self._answers: list[Answer] | None = None
-        self._by_value = False  # whether an index was loaded by an older version, whose items lack what is counted
 
     async def search(self, body: Clause, *filter_path: str) -> Answer:
         """The answer to a search body."""
@@ -75,19 +72,14 @@ class FacetCounting:
             return None
         if self._answers is None:
             await self.search_all([])
-        if any(lacks_fields(answer) for answer in self._answers or ()):
-            self._by_value = True
-            self._requests = facet_requests(self._query, by_value=True)
-            self._answers = await self._source.search_all([request.body for request in self._requests])
         counts: dict[Filter, Counts] = {}
-        histograms: dict[Filter, tuple[Clause, Places]] = {}
+        histograms: dict[Filter, tuple[Clause, Places | None]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
         for request, answer in zip(self._requests, self._answers or (), strict=True):
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    found = answer["aggregations"][row.name]
-                    histograms[row] = request.body["query"], counts_by_place(found, by_value=self._by_value)
+                    histograms[row] = request.body["query"], counts_by_place(row, answer)
                     continue
                 counted = counts_of(row, answer)
                 if counted is None:
@@ -106,21 +98,23 @@ class FacetCounting:
             facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
         return facets
 
-    async def _histograms(self, counted: Mapping[Filter, tuple[Clause, Places]]) -> Json:
-        """The histograms with the lowest and highest value of each."""
+    async def _histograms(self, counted: Mapping[Filter, tuple[Clause, Places | None]]) -> Json:
+        """The histograms with the lowest and highest value of each.
+
+        Those are asked for whole whose items lack buckets, or whose extremes went when the index was refreshed.
+        """
         digits = self._query.minor_digits
-        held = {row: found for row, found in counted.items() if found[1]}
-        requests = [extremes_request(row, digits, *found) for row, found in held.items()]
-        answers = await self._source.search_all(requests) if requests else []
-        facets: Json = dict.fromkeys((row.name for row in counted), NOTHING)
-        for (row, (query, places)), answer in zip(held.items(), answers, strict=True):
-            extremes = extremes_of(row, answer)
-            if extremes is not None:
-                facets[row.name] = histogram(row, digits, places, extremes)
-                continue
-            whole = await self._source.search(histogram_request(row, digits, query))  # the index was refreshed
-            places_now = counts_by_place(whole["aggregations"][row.name], by_value=True)
-            facets[row.name] = histogram(row, digits, places_now, extremes_of(row, whole))
+        requests = {
+            row: extremes_request(row, digits, query, places) for row, (query, places) in counted.items() if places
+        }
+        answers = await self._source.search_all(list(requests.values())) if requests else []
+        extremes = dict(zip(requests, answers, strict=True))
+        facets: Json = {}
+        for row, (query, places) in counted.items():
+            found = histogram(row, digits, places, extremes.get(row))
+            if found is None:
+                found = whole_histogram(row, digits, await self._source.search(histogram_request(row, digits, query)))
+            facets[row.name] = found
         return facets
 
     async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
@@ -149,13 +143,13 @@ class FacetCounting:
                 return counts
 
 
-def facet_requests(query: SearchQuery, *, by_value: bool = False) -> list[FacetRequest]:
-    """The requests that count all facets of the body; `by_value`, histograms by the values of the items."""
+def facet_requests(query: SearchQuery) -> list[FacetRequest]:
+    """The requests that count all facets of the body."""
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
-    requests = [FacetRequest(shared, _count_request(query, shared, None, by_value))] if shared else []
-    return requests + [FacetRequest((row,), _count_request(query, (row,), row.name, by_value)) for row in filtered]
+    requests = [FacetRequest(shared, _count_request(query, shared, None))] if shared else []
+    return requests + [FacetRequest((row,), _count_request(query, (row,), row.name)) for row in filtered]
 
 
 def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
@@ -171,15 +165,6 @@ def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Cla
     if after is not None:
         composite["after"] = after
     return aggregation_request(query, {row.name: {"composite": composite}})
-
-
-def lacks_fields(answer: Answer) -> bool:
-    """Whether some of the hits lack a field that every item has which this version loads."""
-    return any(
-        sum(bucket["doc_count"] for bucket in terms["buckets"]) + terms["sum_other_doc_count"] < total_of(answer)
-        for name, terms in answer["aggregations"].items()
-        if name in _HISTOGRAMS
-    )
 
 
 def counts_of(row: Filter, answer: Answer) -> Counts | None:
@@ -223,16 +208,17 @@ def _folded(value: str) -> str:
     return fold(value) or value
 
 
-def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None, by_value: bool) -> Clause:
+def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None) -> Clause:
     aggregations: Clause = {}
     for row in rows:
         if row.kind is Kind.FOLDED:
             # with a filter, values without items too: a selected one is listed with 0
             aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
-            aggregations[row.name] = buckets(row, query.minor_digits, by_value=by_value)
+            aggregations[row.name] = buckets(row)
     clause = query.offered if without is None else query.offered_without[without]
-    has_buckets = not by_value and not _HISTOGRAMS.isdisjoint(aggregations)
+    # the number of hits tells whether each was in a bucket
+    has_buckets = any(row.kind is not Kind.FOLDED for row in rows)
     return {**aggregation_request(clause, aggregations), "track_total_hits": has_buckets}
 
 

