@@ -105,7 +105,8 @@ class Tail:
             following = await self._wait(subscription, page, left)
             if following is None:
                 return page, since.seq
-            if following.changes:
+            # what was read for those who waited before may end where this reader has been already
+            if following.changes and following.changes[-1].seq > page.end.seq:
                 return following, page.end.seq
 
     async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> Page:

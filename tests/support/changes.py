@@ -110,9 +110,9 @@ async def delete(place: Place, *numbers: int) -> None:
     await _run(place, "delete", "\n".join(map(str, numbers)).encode())
 
 
-async def load(place: Place, items: list[Json]) -> None:
+async def load(place: Place, items: list[Json], keep: int = 9) -> None:
     """Loads a catalogue as an operator does."""
-    await _run(place, "load", lines(items), "--min-share", "0", "--max-price-change", "100", "--keep", "9")
+    await _run(place, "load", lines(items), "--min-share", "0", "--max-price-change", "100", "--keep", str(keep))
 
 
 async def _run(place: Place, verb: str, content: bytes, *options: str) -> None:

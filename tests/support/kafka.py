@@ -26,11 +26,27 @@ START_SECONDS = 120.0
 _QUIET = {"log_level": 0}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Kafka:
-    """A running broker."""
+    """A broker, which may be killed and started again with what it has."""
 
     address: str
+    folder: Path
+    command: list[str]
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self) -> None:
+        """Starts it and waits until it answers."""
+        log = self.folder / "log"
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(self.command, cwd=self.folder, stdout=output, stderr=output)
+        _wait(self, self.process, log)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
     def topic(self, name: str, partitions: int = 4) -> str:
         """Makes a topic; its address for a follower."""
@@ -94,16 +110,12 @@ def running_kafka() -> Iterator[Kafka]:
         options = ["-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", "server.properties", "--standalone"]
         formatted = [*command, "kafka.tools.StorageTool", "format", *options]
         subprocess.run(formatted, cwd=folder, check=True, capture_output=True)
-        with (folder / "log").open("wb") as log:
-            command += ["kafka.Kafka", "server.properties"]
-            process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        kafka = Kafka(address, folder, [*command, "kafka.Kafka", "server.properties"])
         try:
-            kafka = Kafka(address)
-            _wait(kafka, process, folder / "log")
+            kafka.start()
             yield kafka
         finally:
-            process.kill()
-            process.wait()
+            kafka.kill()
 
 
 def _properties(address: str, controller: str, folder: Path) -> dict[str, str]:

@@ -1,13 +1,19 @@
 """The change feed tells what a search finds no more, finds now, or finds changed: each change once, in order."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import httpx
 import orjson
+import pytest
 
+from api.changes.bookmark import Bookmark
+from api.changes.log import Page, Subscription
+from api.changes.schemas import MAX_CHANGES
 from api.settings import Settings
 from mappings.platforms import read_platforms
+from store.feeds import Feed
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.platform_files import platform_folder
@@ -128,6 +134,35 @@ async def test_a_reader_waits_until_the_first_change_or_the_end_of_its_time(app:
     assert await reader.read(wait=1) == []
     await upsert(place, simple_item(4001))
     assert kinds(await reader.until(1)) == [(4001, "listed")]
+
+
+async def test_a_page_that_was_read_for_others_takes_nobody_back(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine's answer to those who wait is slow: meanwhile another reader has read on, and then waits as well."""
+    first, second = await Reader(app.client).begin(), await Reader(app.client).begin()
+    change_log = app.app.state.services.change_feed.log
+    read, is_read, may_answer = change_log.read, asyncio.Event(), asyncio.Event()
+
+    async def slowly(feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
+        page: Page = await read(feed, subscription, since, limit)
+        if limit == MAX_CHANGES and page.changes:
+            is_read.set()
+            await may_answer.wait()
+        return page
+
+    monkeypatch.setattr(change_log, "read", slowly)
+    waiting = asyncio.create_task(first.read(wait=30))
+    await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001)])
+    await is_read.wait()
+    await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
+    assert kinds(await second.until(2)) == [(1001, "listed"), (1002, "listed")]
+    reading = asyncio.create_task(second.read(wait=3))
+    await asyncio.sleep(1)
+    may_answer.set()
+    assert await reading == []
+    assert await second.read() == []
+    assert kinds([*await waiting, *await first.read()]) == [(1001, "listed"), (1002, "listed")]
 
 
 async def test_several_platforms_are_one_feed_and_prices_of_several_currencies_do_not_compare(

@@ -88,6 +88,21 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
+async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    await load(place, [*ITEMS, simple_item(1001)], keep=1)
+
+    async def has_expired() -> bool:
+        answer = await app.client.post("/v1/gear/changes", json={"since": reader.next})
+        return answer.status_code == 410
+
+    await eventually(has_expired, "the bookmark is as good as ever")
+    again = await Reader(app.client).begin()
+    assert 1001 in again.items
+    await upsert(place, simple_item(1002))
+    assert [change["id"] for change in await again.until(1)] == [1002]
+
+
 async def test_a_log_is_dropped_once_it_is_older_than_the_retention(
     app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

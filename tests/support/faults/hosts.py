@@ -55,6 +55,12 @@ class Host:
             code = await self.process.wait()
         assert code in (0, -signal.SIGTERM), f"the exit code is {code}, see {self.log}"
 
+    def kill(self) -> None:
+        """SIGKILL, for its workers too, if it runs."""
+        self.is_ready = False
+        if self.process is not None and self.process.returncode is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
 
 @dataclass
 class Hosts:
@@ -109,14 +115,9 @@ async def running_hosts(variables: dict[str, str], folder: Path, seed: str) -> A
     async with AsyncExitStack() as undo:
         for host in hosts:
             await host.start()
-            undo.callback(_kill, host)
+            undo.callback(host.kill)
         probing = asyncio.create_task(service.probe())
         undo.callback(probing.cancel)
         for host in hosts:
             await service.until_ready(host)
         yield service
-
-
-def _kill(host: Host) -> None:
-    if host.process is not None and host.process.returncode is None:
-        os.killpg(host.process.pid, signal.SIGKILL)
