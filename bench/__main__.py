@@ -17,6 +17,7 @@ from bench.relevance.peers import start_peers as start_relevance_peers
 from bench.report import page as benchmarks_page
 from bench.report import results, terminal
 from bench.report.measured import PageError, read
+from bench.runs import changes as changing
 from bench.runs import load as loading
 from bench.runs import orders as ordering
 from bench.runs import overload as overloading
@@ -200,6 +201,44 @@ def orders(
         lags = {kind: ordering.lags(shop, kind, lag_orders) for kind in kinds}
         write("orders-lags", [{"database": kind, "seconds": seconds} for kind, seconds in lags.items()])
         terminal.show_lags(lags)
+
+
+@main.command()
+@click.option(
+    "--items", default=60_000, show_default=True, help="Listings that are written, and then are in the index."
+)
+@click.option("--part", "parts", multiple=True, type=click.Choice(changing.PARTS), default=changing.PARTS)
+@click.option("--database", "kinds", multiple=True, type=click.Choice(services.DATABASES), default=services.DATABASES)
+@click.option("--rounds", default=3, show_default=True, help="Runs of each, in turn.")
+@click.option("--read", default=20, show_default=True, help="Changes that a reader waits for, in each round.")
+@click.option("--beside", multiple=True, type=int, default=(0, 500), show_default=True, help="Items a second beside.")
+@click.option("--clients", default=8, show_default=True, help="Connections at once that order.")
+@click.option("--seconds", default=5.0, show_default=True, help="How long one run of orders lasts.")
+@click.option("--kafka", help="A broker, host:port: also the stream of a topic.")
+@engine_options
+def changes(
+    items: int,
+    parts: tuple[str, ...],
+    kinds: tuple[str, ...],
+    rounds: int,
+    read: int,
+    beside: tuple[int, ...],
+    clients: int,
+    seconds: float,
+    kafka: str | None,
+    opensearch_url: str,
+    folder: Path,
+) -> None:
+    """Changes: writes over HTTP and by streams, how soon a reader has them, and orders of the cheapest."""
+    place = changing.Place(Data(items, opensearch_url, folder.resolve()), kafka)
+    measured = list(changing.writes(place, rounds)) if "writes" in parts else []
+    for kind in kinds:
+        measured += changing.latency(place, kind, rounds, read, beside) if "latency" in parts else []
+        measured += changing.cheapest(place, kind, rounds, clients, seconds) if "cheapest" in parts else []
+    series = [row.as_json() for row in measured]
+    about = results.circumstances(items=items, data=place.data.digest(), clients=clients)
+    results.write(place.data.folder / f"changes-{items}.json", about, series)
+    terminal.show_changes(series)
 
 
 @main.command()

@@ -70,7 +70,7 @@ def gear_api(
         **settings,
     }
     checkout.run("gear-api", "migrate", settings=settings)
-    scopes = ["--scope", "search", "--scope", "order", "--scope", "fulfil"]
+    scopes = [part for scope in ("search", "order", "fulfil", "catalogue") for part in ("--scope", scope)]
     created = checkout.run("gear-api", "token", "create", "--name", "bench", *scopes, "--json", settings=settings)
     headers = {"Authorization": f"Bearer {json.loads(created.stdout)['token']}", **JSON_HEADERS}
     port = free_port()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.report import sections, summary
-from bench.report.measured import Measured, PageError, is_load, is_search
+from bench.report.measured import Measured, PageError, is_changes, is_load, is_search
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEASURED = DOCS / "measured"
@@ -20,6 +20,7 @@ REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured
     "summary": (lambda _: True, summary.sentences),
     "searches": (is_search, sections.searches),
     "loads": (is_load, sections.loads),
+    "changes": (is_changes, sections.changes),
 }
 
 

@@ -59,3 +59,37 @@ def _load_rows(file: Measured) -> Iterator[list[str]]:
             *each,
             f"{median(runs, 'memory'):.0f}",
         ]
+
+
+def changes(files: Sequence[Measured]) -> str:
+    """The tables of each file."""
+    texts = []
+    for file in files:
+        rounds = max(len(row["rounds"]) for row in file.series)
+        texts += [f"{file.title}; medians of {rounds} rounds.", *(table(*each) for each in change_tables(file.series))]
+    return "\n\n".join(texts)
+
+
+def change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """For each part that was measured the head and the rows of its table."""
+    parts = {part: [row for row in series if row["part"] == part] for part in ("writes", "latency", "cheapest")}
+    bulk = next((row["rate"] for row in parts["writes"]), 0.0)
+    if written := parts["writes"]:
+        rows = [[row["name"], *_rate_cells(row), f"{row['rate'] / bulk:.2f}"] for row in written]
+        yield ["way", "items/s", "spread", "of the load"], rows
+    if waited := parts["latency"]:
+        names = ("p50", "p90", "p99", "max")
+        yield (
+            ["a change until it is read, with", *(f"{name} s" for name in names)],
+            [[row["name"], *(f"{row[name]:.2f}" for name in names)] for row in waited],
+        )
+    if ordered := parts["cheapest"]:
+        rows = [
+            [row["name"], *_rate_cells(row), *(number(row[name] * 1000) for name in ("p50", "p99"))] for row in ordered
+        ]
+        yield ["request", "orders/s", "spread", "p50 ms", "p99 ms"], rows
+
+
+def _rate_cells(row: Json) -> list[str]:
+    low, high = row["spread"]
+    return [f"{row['rate']:,.0f}", f"{low:,.0f} to {high:,.0f}"]

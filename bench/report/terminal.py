@@ -2,12 +2,14 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from bench.figures import percentile
 from bench.peers.search_peers import OURS
+from bench.report.sections import change_tables
 from bench.runs.load import RAW, Loads
 from bench.runs.orders import Orders
 from bench.runs.overload import Outcome
@@ -143,3 +145,12 @@ def show_lags(measured: Mapping[str, Sequence[float]]) -> None:
         shares = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.9, 0.99)]
         table.add_row(database, str(len(seconds)), *shares, f"{seconds[-1]:.2f}")
     show(table)
+
+
+def show_changes(series: Sequence[dict[str, Any]]) -> None:
+    """The tables of what was measured."""
+    for head, rows in change_tables(series):
+        table = Table(*head)
+        for row in rows:
+            table.add_row(*row)
+        show(table)

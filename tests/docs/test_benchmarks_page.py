@@ -92,6 +92,21 @@ def test_loads_have_a_table() -> None:
     assert "| gear-indexer load | 20,000 | 19,000 to 21,000 | 20.0 | 40.0 | 120 |" in table
 
 
+def test_changes_have_a_table_for_each_part() -> None:
+    rate = {"rate": 5000.0, "spread": [4900.0, 5100.0], "rounds": [{}, {}]}
+    rows = [
+        {"part": "writes", "name": "gear-indexer load", **rate},
+        {"part": "writes", "name": "PUT", **rate, "rate": 2500.0},
+        {"part": "latency", "name": "alone", "p50": 0.5, "p90": 0.8, "p99": 1.2, "max": 1.25, "rounds": [{}, {}]},
+        {"part": "cheapest", "name": "count 1", **rate, "p50": 0.0812, "p99": 0.2},
+    ]
+    text = sections.changes([measured(1000, rows)])
+    assert "; medians of 2 rounds." in text
+    assert "| PUT | 2,500 | 4,900 to 5,100 | 0.50 |" in text
+    assert "| alone | 0.50 | 0.80 | 1.20 | 1.25 |" in text
+    assert "| count 1 | 5,000 | 4,900 to 5,100 | 81.2 | 200 |" in text
+
+
 def test_what_cannot_be_shown_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PageError, match="and not each of"):
         page("no region", [])
