@@ -83,7 +83,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "orders": ({"engine", "http"}, "an order knows no search: it reads its one item by itself"),
         "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
         "platforms": (
-            {"catalogue", "engine", "http", "rate_limits", "search", "orders"},
+            {"catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
             "it shows the limits of all, and none knows that page",
         ),
         "vocabulary": ({"engine", "http", "search"}, "it changes how texts are read, and tries that by searching"),

@@ -4,6 +4,8 @@ from typing import Any
 
 from api.catalogue import body as catalogue
 from api.catalogue.service import ITEMS_PER_COST
+from api.changes.schemas import MAX_CHANGES, MAX_WAIT_SECONDS
+from api.cheapest.schemas import MAX_ORDERS
 from api.errors import ERRORS
 from api.http.json_body import MAX_BODY_BYTES
 from api.http.protocol import MAX_TARGET_BYTES
@@ -72,6 +74,10 @@ def limits(settings: Settings, token: Token) -> dict[str, Any]:
             "addressRequestRate": settings.address_rate_limit or None,
             "searchesUnderWay": settings.max_searches_per_token,
             "savedSearches": settings.max_saved_searches,
+            "changesLimit": MAX_CHANGES,
+            "changesWaitSeconds": MAX_WAIT_SECONDS,
+            "changesKeptSeconds": round(settings.changes_retention.total_seconds()),
+            "cheapestCount": MAX_ORDERS,
             "pageCost": costs.PAGE,
             "facetsCost": costs.FACETS,
             "groupsCost": costs.GROUPS,

@@ -99,6 +99,21 @@ def _attachments_at_the_border(row: dict[str, Any]) -> tuple[list[Any], list[Any
     return [{"all": most, "any": most}], [*bad, *({"all": [{**longest, **change}]} for change in changes)]
 
 
+async def test_the_limits_of_the_feed_and_of_the_cheapest_are_those_that_are_checked(
+    app: RunningApp, listing: dict[str, Any]
+) -> None:
+    limits = listing["limits"]
+    assert limits["changesKeptSeconds"] == 24 * 3600
+    since = (await app.client.post("/v1/gear/changes", json={"limit": limits["changesLimit"]})).json()["next"]
+    for field, limit in (("limit", "changesLimit"), ("wait", "changesWaitSeconds")):
+        body = {"since": since, field: limits[limit] + 1}
+        assert fields_of(await app.client.post("/v1/gear/changes", json=body), "validation_failed") == [field]
+    body = {"account": "a", "email": "a@example.com", "platform": "cs2", "search": {}, "maxPrice": 0.01}
+    for count, refused in ((limits["cheapestCount"], []), (limits["cheapestCount"] + 1, ["count"])):
+        answer = await app.client.post("/v1/gear/cheapest", json={**body, "count": count})
+        assert fields_of(answer, "validation_failed" if refused else "not_enough") == refused
+
+
 async def test_the_rate_limit_is_reported(app: RunningApp, listing: dict[str, Any]) -> None:
     assert listing["limits"]["requestRate"] is listing["limits"]["addressRequestRate"] is None  # this app has none
     assert listing["limits"]["searchesUnderWay"] == 256
