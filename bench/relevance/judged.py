@@ -25,7 +25,7 @@ OWN_WORDS_GROUPS: tuple[OwnWordsGroup, ...] = get_args(OwnWordsGroup)
 FOLDER = Path(__file__).parent
 SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged", "held_out")}
 OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_words_held_out")}
-PUBLISHED = {"published": FOLDER / "published.ndjson"}
+PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in ("published", "published_two", "published_two_held_out")}
 ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")
 _FIELDS = ("name", "words", "stickers", "attached", "finish", *_DETAILS, "seed", "price", "float")
@@ -128,7 +128,7 @@ class Meaning(BaseModel):
 class Judgment(BaseModel):
     """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep.
 
-    `never` is what no hit may be, `order` the order in which hits must come.
+    `never` is what no hit may be, `order` the order in which hits must come, `source` where others wrote it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -139,6 +139,7 @@ class Judgment(BaseModel):
     keeps: tuple[KeptField, ...] = ()
     never: tuple[Meaning, ...] = ()
     order: Order | None = None
+    source: str = ""
 
     @property
     def is_strict(self) -> bool:
