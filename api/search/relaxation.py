@@ -34,10 +34,14 @@ async def relax(context: SearchContext) -> SearchContext:
         return context.parsed_as(parsed)
     unknown = [word for word in words if word.typed not in in_offer]
     corrected = corrections(strict, in_offer) if words else []
-    match = await _matching(context, [*corrected, *(single_word(strict, word, fuzzy=True) for word in unknown)])
-    similar = {word.typed for word, has_items in zip(unknown, match[len(corrected) :], strict=True) if has_items}
+    finished = [replace(word, prefixes=()) for word in words if word.typed in in_offer and word.prefixes]
+    singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
+    match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
     if (parsed := _first_match(corrected, match)) is not None:
         return context.parsed_as(parsed)
+    found = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
+    similar = {word.typed for word in found if word.fuzzy}
+    in_offer -= {word.typed for word in finished if word not in found}  # other words only begin so
     partial = partials(strict, in_offer, similar, platforms) if words else []
     parsed = _first_match(partial, await _matching(context, partial))
     return context if parsed is None else context.parsed_as(parsed)

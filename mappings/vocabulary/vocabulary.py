@@ -36,7 +36,8 @@ class Vocabulary(BaseModel):
     wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
     spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
     order of KEYS, `look_alikes` letters that look alike.
-    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`).
+    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`), and the words
+    and signs of other currencies (`¤RUB`: ¤ and its code).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -225,8 +226,8 @@ class Vocabulary(BaseModel):
             else:
                 unknown += word[at]
             at += length or 1
-            if unknown and _HANGUL.search(word):  # Korean has blanks: a word that is not in it as a whole stays whole
-                return [word]
+            if unknown and _HANGUL.search(word):  # Korean has blanks: what is not in it as a whole stays whole
+                return _SCRIPTS.findall(word)
         return [*parts, *_SCRIPTS.findall(unknown)]
 
     def _segment_at(self, letters: Sequence[str], at: int) -> int:
@@ -286,9 +287,9 @@ class Vocabulary(BaseModel):
         """What finds these words before and behind an amount."""
         if not self.amounts:
             return None
-        spelt = "|".join(re.escape(spelling).replace("\\ ", r"\s+") for spelling in self.amount_words)
-        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=[$€£]?\s*\d)"
-        return re.compile(rf"{before}|(?<=\d)\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+        spelt = "|".join(map(_amount_spelling, self.amount_words))
+        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=(?:R?\$|[€£¥￥₽₺₴₩₹₸])?\s*\d)"
+        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
 
     @cached_property
     def carrying(self) -> frozenset[str]:
@@ -364,6 +365,12 @@ class Vocabulary(BaseModel):
 
 def _letters(spellings: Iterable[str]) -> frozenset[str]:
     return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
+
+
+def _amount_spelling(spelling: str) -> str:
+    """A pattern of the spelling, as a whole word where its script parts words by blanks."""
+    ending = "" if _UNSPACED.search(spelling) else r"(?![^\W\d_])"
+    return re.escape(spelling).replace("\\ ", r"\s+") + ending
 
 
 def _may_end(entry: Entry, stem: str, ending: str) -> bool:

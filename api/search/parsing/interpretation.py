@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.quantities import Quantity
+from api.search.parsing.quantities import OTHER_CURRENCY, Quantity
 from api.search.parsing.terms import Term
 
 Json = dict[str, Any]
@@ -147,8 +147,13 @@ def _places(parse: PlatformParse) -> set[tuple[int, int]]:
 
 
 def _other_currencies(used: PlatformParse) -> list[Json]:
-    return [
+    taken = [
         {"typed": quantity.typed, "to": f"an amount in {used.currency}, the platform's currency"}
         for quantity in used.quantities
         if quantity.currency not in (None, used.currency)
     ]
+    left_out = [
+        {"typed": quantity.typed.replace(OTHER_CURRENCY, ""), "to": f"left out: prices are in {used.currency}"}
+        for quantity in used.other_amounts
+    ]
+    return taken + left_out

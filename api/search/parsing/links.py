@@ -14,6 +14,8 @@ _COMMON_PARTS = re.compile(
 )
 _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "title"])
 _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
+# what a browser adds to the name of a picture that is kept
+_PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[-_+]+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -23,12 +25,12 @@ _TRADE_MARK = re.compile(
 
 
 def unpacked(text: str) -> str:
-    """The text with names in the place of links and of percent-encoding."""
+    """The text with names in the place of links, of percent-encoding and of picture files."""
     if "%" in text or "/" in text:
         text = _LINK.sub(lambda match: _name_in(match.group()), text)
         if _ENCODED.search(text):
             text = unquote(text, errors="ignore")
-    return text
+    return _PICTURE.sub("", text) if "." in text else text
 
 
 def is_listing(text: str) -> bool:

@@ -2,9 +2,11 @@
 
 import re
 
+from api.search.parsing.quantities import OTHER_CURRENCY
 from mappings.vocabulary.vocabulary import Vocabulary
 
 _DIGIT = re.compile(r"\d")
+_YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
 _TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -38,7 +40,10 @@ def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     words = vocabulary.amount_words
     if match["before"] is not None:
         return f"{words[_blanks(match['before'])]} "
-    return f" {words[_blanks(match['after'])]} "
+    word = words[_blanks(match["after"])]
+    if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
+        return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
+    return f" {word} "
 
 
 def _blanks(text: str) -> str:

@@ -20,6 +20,8 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
+# Worth about the same, so an amount in one of them is taken as it stands.
+_NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 _POINT = re.compile(r"[.,]\d")
 
 
@@ -47,7 +49,8 @@ class PlatformParse:
     """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`.
 
     `excluded` are the terms that it must not match, `sort` the order that the text asks for, `ignored` words that were
-    left out because nothing has them, `finishes` the names of finishes that items must have exactly.
+    left out because nothing has them, `finishes` the names of finishes that items must have exactly. `other_amounts` are
+    prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
     """
 
     platform: int
@@ -60,6 +63,7 @@ class PlatformParse:
     sort: str = ""
     ignored: tuple[str, ...] = ()
     finishes: tuple[str, ...] = ()
+    other_amounts: tuple[Quantity, ...] = ()
 
     @property
     def options(self) -> list[Term]:
@@ -154,12 +158,19 @@ def parse_text(
         platform.minor_digits,
         platform.currency,
         tuple(terms),
-        tuple(quantities),
+        tuple(quantity for quantity in quantities if not _is_other(quantity, platform)),
         marks,
         tuple(excluded),
         sort,
         finishes=finishes,
+        other_amounts=tuple(quantity for quantity in quantities if _is_other(quantity, platform)),
     )
+
+
+def _is_other(quantity: Quantity, platform: Platform) -> bool:
+    """Whether it is an amount in a currency that is worth much more or less than the platform's."""
+    both = {quantity.currency or platform.currency, platform.currency}
+    return len(both) > 1 and not both <= _NEAR_CURRENCIES
 
 
 def _is_plain_skin(terms: Sequence[Term]) -> bool:

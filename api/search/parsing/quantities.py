@@ -7,6 +7,8 @@ How quantities are written (cases and blanks do not count):
   are strict. A bare one is the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
 
+`¤RUB` stands for another currency, in whatever words the vocabulary has for it (`api.search.parsing.numerals`).
+
 A number from 0 to 1 with a point is a float unless it has a currency. Two numbers with a dash are a price unless both
 are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). Any other number is a word.
 """
@@ -22,6 +24,7 @@ _CURRENCIES = {
     **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
+OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 _AT_MOST = (
@@ -46,7 +49,7 @@ _TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _START = r"(?<![\w$€£.,-])"
 _END = r"(?![\w$€£]|[.,]\d|-\w)"
-_MARK = r"(?:[$€£]|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?)k?"
 _UNIT = rf"(?:{_MARK}|{_CENT_MARK})"
@@ -85,7 +88,7 @@ _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£]|{_NUMBER}\s*{_UNIT})){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}\s*{_UNIT})){_LOW}{_END}",
 )
 
 
@@ -199,7 +202,7 @@ def _price(match: re.Match[str]) -> Quantity | None:
     marks = [
         (groups.get(f"{end}{side}") or "").strip().lower() for end in ("low", "high") for side in ("mark", "after")
     ]
-    currencies = [_CURRENCIES.get(mark) for mark in marks if mark]
+    currencies = [_currency(mark) for mark in marks if mark]
     currency = currencies[0] if currencies else None
     unit = Decimal("0.01") if marks[-1] in _CENTS or (marks[1] in _CENTS and not groups.get("high")) else Decimal(1)
     low = _money(groups["low"]) * unit
@@ -218,6 +221,10 @@ def _price(match: re.Match[str]) -> Quantity | None:
     if groups.get("least"):
         return _quantity(match, "price", certain=not behind, low=low, currency=currency)
     return _quantity(match, "price", certain=True, high=low, currency=currency)
+
+
+def _currency(mark: str) -> str | None:
+    return mark[1:].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
 
 
 def _may_be_prices(groups: dict[str, str]) -> bool:

@@ -350,9 +350,8 @@ def correctable_words(strict: ParsedQuery) -> list[Word]:
     return list(words.values())
 
 
-def single_word(strict: ParsedQuery, word: Word, *, fuzzy: bool = False) -> ParsedQuery:
-    """One word of a text by itself, on all its platforms; `fuzzy`: or a similar one."""
-    word = replace(word, fuzzy=fuzzy)
+def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
+    """One word of a text by itself, on all its platforms."""
     parses = (replace(parse, terms=(Term((word,)),), quantities=(), excluded=(), sort="") for parse in strict.parses)
     return ParsedQuery(word.typed, tuple(parses))
 

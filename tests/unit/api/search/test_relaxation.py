@@ -208,6 +208,25 @@ def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
     assert explained(strict("under 50$"))["relaxed"] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("awp до 3000 руб", "under 3000 RUB"),
+        ("awp от 1000₽", "over 1000 RUB"),
+        ("awp 100-200元", "100-200 CNY"),
+        ("awp 5000円以下", "5000 JPY max"),
+        ("awp R$246,74", "BRL 246,74"),
+        ("awp do 500 zł", "under 500 PLN"),
+        ("awp 500 tl altı", "500 TRY max"),
+        ("awp 賣 1200台幣", "1200 TWD"),
+    ],
+)
+def test_an_amount_in_a_currency_of_another_worth_is_left_out_and_said(text: str, typed: str) -> None:
+    found = explained(strict(text))
+    assert found["filters"] == {"weapon": ["AWP"]}
+    assert found["relaxed"] == [{"typed": typed, "to": "left out: prices are in USD"}]
+
+
 def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_no_filter() -> None:
     found = explained(strict("ak pattern 661"))
     assert found["filters"] == {"weapon": ["AK-47"]}

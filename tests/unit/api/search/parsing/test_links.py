@@ -23,6 +23,9 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("https://buff.163.com/goods/33960?from=market", ""),
         ("fn/mw 50% off", "fn/mw 50% off"),
         ("a/b", "a/b"),
+        ("awp asiimov ft.png", "awp asiimov ft"),
+        ("Karambit | Doppler (Factory New) (1).webp", "Karambit | Doppler (Factory New)"),
+        ("awp 0.07", "awp 0.07"),
     ],
 )
 def test_a_link_is_the_name_in_it(text: str, name: str) -> None:

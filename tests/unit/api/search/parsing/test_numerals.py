@@ -39,3 +39,31 @@ def test_amounts_are_written_in_digits(text: str, digits: str) -> None:
 )
 def test_words_beside_amounts_are_written_in_english(text: str, english: str) -> None:
     assert with_digits(text, GERMAN) == english
+
+
+MONEY = Vocabulary(
+    amounts={
+        "under": ("до",),
+        "¤RUB": ("руб", "р", "₽"),
+        "¤JPY max": ("円以下",),
+        "¤TRY": ("tl",),
+        "¤BRL": ("r$",),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("до 3000 руб", "under 3000 ¤RUB "),
+        ("до ₽3000", "under ¤RUB 3000"),
+        ("3k руб", "3k ¤RUB "),
+        ("ак 47 редлайн", "ак 47 редлайн"),  # no `р`
+        ("5000円以下ナイフ", "5000 ¤JPY max ナイフ"),
+        ("R$246,74", "¤BRL 246,74"),
+        ("500 tl", "500 ¤TRY "),
+        ("cologne 2015 tl", "cologne 2015 tl"),  # a year and a team
+    ],
+)
+def test_other_currencies_are_written_as_their_codes(text: str, english: str) -> None:
+    assert with_digits(text, MONEY) == english
