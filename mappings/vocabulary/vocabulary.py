@@ -36,8 +36,8 @@ class Vocabulary(BaseModel):
     wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
     spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
     order of KEYS, `look_alikes` letters that look alike.
-    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`), and the words
-    and signs of other currencies (`¤RUB`: ¤ and its code).
+    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`), and
+    the words and signs of other currencies (`¤RUB`: ¤ and its code).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -49,8 +49,8 @@ class PlatformParse:
     """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`.
 
     `excluded` are the terms that it must not match, `sort` the order that the text asks for, `ignored` words that were
-    left out because nothing has them, `finishes` the names of finishes that items must have exactly. `other_amounts` are
-    prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
+    left out because nothing has them, `finishes` the names of finishes that items must have exactly.
+    `other_amounts` are prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
     """
 
     platform: int

@@ -1,5 +1,6 @@
 """What the relevance bench judges by: the files are whole, and a page is judged as its texts say."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ import pytest
 from bench.relevance.judged import (
     ALL_SETS,
     GROUPS,
-    OWN_WORDS,
     OWN_WORDS_GROUPS,
     PUBLISHED,
     SETS,
@@ -62,8 +62,13 @@ def test_a_filter_is_broken_by_any_item_of_the_page_and_by_an_empty_page() -> No
 
 
 def test_no_text_is_in_both_parts() -> None:
-    work, held_out = ({one.query for one in read(file)} for file in OWN_WORDS.values())
-    assert work & held_out == set()
+    texts = [one.query for file in ALL_SETS.values() for one in read(file)]
+    assert [text for text, times in Counter(texts).items() if times > 1] == []
+
+
+def test_each_text_of_the_second_set_by_others_has_its_source() -> None:
+    second = [one for name, file in PUBLISHED.items() if name != "published" for one in read(file)]
+    assert [one.query for one in second if not one.source] == []
 
 
 def test_what_no_hit_may_be_and_a_wrong_order_break_a_page() -> None:

@@ -25,6 +25,7 @@ def meant(text: str) -> list[str]:
     ("text", "meanings"),
     [
         ("калаш азимов", ["AK-47", "asiimov"]),
+        ("stattrak입니다", ["StatTrak™", "입니다"]),  # an ending behind Latin letters
         ("калаша азимова", ["AK-47", "asiimov"]),  # inflected
         ("наклейкой", ["Sticker"]),
         ("история о драконе", ["dragon lore"]),
