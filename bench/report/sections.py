@@ -66,7 +66,8 @@ def changes(files: Sequence[Measured]) -> str:
     texts = []
     for file in files:
         rounds = max(len(row["rounds"]) for row in file.series)
-        texts += [f"{file.title}; medians of {rounds} rounds.", *(table(*each) for each in change_tables(file.series))]
+        runs = "one round" if rounds == 1 else f"medians of {rounds} rounds"
+        texts += [f"{file.title}; {runs}.", *(table(*each) for each in change_tables(file.series))]
     return "\n\n".join(texts)
 
 
