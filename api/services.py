@@ -85,7 +85,7 @@ async def open_services(
     resources.push_async_callback(catalogue.close)
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources)
-    matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail)
+    matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail, metrics.feed.set_matching_lag)
     feed.wake(matcher.worker)
     points_in_time = PointsInTime(engine, store, tasks)
     resources.push_async_callback(points_in_time.close)

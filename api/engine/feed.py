@@ -1,6 +1,6 @@
 """The engine's calls of the change feed: frozen views of an index, and the log of changes."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -69,20 +69,22 @@ class _EntryHit(msgspec.Struct):
 
 
 class MatchedEntry(msgspec.Struct):
-    """A side of a change, and the names of the clauses that it meets."""
+    """A side of a change, what was asked for of it, and the names of the clauses that it meets."""
 
-    fields: dict[str, list[int]]
+    fields: dict[str, list[Any]]
     matched_queries: list[str] = []
 
     @property
     def seq(self) -> int:
         """The change."""
-        return self.fields["seq"][0]
+        seq: int = self.fields["seq"][0]
+        return seq
 
     @property
     def side(self) -> int:
         """Which side of it."""
-        return self.fields["side"][0]
+        side: int = self.fields["side"][0]
+        return side
 
 
 class _MatchedHits(msgspec.Struct):
@@ -135,6 +137,12 @@ class Observed:
 
 class FeedEngine(Engine):
     """Calls OpenSearch for the recorder and the readers of changes, with connections of their own."""
+
+    @property
+    def properties(self) -> Mapping[str, Json]:
+        """The fields of items in a log, as its mapping says."""
+        properties: Mapping[str, Json] = self._definition.body["mappings"]["properties"]
+        return properties
 
     async def observe(self, platforms: Sequence[Platform]) -> dict[int, Observed]:
         """What serves each loaded platform now; raises ApiError `search_unavailable`."""
@@ -199,7 +207,8 @@ class FeedEngine(Engine):
     async def create_log(self, log: str) -> None:
         """Creates the index of a log, behind an alias of this name."""
         definition = self._definition.body
-        properties = definition["mappings"]["properties"] | {
+        properties = {
+            **self.properties,
             "seq": {"type": "long"},
             "side": {"type": "byte"},
             "at": {"type": "long", "index": False, "doc_values": False},

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -12,6 +13,7 @@ from api.engine.answers import SearchEngine
 from api.engine.feed import MatchedEntry
 from api.errors import ApiError
 from api.http.json_body import checked, parse
+from api.saved_searches.preselection import Fields, Judge, judge_of
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import read_filters
 from mappings.platforms import Platforms
@@ -21,8 +23,20 @@ SIDES: Final = 2
 NOTHING: Final = b'{"match_none":{}}'
 
 
-def clause_of(engine: SearchEngine, platforms: Platforms, search: SavedSearch) -> bytes | None:
-    """The clause that the items of a search meet, as JSON; None for a search that this version cannot read."""
+@dataclass(frozen=True)
+class Compiled:
+    """The clause that the items of a search meet, as JSON, and what judges it before the engine does."""
+
+    clause: bytes
+    judge: Judge
+
+    def named(self, name: str) -> bytes:
+        """The clause with a name."""
+        return b'{"bool":{"filter":[%b],"_name":%b}}' % (self.clause, orjson.dumps(name))
+
+
+def compiled(engine: SearchEngine, platforms: Platforms, fields: Fields, search: SavedSearch) -> Compiled | None:
+    """A search; None for one that this version cannot read."""
     try:
         body = checked(SavedSearchBody, parse(search.body.encode()))
         forced = None if search.token_filters is None else read_filters(search.token_filters)
@@ -30,28 +44,40 @@ def clause_of(engine: SearchEngine, platforms: Platforms, search: SavedSearch) -
     except ApiError:
         return None
     terms = {"terms": {"platform": [platform.id for platform in context.platforms]}}
-    return orjson.dumps({"bool": {"filter": [terms, context.query.offered], "_name": search.id}})
+    clause = {"bool": {"filter": [terms, context.query.offered]}}
+    return Compiled(orjson.dumps(clause), judge_of(fields, clause))
 
 
-def request_of(clauses: Iterable[bytes], after: int, last: int) -> bytes:
-    """The search for all sides of the changes (after, last] that meet one of the clauses, each with their names."""
+def read_request(fields: Sequence[str], after: int, last: int) -> bytes:
+    """The search for what both sides of the changes (after, last] have in these fields."""
+    which = b'{"range":{"seq":{"gt":%d,"lte":%d}}}' % (after, last)
+    return _request(which, b"", ["seq", "side", *fields], SIDES * (last - after))
+
+
+def request_of(clauses: Iterable[bytes], seqs: Sequence[int]) -> bytes:
+    """The search for the sides of these changes that meet one of the clauses, each with their names."""
+    which = b'{"terms":{"seq":%b}}' % orjson.dumps(seqs)
+    should = b',"should":[%b],"minimum_should_match":1' % b",".join(clauses)
+    return _request(which, should, ["seq", "side"], SIDES * len(seqs))
+
+
+def _request(which: bytes, should: bytes, fields: Sequence[str], size: int) -> bytes:
     return (
-        b'{"query":{"bool":{"filter":[{"range":{"seq":{"gt":%d,"lte":%d}}},{"terms":{"side":[%d,%d]}}],"should":[%b],'
-        b'"minimum_should_match":1}},"size":%d,"sort":["_doc"],"_source":false,"docvalue_fields":["seq","side"],'
-        b'"track_total_hits":false}'
-        % (after, last, Side.BEFORE, Side.AFTER, b",".join(clauses), SIDES * (last - after))
+        b'{"query":{"bool":{"filter":[%b,{"terms":{"side":[%d,%d]}}]%b}},"size":%d,"sort":["_doc"],"_source":false,'
+        b'"docvalue_fields":%b,"track_total_hits":false}'
+        % (which, Side.BEFORE, Side.AFTER, should, size, orjson.dumps(fields))
     )
 
 
 def found_by(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]:
-    """By the search's id, the changes after which an item matches that did not match before, in their order."""
+    """By the clause's name, the changes after which an item matches that did not match before, in their order."""
     before, after = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
     for entry in entries:
         side = before if entry.side == Side.BEFORE else after
-        for search_id in entry.matched_queries:
-            side[search_id].add(entry.seq)
-    matches = {search_id: sorted(seqs - before[search_id]) for search_id, seqs in after.items()}
-    return {search_id: seqs for search_id, seqs in matches.items() if seqs}
+        for name in entry.matched_queries:
+            side[name].add(entry.seq)
+    matches = {name: sorted(seqs - before[name]) for name, seqs in after.items()}
+    return {name: seqs for name, seqs in matches.items() if seqs}
 
 
 def cut(matches: Mapping[str, Sequence[int]], last: int, most: int) -> int:

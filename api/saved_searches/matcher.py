@@ -13,21 +13,30 @@ from typing import Final
 
 import structlog
 
-from api.changes.entries import changes_of
+from api.changes.entries import Side, changes_of
 from api.changes.log import MAX_SIDES, ChangeLog
 from api.changes.tail import Tail
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine, MatchedEntry
 from api.errors import ApiError
 from api.orders.worker import PeriodicWorker, running
-from api.saved_searches.compiled import NOTHING, bodies_of, clause_of, cut, found_by, request_of
+from api.saved_searches.compiled import (
+    NOTHING,
+    Compiled,
+    bodies_of,
+    compiled,
+    cut,
+    found_by,
+    read_request,
+    request_of,
+)
+from api.saved_searches.preselection import Batch, Fields, may_be_told, places_in
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.saved_searches import matching, searches
 from store.saved_searches.matching import MovedError, Place
-from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
@@ -38,7 +47,9 @@ CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
 MAX_AT_ONCE: Final = 4  # at the same time
 MATCHES: Final = 20_000  # of one transaction
 CHANGES_A_CALLBACK: Final = 100
+READ_AT_ONCE: Final = 500  # searches that are new to this worker
 COMPILED_AT_ONCE: Final = 20  # then others have the event loop
+JUDGED_AT_ONCE: Final = 500
 
 log = structlog.get_logger("gear.api")
 
@@ -53,6 +64,7 @@ class Matcher:
         platforms: Platforms,
         change_log: ChangeLog,
         tail: Tail,
+        set_lag: Callable[[float], None],
     ) -> None:
         self._engine = engine
         self._store = store
@@ -60,9 +72,12 @@ class Matcher:
         self._log = change_log
         self.name = change_log.feed
         self._tail = tail
+        self._set_lag = set_lag
+        self._all_matched_at = time.monotonic()
         self._owner = secrets.token_hex(8)
         self._leased_at = float("-inf")
-        self._clauses: dict[str, bytes | None] = {}
+        self._fields = Fields(engine.properties)
+        self._known: dict[str, Compiled | None] = {}
         self.on_match: Callable[[], None] = lambda: None
         self.worker = PeriodicWorker("saved searches", self.run_once)
 
@@ -77,20 +92,31 @@ class Matcher:
 
     def forget_clauses(self) -> None:
         """The vocabulary has changed: texts are read anew."""
-        self._clauses.clear()
+        self._known = {}
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
         try:
             if not await self._is_leased():
+                self._measure(has_more=False)
                 return IDLE_SECONDS
-            return 0.0 if await self._tick() else TICK_SECONDS
+            has_more = await self._tick()
+            self._measure(has_more=has_more)
+            return 0.0 if has_more else TICK_SECONDS
         except MovedError:
             self._leased_at = float("-inf")
+            self._measure(has_more=False)
             log.info("another worker matches saved searches")
+            return TICK_SECONDS
         except ApiError as error:
             log.warning("saved searches cannot be matched now", cause=str(error))
+        self._measure(has_more=True)
         return TICK_SECONDS
+
+    def _measure(self, *, has_more: bool) -> None:
+        if not has_more:
+            self._all_matched_at = time.monotonic()
+        self._set_lag(time.monotonic() - self._all_matched_at if has_more else 0.0)
 
     async def _is_leased(self) -> bool:
         """Whether there is a search, and this worker may match it."""
@@ -119,9 +145,9 @@ class Matcher:
         # read after the feed: a search that is not among them was saved after what is matched now was committed
         async with self._store.reading() as connection:
             before = await matching.place(connection, self.name)
-            is_behind = (before.segment, before.seq) != (feed.newest.id, feed.committed)
-            live = await searches.live(connection, datetime.now(UTC)) if is_behind else []
-        if not is_behind:
+            has_more = (before.segment, before.seq) != (feed.newest.id, feed.committed)
+            live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
+        if not has_more:
             return False
         ahead = following(feed, before)
         if ahead is None:
@@ -140,70 +166,105 @@ class Matcher:
             await matching.miss_all(connection, datetime.now(UTC))
         log.error("the log of changes is gone: saved searches go on from now, and their gapAt says so")
 
-    async def _match(self, segment: Segment, before: Place, last: int, live: Sequence[SavedSearch]) -> None:
+    async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
-        clauses, missed = await self._compiled(live)
-        entries, refused = await self._ask_all(segment, clauses, before.seq, last) if last > before.seq else ([], [])
-        since = {search.id: search.since for search in live}
-        found = {each: [seq for seq in seqs if seq > since[each]] for each, seqs in found_by(entries).items()}
-        last = cut(found, last, MATCHES)
-        told = {each: [seq for seq in seqs if seq <= last] for each, seqs in found.items()}
+        searches_of, missed = await self._compiled(live)
+        matches: dict[str, list[int]] = {}
+        if last > before.seq:
+            candidates = await self._preselected(segment, list(searches_of), before.seq, last)
+            entries, refused = await self._ask_all(segment, candidates)
+            by_clause = found_by(entries)
+            for number, (clause, _) in enumerate(candidates):
+                for each in searches_of[clause]:
+                    matches[each] = [seq for seq in by_clause.get(str(number), ()) if seq > live[each]]
+                    if number in refused:
+                        log.error("a saved search cannot be matched", search=each)
+                        missed.append(each)
+        last = cut(matches, last, MATCHES)
+        told = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
         contents = await self._contents(segment, sorted({seq for seqs in told.values() for seq in seqs}))
         bodies = {each: bodies_of(seqs, contents, CHANGES_A_CALLBACK) for each, seqs in told.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
             await matching.go_on(connection, self.name, before, Place(segment.id, last))
             await matching.tell(connection, bodies, now)
-            await matching.miss(connection, [*missed, *refused], now)
+            await matching.miss(connection, missed, now)
         if bodies:
             self.on_match()
 
-    async def _compiled(self, live: Sequence[SavedSearch]) -> tuple[dict[str, bytes], list[str]]:
-        """The clauses of the searches by their ids, and those of which this version makes none."""
-        clauses, self._clauses = self._clauses, {}
-        for number, search in enumerate(live):
-            if search.id in clauses:
-                self._clauses[search.id] = clauses[search.id]
-                continue
-            self._clauses[search.id] = clause_of(self._engine, self._platforms, search)
-            if number % COMPILED_AT_ONCE == 0:
+    async def _compiled(self, live: Mapping[str, int]) -> tuple[dict[Compiled, list[str]], list[str]]:
+        """The searches by what is asked for them, which several may share, and those that this version cannot read."""
+        unknown = sorted(live.keys() - self._known.keys())
+        known = {each: self._known[each] for each in live.keys() & self._known.keys()}
+        same = {each.clause: each for each in known.values() if each is not None}
+        for begin in range(0, len(unknown), READ_AT_ONCE):
+            async with self._store.reading() as connection:
+                added = await searches.with_ids(connection, unknown[begin : begin + READ_AT_ONCE])
+            for number, search in enumerate(added):
+                if number % COMPILED_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+                one = compiled(self._engine, self._platforms, self._fields, search)
+                known[search.id] = one and same.setdefault(one.clause, one)
+        self._known = known
+        searches_of: dict[Compiled, list[str]] = {}
+        for each, one in known.items():
+            if one is not None:
+                searches_of.setdefault(one, []).append(each)
+        return searches_of, [each for each, one in known.items() if one is None]
+
+    async def _preselected(
+        self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
+    ) -> list[tuple[Compiled, list[int]]]:
+        """Those that the changes (after, last] may concern, each with these changes; similar ones are neighbours."""
+        log_name = self._log.name(segment.id)
+        sides: dict[int, dict[int, Mapping[str, Sequence[object]]]] = {Side.BEFORE: {}, Side.AFTER: {}}
+        for entry in await self._engine.matched(log_name, read_request(self._fields.read, after, last)):
+            sides[entry.side][entry.seq - after - 1] = entry.fields
+        before, now = Batch(self._fields, sides[Side.BEFORE]), Batch(self._fields, sides[Side.AFTER])
+        selected: list[tuple[Compiled, list[int]]] = []
+        for number, clause in enumerate(clauses):
+            if places := places_in(may_be_told(clause.judge, before, now)):
+                selected.append((clause, [after + 1 + place for place in places]))
+            if number % JUDGED_AT_ONCE == 0:
                 await asyncio.sleep(0)
-        known = {each: clause for each, clause in self._clauses.items() if clause is not None}
-        return known, [each for each, clause in self._clauses.items() if clause is None]
+        return sorted(selected, key=lambda each: each[1])
 
     async def _ask_all(
-        self, segment: Segment, clauses: Mapping[str, bytes], after: int, last: int
-    ) -> tuple[list[MatchedEntry], list[str]]:
-        """The sides of the changes (after, last] that searches match, and the searches that the engine refuses."""
-        listed = list(clauses.items())
+        self, segment: Segment, candidates: Sequence[tuple[Compiled, list[int]]]
+    ) -> tuple[list[MatchedEntry], set[int]]:
+        """The sides of changes that clauses match, by the clauses' numbers, and the numbers that the engine refuses."""
+        listed = [(number, clause, seqs) for number, (clause, seqs) in enumerate(candidates)]
         parts = [listed[begin : begin + CLAUSES] for begin in range(0, len(listed), CLAUSES)]
         entries: list[MatchedEntry] = []
-        refused: list[str] = []
+        refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
             if not await self._is_leased():
                 raise MovedError
-            asked = (self._ask(segment, part, after, last, refused) for part in parts[begin : begin + MAX_AT_ONCE])
-            for found in await asyncio.gather(*asked):
-                entries += found
+            for matches in await asyncio.gather(
+                *(self._ask(segment, part, refused) for part in parts[begin : begin + MAX_AT_ONCE])
+            ):
+                entries += matches
         return entries, refused
 
     async def _ask(
-        self, segment: Segment, part: Sequence[tuple[str, bytes]], after: int, last: int, refused: list[str]
+        self, segment: Segment, part: Sequence[tuple[int, Compiled, list[int]]], refused: set[int]
     ) -> list[MatchedEntry]:
-        """The sides that these searches match. Where the engine refuses, it is asked with half of them: together they
+        """The sides that these clauses match. Where the engine refuses, it is asked with half of them: together they
         may have more clauses than it takes.
         """
         log_name = self._log.name(segment.id)
+        seqs = sorted({seq for _, _, each in part for seq in each})
         try:
-            return await self._engine.matched(log_name, request_of([clause for _, clause in part], after, last))
+            clauses = (clause.named(str(number)) for number, clause, _ in part)
+            return await self._engine.matched(log_name, request_of(clauses, seqs))
         except ApiError:
             if len(part) > 1:
                 half = len(part) // 2
-                first = await self._ask(segment, part[:half], after, last, refused)
-                return first + await self._ask(segment, part[half:], after, last, refused)
-            await self._engine.matched(log_name, request_of([NOTHING], after, last))  # or it is the engine's fault
-            log.exception("a saved search cannot be matched", search=part[0][0])
-            refused.append(part[0][0])
+                first = await self._ask(segment, part[:half], refused)
+                return first + await self._ask(segment, part[half:], refused)
+            await self._engine.matched(log_name, request_of([NOTHING], seqs))  # or it is the engine's fault
+            log.exception("the engine refuses a saved search")
+            refused.add(part[0][0])
             return []
 
     async def _contents(self, segment: Segment, seqs: Sequence[int]) -> dict[int, bytes]:

@@ -252,8 +252,14 @@ class FeedMetrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
+        matching = Gauge(
+            "gear_saved_searches_lag_seconds",
+            "Seconds since all changes were matched with the saved searches; 0 where this process does not match",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
         self._changes_of = cache(changes.labels)
-        self.set_lag, self.set_waiting_readers = lag.set, waiting.set
+        self.set_lag, self.set_waiting_readers, self.set_matching_lag = lag.set, waiting.set, matching.set
         for change in CHANGES:
             self._changes_of(change)
 

@@ -1,6 +1,7 @@
 """Saves searches of a token, lists and removes them."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -101,9 +102,19 @@ async def any_live(connection: AsyncConnection, now: datetime) -> bool:
     return (await connection.execute(_live(now).limit(1))).first() is not None
 
 
-async def live(connection: AsyncConnection, now: datetime) -> list[SavedSearch]:
-    """Every search of a token that may read, with the filters that it forces."""
-    return [_search(row) for row in await connection.execute(_live(now))]
+async def live(connection: AsyncConnection, now: datetime) -> dict[str, int]:
+    """Every search of a token that may read, by its id, with the change after which it is told."""
+    table = saved_searches.c
+    rows = await connection.execute(_live(now).with_only_columns(table.id, table.since))
+    return {row[0]: row[1] for row in rows}
+
+
+async def with_ids(connection: AsyncConnection, ids: Sequence[str]) -> list[SavedSearch]:
+    """These searches, each with the filters that its token forces."""
+    which = select(saved_searches, tokens.c.filters.label("token_filters")).join(
+        tokens, tokens.c.id == saved_searches.c.token_id
+    )
+    return [_search(row) for row in await connection.execute(which.where(saved_searches.c.id.in_(ids)))]
 
 
 async def erase(connection: AsyncConnection, removed_before: datetime, told_before: datetime, limit: int) -> int:
@@ -139,9 +150,8 @@ def _live(now: datetime) -> Any:
         tokens.c.callbacks_stopped_at.is_(None),
         or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now),
     )
-    columns = saved_searches, tokens.c.filters.label("token_filters")
     joined = saved_searches.join(tokens, tokens.c.id == saved_searches.c.token_id)
-    return select(*columns).select_from(joined).where(saved_searches.c.removed_at.is_(None), *usable)
+    return select(saved_searches.c.id).select_from(joined).where(saved_searches.c.removed_at.is_(None), *usable)
 
 
 def _search(row: Row[Any]) -> SavedSearch:

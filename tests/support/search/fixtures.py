@@ -39,7 +39,7 @@ class SearchedItems:
         return found["gear"], found["total"]
 
 
-def _known(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def known_of(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
     held: dict[str, list[Any]] = {name: sorted({item["details"][name] for item in items} - {None}) for name in DETAILS}
     for name, key in (("seed", "seed"), ("paintIndex", "index"), ("pattern", "pattern")):
         held[name] = sorted({item["paint"][key] for item in items} - {None})
@@ -52,7 +52,7 @@ def searched_items(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory
     """400 items made by a seed, loaded as an operator loads them."""
     items = make_items(ITEMS, seed=7)
     with serving_items(opensearch_url, items, tmp_path_factory.mktemp("search")) as (client, prefix):
-        yield SearchedItems(items, _known(items), client, prefix)
+        yield SearchedItems(items, known_of(items), client, prefix)
 
 
 @pytest.fixture
