@@ -153,17 +153,18 @@ def parse_text(
         terms = [narrowed(term, vocabulary) for term in terms]
     has_words = any(words_of(piece) for piece in pieces)
     marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
+    others = tuple(each for each in quantities if _is_other(each, platform)) if quantities else ()
     return PlatformParse(
         platform.id,
         platform.minor_digits,
         platform.currency,
         tuple(terms),
-        tuple(quantity for quantity in quantities if not _is_other(quantity, platform)),
+        tuple(each for each in quantities if each not in others) if others else tuple(quantities),
         marks,
         tuple(excluded),
         sort,
         finishes=finishes,
-        other_amounts=tuple(quantity for quantity in quantities if _is_other(quantity, platform)),
+        other_amounts=others,
     )
 
 
