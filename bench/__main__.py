@@ -18,6 +18,7 @@ from bench.report import page as benchmarks_page
 from bench.report import results, terminal
 from bench.report.measured import PageError, read
 from bench.runs import changes as changing
+from bench.runs import feed
 from bench.runs import load as loading
 from bench.runs import orders as ordering
 from bench.runs import overload as overloading
@@ -214,6 +215,7 @@ def orders(
 @click.option("--beside", multiple=True, type=int, default=(0, 500), show_default=True, help="Items a second beside.")
 @click.option("--clients", default=8, show_default=True, help="Connections at once that order.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run of orders lasts.")
+@click.option("--readers", multiple=True, type=int, default=(10, 1_000, 4_000), show_default=True, help="Who wait.")
 @click.option("--kafka", help="A broker, host:port: also the stream of a topic.")
 @engine_options
 def changes(
@@ -225,6 +227,7 @@ def changes(
     beside: tuple[int, ...],
     clients: int,
     seconds: float,
+    readers: tuple[int, ...],
     kafka: str | None,
     opensearch_url: str,
     folder: Path,
@@ -234,6 +237,8 @@ def changes(
     measured = list(changing.writes(place, rounds)) if "writes" in parts else []
     for kind in kinds:
         measured += changing.latency(place, kind, rounds, read, beside) if "latency" in parts else []
+        measured += feed.burst(place, kind, rounds) if "burst" in parts else []
+        measured += feed.waiting(place, kind, readers, seconds) if "waiting" in parts else []
         measured += changing.cheapest(place, kind, rounds, clients, seconds) if "cheapest" in parts else []
     series = [row.as_json() for row in measured]
     about = results.circumstances(items=items, data=place.data.digest(), clients=clients)

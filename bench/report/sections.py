@@ -1,7 +1,7 @@
 """The measured sections of docs/benchmarks.md: tables of the files of each kind of run."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from bench.figures import median
 from bench.peers.search_peers import NO_CACHE, OURS, OWN, PLAIN, RAW
@@ -71,9 +71,12 @@ def changes(files: Sequence[Measured]) -> str:
     return "\n\n".join(texts)
 
 
+_PARTS_OF_CHANGES: Final = ("writes", "latency", "burst", "waiting", "cheapest")
+
+
 def change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list[str]]]]:
     """For each part that was measured the head and the rows of its table."""
-    parts = {part: [row for row in series if row["part"] == part] for part in ("writes", "latency", "cheapest")}
+    parts = {part: [row for row in series if row["part"] == part] for part in _PARTS_OF_CHANGES}
     bulk = next((row["rate"] for row in parts["writes"]), 0.0)
     if written := parts["writes"]:
         rows = [[row["name"], *_rate_cells(row), f"{row['rate'] / bulk:.2f}"] for row in written]
@@ -83,6 +86,14 @@ def change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list
         yield (
             ["a change until it is read, with", *(f"{name} s" for name in names)],
             [[row["name"], *(f"{row[name]:.2f}" for name in names)] for row in waited],
+        )
+    if read := parts["burst"]:
+        rows = [[row["name"], *_rate_cells(row)] for row in read]
+        yield ["changes that are behind, read by one", "changes/s", "spread"], rows
+    if waiting := parts["waiting"]:
+        yield (
+            ["who waits", "cores, nothing changes", "cores, ten changes a second that concern nobody"],
+            [[row["name"], *(f"{row[name]:.3f}" for name in ("idle", "beside"))] for row in waiting],
         )
     if ordered := parts["cheapest"]:
         rows = [

@@ -24,7 +24,7 @@ from bench.peers.checkout import HERE
 from bench.peers.services import Service
 from mappings.connection import SearchSettings, connect
 
-PARTS: Final = ("writes", "latency", "cheapest")
+PARTS: Final = ("writes", "latency", "burst", "waiting", "cheapest")
 PREFIX: Final = "bench-changes"
 INDEX: Final = f"{PREFIX}-{PLATFORM}"
 ITEMS_PATH: Final = f"/v1/catalogue/{PLATFORM}/items"
@@ -40,6 +40,7 @@ WRITERS: Final = 4
 WORKERS: Final = 2
 STOP_SECONDS: Final = 60.0
 BESIDE_ITEMS: Final = 50  # a request of what is written beside a reader
+CROWD: Final = {"GEAR_MAX_CONNECTIONS": "20000"}  # of all the readers who wait
 FOLLOW: Final = ("--platform", str(PLATFORM), "--json", "--quiet")
 NAMED, ONE, TEN = "POST /v1/gear", "cheapest, count 1", "cheapest, count 10"
 MAX_ORDERS_A_SECOND: Final = 400  # bodies prepared for each second
@@ -83,7 +84,9 @@ class Place:
         url, folder = self.data.opensearch_url, self.data.folder
         with (
             services.database(database, folder) as database_url,
-            services.gear_api(url, PREFIX, folder, workers=WORKERS, database_url=database_url) as service,
+            services.gear_api(
+                url, PREFIX, folder, workers=WORKERS, database_url=database_url, settings=CROWD
+            ) as service,
         ):
             yield service
 
@@ -113,7 +116,7 @@ def writes(place: Place, rounds: int) -> Iterator[Measured]:
     with place.serving(services.DATABASES[0]) as service:
         ways: dict[str, Callable[[], float]] = {
             LOAD: lambda: _load(place),
-            HTTP: lambda: _put_all(service, lines),
+            HTTP: lambda: put_all(service, lines),
             STDIN: lambda: _follow(place, "-", lines),
         }
         if place.kafka is not None:
@@ -148,7 +151,7 @@ def _load(place: Place) -> float:
     return time.monotonic() - started
 
 
-def _put_all(service: Service, lines: Sequence[bytes]) -> float:
+def put_all(service: Service, lines: Sequence[bytes]) -> float:
     parts = [b"".join(lines[begin : begin + REQUEST_ITEMS]) for begin in range(0, len(lines), REQUEST_ITEMS)]
     headers = {**service.headers, "Content-Type": "application/x-ndjson"}
 
