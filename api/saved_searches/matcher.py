@@ -30,7 +30,7 @@ from api.saved_searches.compiled import (
     read_request,
     request_of,
 )
-from api.saved_searches.preselection import Batch, Fields, may_be_told, places_in
+from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
@@ -223,7 +223,7 @@ class Matcher:
         before, now = Batch(self._fields, sides[Side.BEFORE]), Batch(self._fields, sides[Side.AFTER])
         selected: list[tuple[Compiled, list[int]]] = []
         for number, clause in enumerate(clauses):
-            if places := places_in(may_be_told(clause.judge, before, now)):
+            if places := places_in(new_candidates(clause.judge, before, now)):
                 selected.append((clause, [after + 1 + place for place in places]))
             if number % JUDGED_AT_ONCE == 0:
                 await asyncio.sleep(0)

@@ -117,7 +117,7 @@ def places_in(bits: int) -> list[int]:
     return places
 
 
-def may_be_told(judge: Judge, before: Batch, after: Batch) -> int:
+def new_candidates(judge: Judge, before: Batch, after: Batch) -> int:
     """The changes after which an item may match that did not surely match before."""
     possible = judge(after)[1]
     return possible and possible & ~judge(before)[0]

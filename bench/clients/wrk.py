@@ -3,7 +3,8 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +76,24 @@ def run(
         )
         raise FailedRunError(message)
     return counted
+
+
+def run_orders(
+    address: str,
+    path: str,
+    orders: Iterable[object],
+    file: Path,
+    *,
+    clients: int,
+    seconds: float,
+    headers: Mapping[str, str],
+) -> Run:
+    """Sends orders, kept in the file, each with an `Idempotency-Key` of its own; raises as `run`."""
+    file.write_text("".join(json.dumps(order) + "\n" for order in orders), encoding="utf-8")
+    prefix = f"bench-{time.time_ns()}"
+    return run(
+        address, path, file, first=0, clients=clients, seconds=seconds, headers=headers, idempotency_prefix=prefix
+    )
 
 
 def run_generator(command: Sequence[str]) -> Run:

@@ -1,6 +1,5 @@
 """Changes: items written over HTTP and by streams, how soon a reader has them, and orders of the cheapest."""
 
-import json
 import random
 import subprocess
 import threading
@@ -16,7 +15,7 @@ from opensearchpy import OpenSearch
 
 from bench.clients.background import order_body
 from bench.clients.connection import Connection, request_json
-from bench.clients.wrk import run
+from bench.clients.wrk import run_orders
 from bench.data import PLATFORM, Data, database_file, load_file
 from bench.figures import percentile, spread
 from bench.peers import services
@@ -332,17 +331,8 @@ def _order(name: str, client: int, named: Iterator[dict[str, Any]]) -> dict[str,
 def _send(
     place: Place, service: Service, name: str, bodies: list[dict[str, Any]], clients: int, seconds: float
 ) -> dict[str, float]:
+    path = "/v1/gear" if name == NAMED else "/v1/gear/cheapest"
     file = place.data.folder / "cheapest.ndjson"
-    file.write_text("".join(json.dumps(body) + "\n" for body in bodies), encoding="utf-8")
-    counted = run(
-        service.address,
-        "/v1/gear" if name == NAMED else "/v1/gear/cheapest",
-        file,
-        first=0,
-        clients=clients,
-        seconds=seconds,
-        headers=service.headers,
-        idempotency_prefix=f"bench-{time.time_ns()}",
-    )
+    counted = run_orders(service.address, path, bodies, file, clients=clients, seconds=seconds, headers=service.headers)
     items = 10 if name == TEN else 1
     return {"rate": round(items * counted.rate, 1), "p50": counted.p50 / 1e6, "p99": counted.p99 / 1e6}

@@ -1,6 +1,5 @@
 """Orders: how many a second, how soon callbacks come, and how soon items leave the results."""
 
-import json
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from bench.clients.background import order_body
 from bench.clients.connection import request_json
-from bench.clients.wrk import Run, run
+from bench.clients.wrk import Run, run_orders
 from bench.data import PLATFORM, Data, load_file
 from bench.figures import median, spread
 from bench.peers import services
@@ -135,18 +134,10 @@ def _order(shop: Shop, service: Service, receiver: Service, clients: int, second
     bodies = shop.data.folder / "orders.ndjson"
     items = shop.take(int(MAX_ORDERS_A_SECOND * seconds))
     orders = (order_body(str(item), f"{receiver.address}/hooks") for item in items)
-    bodies.write_text("".join(json.dumps(order) + "\n" for order in orders), encoding="utf-8")
     request_json("DELETE", receiver.address)
     cpu_before = service.cpu_seconds()
-    counted = run(
-        service.address,
-        "/v1/gear",
-        bodies,
-        first=0,
-        clients=clients,
-        seconds=seconds,
-        headers=service.headers,
-        idempotency_prefix=f"bench-{time.time_ns()}",
+    counted = run_orders(
+        service.address, "/v1/gear", orders, bodies, clients=clients, seconds=seconds, headers=service.headers
     )
     stopped = time.monotonic()
     if counted.requests > len(items) - clients:

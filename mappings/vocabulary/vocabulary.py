@@ -288,7 +288,8 @@ class Vocabulary(BaseModel):
         if not self.amounts:
             return None
         spelt = "|".join(map(_amount_spelling, self.amount_words))
-        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=(?:R?\$|[€£¥￥₽₺₴₩₹₸])?\s*\d)"
+        signs = "|".join(re.escape(each) for each in self.amount_words if not words_of(each))
+        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=(?:R?\$|[€£]|{signs})?\s*\d)"
         return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
 
     @cached_property

@@ -25,11 +25,8 @@ import httpx
 import orjson
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import select
 
 from mappings.platforms import read_platforms
-from store.connection.engine import Store
-from store.schema import order_events
 from store.states import RELEASED
 from tests.support.api.catalogue import put_index
 from tests.support.api.waiting import until
@@ -37,7 +34,7 @@ from tests.support.app import ALL_SCOPES, new_token, settings_for
 from tests.support.changes import Json, Reader, all_items
 from tests.support.clients import EXAMPLES, PYTHON_CLIENT
 from tests.support.faults.hosts import ROOT, Host, Hosts, running_hosts
-from tests.support.faults.order_traffic import Traffic
+from tests.support.faults.order_traffic import Traffic, stored_histories
 from tests.support.kafka import Kafka, running_kafka
 from tests.support.receiver import Receiver
 from tests.support.saved_searches import saved
@@ -254,9 +251,11 @@ async def test_nothing_is_lost_doubled_or_out_of_order(schedule: Schedule) -> No
     assert slow.changes == readers[0].changes
     assert schedule.copy.changes() == [(change["id"], change.get("gear")) for change in readers[0].changes]
     for search, one in zip(searches, readers, strict=True):
-        await _told_once(schedule, search["id"], one)
+        await _called_back_once(schedule, search["id"], one)
     assert schedule.traffic.sold_twice() == []
-    assert await _states(schedule) == {order: known.history for order, known in schedule.traffic.orders.items()}
+    assert await stored_histories(schedule.variables["GEAR_DATABASE_URL"]) == {
+        order: known.history for order, known in schedule.traffic.orders.items()
+    }
     assert _rejected(schedule) == schedule.topic.unreadable
     assert len(schedule.traffic.orders) > BUYERS
     assert schedule.made["load 0"] > 1
@@ -317,11 +316,11 @@ def _known(item: Json) -> Json:
     return {name: item[name] for name in ("id", "name", "price")}
 
 
-async def _told_once(schedule: Schedule, search_id: str, one: Reader) -> None:
+async def _called_back_once(schedule: Schedule, search_id: str, one: Reader) -> None:
     """The receiver got exactly what came to match, in its order; a callback that came twice is the same."""
     expected = [_match(change) for change in one.changes if change["change"] == "listed"]
 
-    def told() -> list[Any]:
+    def matches() -> list[Any]:
         callbacks: dict[str, bytes] = {}
         for received in list(schedule.receiver.received):
             assert callbacks.setdefault(received.headers["webhook-id"], received.body) == received.body
@@ -330,8 +329,8 @@ async def _told_once(schedule: Schedule, search_id: str, one: Reader) -> None:
         return [_match(change) for changes in mine for change in changes]
 
     with contextlib.suppress(TimeoutError):
-        await _until(lambda: len(told()) >= len(expected))
-    assert told() == expected
+        await _until(lambda: len(matches()) >= len(expected))
+    assert matches() == expected
 
 
 def _match(change: Json) -> tuple[int, str, Json]:
@@ -343,21 +342,6 @@ async def _until(condition: Callable[[], bool]) -> None:
         return await asyncio.to_thread(condition)
 
     await until(so, SETTLE_SECONDS)
-
-
-async def _states(schedule: Schedule) -> dict[str, list[str]]:
-    """The states of each order that the database has, first to last."""
-    states: dict[str, list[str]] = {}
-    store = Store(schedule.variables["GEAR_DATABASE_URL"])
-    try:
-        async with store.reading() as connection:
-            columns = select(order_events.c.order_id, order_events.c.state)
-            rows = await connection.execute(columns.order_by(order_events.c.order_id, order_events.c.n))
-            for order_id, state in rows:
-                states.setdefault(order_id, []).append(state)
-    finally:
-        await store.close()
-    return states
 
 
 def _rejected(schedule: Schedule) -> int:

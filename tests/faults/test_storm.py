@@ -23,17 +23,15 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import select
 
 from mappings.platforms import read_platforms
 from store.auth import tokens
 from store.connection.engine import Store
-from store.schema import order_events
 from store.states import RELEASED
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import settings_for
 from tests.support.faults.hosts import Hosts, running_hosts
-from tests.support.faults.order_traffic import Traffic
+from tests.support.faults.order_traffic import Traffic, stored_histories
 from tests.support.receiver import Receiver
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
@@ -304,24 +302,11 @@ async def test_a_storm_loses_nothing_sells_nothing_twice_and_refuses_honestly(st
     )
     assert storm.answers.odd == []
     assert storm.traffic.sold_twice() == []
-    assert await _states(storm) == {order: known.history for order, known in storm.traffic.orders.items()}
+    assert await stored_histories(storm.variables["GEAR_DATABASE_URL"]) == {
+        order: known.history for order, known in storm.traffic.orders.items()
+    }
     assert len(storm.traffic.orders) > BUYERS
     await _settle(storm)
-
-
-async def _states(storm: Storm) -> dict[str, list[str]]:
-    """The states of each order that the database has, first to last."""
-    states: dict[str, list[str]] = {}
-    store = Store(storm.variables["GEAR_DATABASE_URL"])
-    try:
-        async with store.reading() as connection:
-            columns = select(order_events.c.order_id, order_events.c.state)
-            rows = await connection.execute(columns.order_by(order_events.c.order_id, order_events.c.n))
-            for order_id, state in rows:
-                states.setdefault(order_id, []).append(state)
-    finally:
-        await store.close()
-    return states
 
 
 async def _settle(storm: Storm) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from api.changes.entries import Difference, Side
 from api.engine.feed import FeedEngine
 from api.saved_searches.compiled import Compiled, compiled, found_by, read_request, request_of
-from api.saved_searches.preselection import Batch, Fields, may_be_told, places_in
+from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from mappings.platforms import read_platforms
@@ -48,7 +48,7 @@ class Log:
     before: Batch
     after: Batch
 
-    def told(self, searches: list[Compiled]) -> dict[str, list[int]]:
+    def matches(self, searches: list[Compiled]) -> dict[str, list[int]]:
         """What the engine tells of each, without a preselection."""
         clauses = [search.named(str(number)) for number, search in enumerate(searches)]
         return found_by(self.runner.run(self.engine.matched(self.name, request_of(clauses, SEQS))))
@@ -110,10 +110,10 @@ def _compiled(log: Log, body: dict[str, Any]) -> Compiled | None:
 @given(asked=st.lists(bodies(known_of(ITEMS)), min_size=SEARCHES, max_size=SEARCHES))
 def test_what_the_engine_tells_is_never_left_out(log: Log, asked: list[dict[str, Any]]) -> None:
     searches = [search for body in asked if (search := _compiled(log, body)) is not None]
-    told = log.told(searches)
+    matches = log.matches(searches)
     for number, search in enumerate(searches):
-        chosen = places_in(may_be_told(search.judge, log.before, log.after))
-        assert set(told.get(str(number), ())) <= set(chosen), search.clause
+        chosen = places_in(new_candidates(search.judge, log.before, log.after))
+        assert set(matches.get(str(number), ())) <= set(chosen), search.clause
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_the_engine_tells_is_never_left_out(log: Log, asked: list[dict[str,
 def test_what_can_be_judged_is_not_asked_in_vain(log: Log, body: dict[str, Any]) -> None:
     search = _compiled(log, {"platform": 730, **body})
     assert search is not None
-    told = log.told([search])["0"]
-    assert told
+    matches = log.matches([search])["0"]
+    assert matches
     # what has words beyond ASCII is asked for as well
-    chosen = places_in(may_be_told(search.judge, log.before, log.after))
+    chosen = places_in(new_candidates(search.judge, log.before, log.after))
     unknown = 0 if "query" not in body else log.after.with_word("text", "x")[1]
-    assert set(chosen) - set(told) <= set(places_in(unknown))
+    assert set(chosen) - set(matches) <= set(places_in(unknown))

@@ -12,6 +12,10 @@ from time import monotonic
 from typing import Any, Final
 
 import httpx
+from sqlalchemy import select
+
+from store.connection.engine import Store
+from store.schema import order_events
 
 ANSWER_SECONDS: Final = 90.0  # for one call with all its repetitions, while processes are killed and started
 PATHS: Final = (
@@ -114,3 +118,18 @@ class Traffic:
                 for earlier in one_after_the_other[:place]
             )
         ]
+
+
+async def stored_histories(database_url: str) -> dict[str, list[str]]:
+    """The states of each order that the database has, first to last."""
+    histories: dict[str, list[str]] = {}
+    store = Store(database_url)
+    try:
+        async with store.reading() as connection:
+            columns = select(order_events.c.order_id, order_events.c.state)
+            rows = await connection.execute(columns.order_by(order_events.c.order_id, order_events.c.n))
+            for order_id, state in rows:
+                histories.setdefault(order_id, []).append(state)
+    finally:
+        await store.close()
+    return histories

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.saved_searches.preselection import Batch, Fields, judge_of, may_be_told, places_in
+from api.saved_searches.preselection import Batch, Fields, judge_of, new_candidates, places_in
 from mappings.definition import read_definition
 
 FIELDS = Fields(read_definition().body["mappings"]["properties"])
@@ -61,12 +61,12 @@ def test_what_surely_and_possibly_matches(clause: dict[str, Any], sure: list[int
     assert (places_in(found[0]), places_in(found[1])) == (sure, possible)
 
 
-def test_a_change_is_told_where_its_item_may_match_and_did_not_surely_match_before() -> None:
+def test_a_change_is_a_candidate_where_its_item_may_match_and_did_not_surely_match_before() -> None:
     cheap = {"range": {"price.ascending": {"lte": 600}}}
     before = Batch(FIELDS, {0: {"price.ascending": [700]}, 1: {"price.ascending": [500]}})
-    assert places_in(may_be_told(judge_of(FIELDS, cheap), before, BATCH)) == [0, 2]
-    assert places_in(may_be_told(judge_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [0, 2]
-    assert may_be_told(judge_of(FIELDS, {"term": {"name": "x"}}), before, BATCH) == 0
+    assert places_in(new_candidates(judge_of(FIELDS, cheap), before, BATCH)) == [0, 2]
+    assert places_in(new_candidates(judge_of(FIELDS, {"bool": {"filter": [cheap, UNKNOWN]}}), before, BATCH)) == [0, 2]
+    assert new_candidates(judge_of(FIELDS, {"term": {"name": "x"}}), before, BATCH) == 0
 
 
 def test_words_are_not_judged_where_what_they_are_of_cannot_be_read() -> None:
