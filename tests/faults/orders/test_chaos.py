@@ -17,7 +17,7 @@ from typing import Final
 
 import httpx
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, tuple_, update
 
 from api.orders.webhooks.payload import message_id
 from api.orders.webhooks.schedule import JITTER, RETRY_DELAYS
@@ -173,14 +173,19 @@ async def _settle(place: Place, fleet: Fleet, traffic: Traffic) -> None:
 async def _time_passes(store: Store) -> None:
     """As if what callbacks wait for had come: the next step of the schedule, and the end of a killed one's lease.
 
-    What has no time, though it is its turn, goes on having none.
+    What has no time, though it is its turn, goes on having none. Rows that a dispatcher is writing are left for the
+    next call: waiting for them while holding others would be a deadlock.
     """
+    pending = deliveries.c.state == "pending"
+    now = datetime.now(UTC)
+    row = tuple_(deliveries.c.order_id, deliveries.c.n)
     async with store.transaction() as connection:
-        pending = deliveries.c.state == "pending"
-        now = datetime.now(UTC)
-        await connection.execute(update(deliveries).where(pending).values(leased_until=None))
-        due = (pending, deliveries.c.next_attempt_at.is_not(None))
-        await connection.execute(update(deliveries).where(*due).values(next_attempt_at=now))
+        for where, values in (
+            ((pending,), {"leased_until": None}),
+            ((pending, deliveries.c.next_attempt_at.is_not(None)), {"next_attempt_at": now}),
+        ):
+            free = select(deliveries.c.order_id, deliveries.c.n).where(*where).with_for_update(skip_locked=True)
+            await connection.execute(update(deliveries).where(row.in_(free)).values(values))
 
     async def sent() -> bool:
         """Whether every callback that is due has had its attempt."""
