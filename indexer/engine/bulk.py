@@ -40,7 +40,7 @@ class Outcome(Enum):
 
 
 class AliasGoneError(CommandError):
-    """The alias that was written through does not exist any more: the load behind it has ended."""
+    """The alias that was written through does not exist any more, or points elsewhere: a load has ended."""
 
 
 class ChangeTooLargeError(CommandError):
@@ -96,9 +96,12 @@ REQUIRE_ALIAS = b'{"update":{"_id":"none"}}\n{"doc":{}}\n'
 class BulkSender:
     """Sends changes until each has a final result; several threads may share one."""
 
-    def __init__(self, client: OpenSearch, retry: RetryPolicy, throttle: Throttle | None = None) -> None:
+    def __init__(
+        self, client: OpenSearch, retry: RetryPolicy, throttle: Throttle | None = None, *, names_index: bool = False
+    ) -> None:
         self._client = client
         self._retry = retry
+        self._filter_path = f"{FILTER_PATH},items.*._index" if names_index else FILTER_PATH
         self.throttle = throttle or Throttle(concurrency=1)
         self._lock = threading.Lock()
         self.bytes = 0  # sent, those of retries too
@@ -158,7 +161,8 @@ class BulkSender:
             self.bytes += len(data)
         sent_at = time.monotonic()
         try:
-            results = _post(self._client, index, data, len(batch) + bool(guard), require_alias=require_alias)
+            params = {"filter_path": self._filter_path, **({"require_alias": "true"} if require_alias else {})}
+            results = _post(self._client, index, data, len(batch) + bool(guard), params)
         except OpenSearchException as error:
             if is_too_large(error):
                 if len(batch) == 1:
@@ -192,12 +196,12 @@ def _retry_reason(result: dict[str, Any]) -> str:
     return f"{result['status']} {reason}"
 
 
-def _post(client: OpenSearch, index: str, data: bytes, count: int, *, require_alias: bool) -> list[dict[str, Any]]:
+def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[str, str]) -> list[dict[str, Any]]:
     """Sends one bulk request of `count` actions; each one's result, or CommandError where some are missing."""
     answer = client.transport.perform_request(
         "POST",
         f"/{index}/_bulk",
-        params={"filter_path": FILTER_PATH, **({"require_alias": "true"} if require_alias else {})},
+        params=params,
         body=data,
         headers={"content-type": "application/x-ndjson"},
     )

@@ -57,7 +57,7 @@ class LiveIndices:
         self._definition = definition
         self._retry = retry
         self._digest_key = digest_key
-        self._sender = BulkSender(client, retry)
+        self._sender = BulkSender(client, retry, names_index=True)
         self._deletes = Deletes(client, generations.alias, retry)
 
     def targets(self) -> list[Target]:
@@ -87,34 +87,46 @@ class LiveIndices:
         """Makes changes of different items in every index; their names, and what the serving one made of each.
 
         May be repeated: a change that is there already is written again as it is. Where a load ends meanwhile, its
-        index serves or is gone, so the indices are looked up again and all is sent again.
+        index serves or is gone, so the indices are looked up again and all is sent again. What is older than a load
+        may have reached its index by then, and is taken back.
         """
         backoff = self._retry.backoff()
+        is_repeated = False
         while True:
             targets = self.targets()
             try:
-                return [target.index for target in targets], self._send(targets, changes)
+                results = self._send(targets, changes, take_back=is_repeated)
             except AliasGoneError as error:
                 backoff.wait(str(error))
+            else:
+                if is_repeated or all(target.since is not None for target in targets):
+                    return [target.index for target in targets], results
+            is_repeated = True
 
-    def _send(self, targets: list[Target], changes: list[Change]) -> Results:
+    def _send(self, targets: list[Target], changes: list[Change], *, take_back: bool) -> Results:
         retries = self._sender.retries
         recent = time.time_ns() // 1000 - RECENT_SECONDS * 10**6
         superseded = self._deleted_later([change for change in changes if change.version < recent])
         current = [change for change in changes if change.id not in superseded]
         self._record(targets, [change for change in current if change.document is None])
-        results = self._send_each(targets, current)
+        results = self._send_each(targets, current, take_back=take_back)
         if self._sender.retries != retries:  # took long, so the engine may have forgotten what was deleted meanwhile
             superseded |= self._deleted_later(current)
-            self._send_each(targets, [Change(number, None, version) for number, version in superseded.items()])
+            deleted = [Change(number, None, version) for number, version in superseded.items()]
+            self._send_each(targets, deleted, take_back=False)
         return results | dict.fromkeys(superseded, (Outcome.SUPERSEDED, ""))
 
-    def _send_each(self, targets: list[Target], changes: list[Change]) -> Results:
+    def _send_each(self, targets: list[Target], changes: list[Change], *, take_back: bool) -> Results:
         """Sends changes to every index; what the last one made of each, or an earlier one's refusal."""
         results: Results = {}
         refused: Results = {}
         for target in targets:
-            results = self._change(target, changes)
+            newer = [change for change in changes if target.since is None or target.since <= change.version]
+            if take_back and target.since is not None:
+                # the load's own documents have the version `since`, and stay
+                older = [Change(each.id, None, target.since - 1) for each in changes if each.version < target.since]
+                self._change(target, older)
+            results = {change.id: (Outcome.SUPERSEDED, "") for change in changes} | self._change(target, newer)
             refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
         return results | refused
 
@@ -131,6 +143,8 @@ class LiveIndices:
             self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
 
     def _change(self, target: Target, changes: list[Change]) -> Results:
+        """Sends changes to one index; raises AliasGoneError where they went to another one."""
+
         def lines(change: Change) -> bytes:
             if change.document is None:
                 return delete_line(change.id, change.version)
@@ -140,9 +154,11 @@ class LiveIndices:
             pieces, _ = encode_document(document, change.version, self._digest_key)
             return index_lines(change.id, change.version, *pieces)
 
-        newer = [change for change in changes if target.since is None or target.since <= change.version]
-        results: Results = {change.id: (Outcome.SUPERSEDED, "") for change in changes}
-        for change, result in self._sender.send(target.alias, newer, lines, guard=REQUIRE_ALIAS):
+        results: Results = {}
+        for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
             outcome = outcome_of(result)
+            if result["_index"] != target.index:
+                message = f"{target.alias} was moved to {result['_index']} meanwhile"
+                raise AliasGoneError(message)
             results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")
         return results

@@ -1,7 +1,10 @@
 """The record of live deletes: what is older than a delete and arrives after it changes nothing, whatever it meets."""
 
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,7 +19,7 @@ from indexer.live.change import Change
 from indexer.live.indices import LiveIndices
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.names import deletes_alias
+from mappings.names import deletes_alias, generation_name
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk
 
@@ -102,6 +105,59 @@ def test_a_change_from_before_the_load_changes_nothing(place: Place, send: Calla
         Outcome.SUPERSEDED,
     ]
     assert place.served() == [1, 2]
+
+
+def test_a_change_from_before_a_load_that_is_swapped_in_between_changes_nothing(place: Place, wire: Wire) -> None:
+    """The load ends between the look at the indices and the write, which reaches its index through the alias."""
+    place.load(items(2))
+    through = connect(SearchSettings(), retries=0)
+    reached, loaded = threading.Event(), threading.Event()
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path) and place.alias in path and not reached.is_set():
+            reached.set()
+            assert loaded.wait(60)
+        return None
+
+    wire.rule = rule
+    before_load = now()
+    changes = [put(1, before_load), put(7, before_load), put(8, before_load + 60 * SECOND)]
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(live_indices(through, place).send, changes)
+        assert reached.wait(60)
+        place.load(items(3))
+        loaded.set()
+        _, results = sending.result()
+    through.close()
+    assert [results[number][0] for number in (1, 7, 8)] == [Outcome.SUPERSEDED, Outcome.SUPERSEDED, Outcome.DONE]
+    place.client.indices.refresh(index=place.alias)
+    assert place.served() == [1, 2, 3, 8]
+
+
+def test_a_change_from_before_a_load_that_has_just_made_its_index_is_taken_back(place: Place, wire: Wire) -> None:
+    """The load's time is not known yet when the change looks at the indices."""
+    place.load(items(2))
+    generations = Generations(place.client, place.alias, read_definition(), RETRY)
+    index = generation_name(place.alias, datetime.now(UTC), read_definition().fingerprint)
+    generations.create(index, "somebody")
+    through = connect(SearchSettings(), retries=0)
+    begun: list[int] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if is_bulk(path) and not begun:
+            begun.append(now())
+            generations.begin(index, begun[0], "somebody")
+        return None
+
+    wire.rule = rule
+    earlier = now() - 1
+    names, _ = live_indices(through, place).send([put(7, earlier)])
+    through.close()
+    assert names[0] == index
+    assert begun[0] > earlier
+    place.client.indices.refresh(index=index)
+    assert place.client.count(index=index)["count"] == 0
+    assert place.client.get(index=place.alias, id="7")["found"]
 
 
 def test_an_upsert_that_is_retried_over_a_delete_does_not_bring_the_item_back(
