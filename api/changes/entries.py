@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
+from functools import lru_cache
 from itertools import groupby
 
 import orjson
@@ -91,10 +92,14 @@ def _content(sides: Sequence[Entry], *, with_platform: bool) -> bytes:
     after = next((entry for entry in sides if entry.side == Side.AFTER), None)
     first = sides[0]
     kind = "gone" if after is None else "listed" if len(sides) == 1 else "changed"
-    at = rfc3339(datetime.fromtimestamp(first.at / 1_000_000, UTC))
     platform = b',"platform":%d' % first.platform if with_platform else b""
     gear = b"" if after is None else b',"gear":' + bytes(after.item)
-    return b'{"id":%d%b,"change":"%b","at":"%b"%b}' % (first.id, platform, kind.encode(), at.encode(), gear)
+    return b'{"id":%d%b,"change":"%b","at":"%b"%b}' % (first.id, platform, kind.encode(), _time_of(first.at), gear)
+
+
+@lru_cache(maxsize=64)  # what is recorded together has one time
+def _time_of(at: int) -> bytes:
+    return rfc3339(datetime.fromtimestamp(at / 1_000_000, UTC)).encode()
 
 
 def answer_of(changes: Iterable[Change], following: str, *, more: bool) -> bytes:

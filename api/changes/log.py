@@ -95,15 +95,21 @@ class ChangeLog:
         return Page([], Bookmark(feed.newest.id, feed.committed), more=False)
 
     async def _read(self, segment: Segment, subscription: Subscription, after: int, limit: int) -> Page:
-        size = limit + MAX_SIDES
-        body = request(subscription.offered, subscription.platforms, after, segment.last, size)
-        try:
-            entries = await self._engine.entries(self.name(segment.id), body)
-        except NotLoadedError as error:
-            raise ApiError("bookmark_expired", "the log of these changes was lost: read all again") from error
-        changes, more = changes_of(entries, size, with_platform=subscription.with_platform)
-        if len(changes) > limit:
-            changes, more = changes[:limit], True
+        changes: list[Change] = []
+        more = True
+        while more and len(changes) < limit:
+            missing = limit - len(changes)
+            # one side each at first; where there are more, a second request has room for two
+            size = (2 if changes else 1) * missing + MAX_SIDES
+            body = request(subscription.offered, subscription.platforms, after, segment.last, size)
+            try:
+                entries = await self._engine.entries(self.name(segment.id), body)
+            except NotLoadedError as error:
+                raise ApiError("bookmark_expired", "the log of these changes was lost: read all again") from error
+            part, more = changes_of(entries, size, with_platform=subscription.with_platform)
+            more = more or len(part) > missing
+            changes += part[:missing]
+            after = changes[-1].seq if changes else after
         return Page(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
 
     async def drop_all_but(self, segments: Sequence[Segment]) -> None:
