@@ -55,10 +55,33 @@ class SharedTask(Generic[Result]):
         """The result; None where it does not come in time or the work fails with `absent`."""
         if self._task is None or self._task.done():
             self._task = self._tasks.start(self._work())
-        done, _ = await asyncio.wait({self._task}, timeout=seconds)
-        if not done or isinstance(self._task.exception(), absent):
+        task = self._task  # another caller may begin the next run before this one wakes
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done or isinstance(task.exception(), absent):
             return None
-        return self._task.result()
+        return task.result()
+
+
+class SingleFlight(Generic[Result]):
+    """Some work whose result is of a moment after the call; all who call before a run begins share it."""
+
+    def __init__(self, tasks: BackgroundTasks, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
+        self._tasks = tasks
+        self._work = work
+        self._running: asyncio.Task[Result] | None = None
+        self._next: asyncio.Task[Result] | None = None  # not begun yet: later callers join it
+
+    async def result(self) -> Result:
+        """The result of a run that begins after this call; raises as the work does."""
+        if self._next is None:
+            self._next = self._tasks.start(self._run(self._running))
+        return await asyncio.shield(self._next)  # a caller that goes away leaves it to the others
+
+    async def _run(self, previous: asyncio.Task[Result] | None) -> Result:
+        if previous is not None:
+            await asyncio.wait([previous])
+        self._running, self._next = self._next, None
+        return await self._work()
 
 
 async def give_way(started: float) -> None:

@@ -99,10 +99,11 @@ class TokenCache:
         now = time.monotonic()
         if entry.lookup is None or (entry.lookup.done() and now - entry.lookup_at >= LOOKUP_SECONDS):
             entry.lookup, entry.lookup_at = self._tasks.start(self._look_up(key, plaintext)), now
-        done, _ = await asyncio.wait({entry.lookup}, timeout=max(0.0, entry.lookup_at + LOOKUP_SECONDS - now))
-        if not done or isinstance(entry.lookup.exception(), StoreUnavailable):
+        lookup = entry.lookup  # the entry may have the next one before this caller wakes
+        done, _ = await asyncio.wait({lookup}, timeout=max(0.0, entry.lookup_at + LOOKUP_SECONDS - now))
+        if not done or isinstance(lookup.exception(), StoreUnavailable):
             return entry.token
-        return entry.lookup.result()
+        return lookup.result()
 
     async def _look_up(self, key: bytes, plaintext: str) -> Token | None:
         async with self._store.reading() as connection:

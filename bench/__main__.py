@@ -215,7 +215,7 @@ def orders(
 @click.option("--beside", multiple=True, type=int, default=(0, 500), show_default=True, help="Items a second beside.")
 @click.option("--clients", default=8, show_default=True, help="Connections at once that order.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long one run of orders lasts.")
-@click.option("--readers", multiple=True, type=int, default=(10, 1_000, 4_000), show_default=True, help="Who wait.")
+@click.option("--readers", multiple=True, type=int, default=(10, 1_000, 10_000), show_default=True, help="Who wait.")
 @click.option("--kafka", help="A broker, host:port: also the stream of a topic.")
 @engine_options
 def changes(
@@ -238,7 +238,7 @@ def changes(
     for kind in kinds:
         measured += changing.latency(place, kind, rounds, read, beside) if "latency" in parts else []
         measured += feed.burst(place, kind, rounds) if "burst" in parts else []
-        measured += feed.waiting(place, kind, readers, seconds) if "waiting" in parts else []
+        measured += feed.waiting(place, kind, readers) if "waiting" in parts else []
         measured += changing.cheapest(place, kind, rounds, clients, seconds) if "cheapest" in parts else []
     series = [row.as_json() for row in measured]
     about = results.circumstances(items=items, data=place.data.digest(), clients=clients)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, SingleFlight
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, Page, Subscription
 from api.changes.schemas import MAX_CHANGES
@@ -55,6 +55,9 @@ class Tail:
         self._tasks = tasks
         self._wake_recorder = wake_recorder
         self._set_waiting = set_waiting
+        # thousands of readers who begin at once share a few reads and writes of the store
+        self._finding = SingleFlight(tasks, self._find)
+        self._starting = SingleFlight(tasks, self._start)
         self._groups: dict[tuple[str | None, bytes], _Group] = {}
         self._following: asyncio.Task[None] | None = None
         self._committed = asyncio.Event()
@@ -79,15 +82,19 @@ class Tail:
         """The bookmark of now; begins the feed where nobody has read it before. Raises ApiError, StoreUnavailable."""
         feed = await self.find()
         if feed is None or feed.state is None:
-            async with self._store.transaction() as connection:
-                await feeds.activate(connection, self._log.feed, datetime.now(UTC))
-            self._wake_recorder()
-            try:
-                async with asyncio.timeout(START_SECONDS):
-                    feed = await self._started()
-            except TimeoutError as error:
-                raise ApiError("search_unavailable", STARTING) from error
+            feed = await self._starting.result()
         return Bookmark(feed.newest.id, feed.committed)
+
+    async def _start(self) -> Feed:
+        """Begins the feed, and waits until it is recorded."""
+        async with self._store.transaction() as connection:
+            await feeds.activate(connection, self._log.feed, datetime.now(UTC))
+        self._wake_recorder()
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                return await self._started()
+        except TimeoutError as error:
+            raise ApiError("search_unavailable", STARTING) from error
 
     async def next_page(
         self, subscription: Subscription, since: Bookmark, limit: int, seconds: float
@@ -188,7 +195,13 @@ class Tail:
             del self._groups[group.subscription.key]
 
     async def find(self) -> Feed | None:
-        """The feed, which goes on being recorded while it is asked for; None while nobody reads it."""
+        """The feed, which goes on being recorded while it is asked for; None while nobody reads it.
+
+        Raises StoreUnavailable.
+        """
+        return await self._finding.result()
+
+    async def _find(self) -> Feed | None:
         async with self._store.reading() as connection:
             feed = await feeds.find(connection, self._log.feed)
         if feed is not None and datetime.now(UTC) - feed.read_at > timedelta(seconds=READ_AT_SECONDS):

@@ -8,12 +8,13 @@ revision ends with, the response is computed.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import structlog
 from cachetools import LRUCache
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, SingleFlight
 from api.errors import ApiError
 from mappings.platforms import Platform
 
@@ -38,8 +39,7 @@ class IndexRevision:
         self._ask = ask
         self._tasks = tasks
         self._timeout = timeout
-        self._in_flight: dict[_Key, asyncio.Task[bytes | None]] = {}
-        self._pending: dict[_Key, asyncio.Task[bytes | None]] = {}  # not sent yet: later callers join them
+        self._flights: dict[_Key, SingleFlight[bytes | None]] = {}
         self._last: dict[_Key, bytes] = {}
         self._forbidden = False
 
@@ -52,30 +52,22 @@ class IndexRevision:
         if self._forbidden:
             return None
         key = _key(platforms)
-        pending = self._pending.get(key)
-        if pending is None:
-            pending = self._tasks.start(self._request(key, platforms, self._in_flight.get(key)))
-            self._pending[key] = pending
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = self._flights[key] = SingleFlight(self._tasks, partial(self._request, key, platforms))
         try:
             async with asyncio.timeout(self._timeout):
-                return await asyncio.shield(pending)  # a caller that goes away leaves it to the others
+                return await flight.result()
         except TimeoutError:
             return None
 
-    async def _request(
-        self, key: _Key, platforms: Sequence[Platform], previous: asyncio.Task[bytes | None] | None
-    ) -> bytes | None:
-        if previous is not None:
-            await asyncio.wait([previous])
-        self._in_flight[key] = self._pending.pop(key)
+    async def _request(self, key: _Key, platforms: Sequence[Platform]) -> bytes | None:
         try:
             revision = await self._ask(platforms)
         except Exception as error:
             known = isinstance(error, ApiError)  # its cause has been logged
             log.warning("the index revision is unknown: responses are computed", exc_info=not known)
             return None
-        finally:
-            del self._in_flight[key]
         if revision is None:
             self._forbidden = True
             log.warning("no responses are cached: allow the engine's user indices:monitor/stats, then start again")

@@ -11,7 +11,7 @@ RETRY_SECONDS = 1.0
 
 
 async def _wait(request: bytes, host: str, port: int, opening: asyncio.Semaphore, waits: asyncio.Event) -> None:
-    """Asks again whenever it is answered."""
+    """Asks again whenever it is answered; reads a stream without end."""
     async with opening:
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(request)
@@ -19,6 +19,10 @@ async def _wait(request: bytes, host: str, port: int, opening: asyncio.Semaphore
     waits.set()
     while True:
         head = await reader.readuntil(b"\r\n\r\n")
+        if b"text/event-stream" in head:
+            while await reader.read(65536):
+                pass
+            sys.exit("a stream has ended")
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
         content = await reader.readexactly(length)
         if head.startswith(b"HTTP/1.1 503"):  # so many at once are answered one after the other

@@ -5,8 +5,9 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import product
 from typing import Any, Final
 
 import orjson
@@ -20,6 +21,8 @@ from bench.runs.changes import FEED_PATH, STOP_SECONDS, Measured, Place, put_all
 PAGES: Final = (1_000, 10_000)  # changes a page, as far as the service allows
 WEAPONS: Final = ("AWP", "M4A1-S", "USP-S", "Glock-18", "Desert Eagle")
 SETTLE_SECONDS: Final = 5.0
+WAITING_SECONDS: Final = 30.0  # each reader asks again once
+WAYS: Final[Mapping[str, Mapping[str, str]]] = {"requests": {}, "streams": {"Accept": "text/event-stream"}}
 
 
 def burst(place: Place, kind: str, rounds: int) -> Iterator[Measured]:
@@ -64,29 +67,31 @@ def _read_all(connection: Connection, since: str, limit: int, count: int) -> flo
     return read / (time.perf_counter() - started)
 
 
-def waiting(place: Place, kind: str, readers: Sequence[int], seconds: float) -> Iterator[Measured]:
-    """Processor seconds a second of the service while so many readers wait, who all ask the same or one of five
-    questions, and nothing that concerns them changes; and beside ten changes a second that concern none of them.
+def waiting(place: Place, kind: str, readers: Sequence[int]) -> Iterator[Measured]:
+    """Processor seconds a second of the service while so many readers wait, by requests of half a minute or by
+    streams, who all ask one of five questions, and nothing that concerns them changes; and beside ten changes a second
+    that concern none of them.
     """
     _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # of the processes that are started from here
     place.load()
     items = [item for item in place.data.items() if item["details"]["weapon"] not in WEAPONS][:100]
     with place.serving(kind) as service:
-        for count in readers:
-            with _readers(service, count):
-                row = Measured("waiting", f"{kind}: {count:,} readers")
+        for way, count in product(WAYS, readers):
+            with _readers(service, way, count):
+                row = Measured("waiting", f"{kind}: {count:,} {way}")
                 time.sleep(SETTLE_SECONDS)
-                row.rounds.append({"idle": _used(service, seconds, []), "beside": _used(service, seconds, items)})
+                row.rounds.append({"idle": _used(service, []), "beside": _used(service, items)})
                 yield row
 
 
 @contextmanager
-def _readers(service: Service, count: int) -> Iterator[None]:
+def _readers(service: Service, way: str, count: int) -> Iterator[None]:
     """A process with so many connections, on each of which a reader waits, as long as the block lasts."""
-    bodies = [{"platform": PLATFORM, "filters": {"weapon": [weapon]}, "wait": 30} for weapon in WEAPONS]
-    target = json.dumps({"address": service.address, "path": FEED_PATH, "headers": dict(service.headers)})
-    command = [sys.executable, waiting_readers.__file__, target, json.dumps(bodies), str(count)]
+    wait = {} if way == "streams" else {"wait": 30}
+    bodies = [{"platform": PLATFORM, "filters": {"weapon": [weapon]}, **wait} for weapon in WEAPONS]
+    target = {"address": service.address, "path": FEED_PATH, "headers": {**service.headers, **WAYS[way]}}
+    command = [sys.executable, waiting_readers.__file__, json.dumps(target), json.dumps(bodies), str(count)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             if process.stdout is None or process.stdout.readline() != b"waiting\n":
@@ -97,10 +102,10 @@ def _readers(service: Service, count: int) -> Iterator[None]:
             process.kill()
 
 
-def _used(service: Service, seconds: float, items: Sequence[dict[str, Any]]) -> float:
+def _used(service: Service, items: Sequence[dict[str, Any]]) -> float:
     """Processor seconds that the service uses a second, beside ten changes a second of these items."""
     before, started, written = service.cpu_seconds(), time.monotonic(), 0
-    while time.monotonic() - started < seconds:
+    while time.monotonic() - started < WAITING_SECONDS:
         if items:
             changed = [{**item, "price": written + 1} for item in items[written % 90 : written % 90 + 10]]
             request_json("PUT", f"{service.address}/v1/catalogue/{PLATFORM}/items", changed, service.headers)

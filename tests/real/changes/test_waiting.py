@@ -24,6 +24,8 @@ from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
 from tests.support.orders.shop import eventually
 
+CROWD = 600
+
 
 @pytest.fixture
 async def server(feed_settings: Settings, tmp_path: Path) -> AsyncIterator[Worker]:
@@ -96,6 +98,16 @@ async def test_a_stream_sends_each_change_and_resumes_after_the_last(server: Wor
     error_of(await server.client.post("/v1/gear/changes", json=body, headers=headers), "validation_failed")
     expired = {**headers, "Last-Event-ID": f"{'0' * 16}.1"}
     error_of(await server.client.post("/v1/gear/changes", json=body, headers=expired), "bookmark_expired")
+
+
+async def test_hundreds_who_begin_at_once_begin(server: Worker) -> None:
+    """Nobody has read the feed before, and each of them would write to the store."""
+    limits = httpx.Limits(max_connections=CROWD)
+    async with httpx.AsyncClient(
+        base_url=server.client.base_url, headers=server.client.headers, limits=limits, timeout=60
+    ) as crowd:
+        answers = await asyncio.gather(*(crowd.post("/v1/gear/changes", json={}) for _ in range(CROWD)))
+    assert {answer.status_code for answer in answers} == {200}
 
 
 async def test_who_waits_is_answered_when_the_server_stops(server: Worker) -> None:

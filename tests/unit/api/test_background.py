@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, SharedTask, SingleFlight
 
 
 async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None:
@@ -35,3 +35,62 @@ async def test_an_error_is_raised_to_those_who_wait_and_to_nobody_else() -> None
     gc.collect()
     await asyncio.sleep(0)
     assert unseen == []
+
+
+async def test_a_shared_task_gives_its_result_though_another_run_begins_before_its_caller_wakes() -> None:
+    tasks, runs, others = BackgroundTasks(), iter(range(2)), list[asyncio.Task[Any]]()
+
+    def call_again() -> None:
+        others.append(asyncio.create_task(shared.result(1, ValueError)))
+
+    async def work() -> int:
+        await asyncio.sleep(0)
+        if not others:
+            asyncio.get_running_loop().call_soon(call_again)  # runs when this one is done, before its caller wakes
+        return next(runs)
+
+    shared = SharedTask(tasks, work)
+    assert await shared.result(1, ValueError) == 0
+    assert await others[0] == 1
+    await tasks.close()
+
+
+async def test_a_single_flight_serves_all_who_call_before_it_begins_and_nobody_who_calls_later() -> None:
+    begun = [asyncio.Event(), asyncio.Event()]
+    end = asyncio.Event()
+    runs: list[int] = []
+
+    async def work() -> int:
+        runs.append(len(runs))
+        number = runs[-1]
+        begun[number].set()
+        await end.wait()
+        return number
+
+    tasks = BackgroundTasks()
+    flight = SingleFlight(tasks, work)
+    first = [asyncio.create_task(flight.result()) for _ in range(3)]
+    await begun[0].wait()
+    later = [asyncio.create_task(flight.result()) for _ in range(3)]
+    await asyncio.sleep(0)
+    later[0].cancel()  # one goes away
+    end.set()
+    assert await asyncio.gather(*first) == [0, 0, 0]
+    assert await asyncio.gather(*later[1:]) == [1, 1]
+    assert runs == [0, 1]
+    await tasks.close()
+
+
+async def test_a_failed_flight_fails_for_all_its_callers_and_the_next_one_begins_anew() -> None:
+    results: list[Exception | str] = [ValueError("away"), "back"]
+
+    async def work() -> str:
+        result = results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    flight = SingleFlight(BackgroundTasks(), work)
+    failed = await asyncio.gather(flight.result(), flight.result(), return_exceptions=True)
+    assert [str(error) for error in failed] == ["away", "away"]
+    assert await flight.result() == "back"
