@@ -242,21 +242,35 @@ def test_a_follower_whose_engine_is_away_fires_its_alert(service: Service, opens
     port = free_port()
     names = ("index_prefix", "database_url")
     environment = {**os.environ, **{f"GEAR_{name.upper()}": str(getattr(service.settings, name)) for name in names}}
-    with TcpProxy.before(opensearch_url) as wire:
+
+    def follower_metrics() -> str:
+        return httpx.get(f"http://127.0.0.1:{port}/metrics").raise_for_status().text
+
+    def committed_at() -> float:
+        return samples(follower_metrics())[
+            ("gear_follow_last_commit_timestamp_seconds", frozenset({("platform", "730")}))
+        ]
+
+    with TcpProxy.before(opensearch_url) as wire, closing(connect(service.settings)) as client:
         environment["GEAR_OPENSEARCH_URL"] = wire.url
-        place = Place(connect(service.settings), service.settings.alias(CS2.id), tmp_path, environment)
+        place = Place(client, service.settings.alias(CS2.id), tmp_path, environment)
         follower = FollowerProcess(place, "-", "--metrics-port", str(port))
         follower.write({"id": 17, "name": "AK-47 | Redline"})
         follower.wait_read(1)
-        address = f"http://127.0.0.1:{port}/metrics"
-        before = service.scrape() + httpx.get(address).raise_for_status().text
-        assert firing(tmp_path, before, before, time.time()) == set()
+        before = committed_at()
+        deadline = time.monotonic() + WAIT_SECONDS
+        while committed_at() == before:
+            assert time.monotonic() < deadline, "a follower with nothing to do fires the alert"
+            time.sleep(0.05)
         wire.refuse()
         follower.write({"id": 18, "name": "AK-47 | Redline"})
-        during = service.scrape() + httpx.get(address).raise_for_status().text
+        time.sleep(1)  # more than a batch waits
+        before = committed_at()
+        time.sleep(1)
+        during = service.scrape() + follower_metrics()
+        assert committed_at() == before
         follower.stop()
-        place.client.close()
-    assert firing(tmp_path, before, during, time.time() + 90) == {"GearFollowerStopped"}  # the same 90 seconds later
+    assert firing(tmp_path, service.scrape(), during, time.time()) == {"GearFollowerStopped"}
 
 
 def test_every_metric_that_a_rule_or_a_panel_names_is_reported(service: Service) -> None:
