@@ -90,7 +90,7 @@ coverage: environment ## fails where a branch of a pure module has no unit test
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 $(UNIT_TESTS)
 
 .PHONY: test-compose
-test-compose: environment ## builds, starts, loads, searches, orders, restarts and removes the containers
+test-compose: environment ## both compose files: builds, starts, loads, orders, kills, restarts and removes the containers
 	@$(BIN)/python -m pytest tests/compose -m docker
 
 .PHONY: test-deployment

@@ -4,9 +4,12 @@
 #   security.sh FILES SECRETS CERTIFICATES HOST [PORT]
 #
 # FILES are this folder's. SECRETS has a file opensearch_NAME_password for each user gear-NAME. CERTIFICATES has ca.pem,
-# admin.pem and admin.key. It runs in the image of OpenSearch, or wherever SECURITY_TOOLS names the plugin's tools.
+# admin.pem and admin.key. GEAR_INDEX_PREFIX is the prefix of the indices that the roles are for: gear by default. It runs
+# in the image of OpenSearch, or wherever SECURITY_TOOLS names the plugin's tools.
 set -euo pipefail
 
+prefix=${GEAR_INDEX_PREFIX:-gear}
+[[ $prefix =~ ^[a-z][a-z0-9-]*$ ]] || { echo "GEAR_INDEX_PREFIX is $prefix: it must be a-z, 0-9 and -" >&2; exit 1; }
 files=$1 secrets=$2 certificates=$3 host=$4 port=${5:-9200}
 tools=${SECURITY_TOOLS:-/usr/share/opensearch/plugins/opensearch-security/tools}
 export OPENSEARCH_JAVA_HOME=${OPENSEARCH_JAVA_HOME:-${JAVA_HOME:-/usr/share/opensearch/jdk}}
@@ -21,6 +24,7 @@ user() { # name, file of the password
 }
 
 cp "$files"/*.yml "$work/"
+sed "s/\[gear-/[$prefix-/" "$files/roles.yml" >"$work/roles.yml"
 {
     printf '_meta:\n  type: internalusers\n  config_version: 2\n\n'
     for file in "$secrets"/opensearch_*_password; do

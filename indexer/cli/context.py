@@ -81,13 +81,13 @@ class PlatformIndex:
         return client
 
     @contextmanager
-    def claims(self, retry_timeout: float, *, without_orders: bool) -> Iterator[Claims | None]:
+    def claims(self, retry: RetryPolicy, *, without_orders: bool) -> Iterator[Claims | None]:
         """What the orders reserve of the platform, in one session with their database."""
         if without_orders:
             yield None
             return
         with OrdersDatabase(StoreSettings().database_url) as database:
-            yield Claims(self.platform.id, database, RetryPolicy(retry_timeout))
+            yield Claims(self.platform.id, database, retry)
 
 
 def all_indices() -> list[PlatformIndex]:

@@ -50,7 +50,7 @@ def run_follow(
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         target = rejects or Path(f"{index.alias}-{stamp}.rejects.ndjson")
         try:
-            claims = resources.enter_context(index.claims(retry_timeout, without_orders=without_orders))
+            claims = resources.enter_context(index.claims(retry, without_orders=without_orders))
             client = index.connected()
             writer = LiveWriter(client, index.alias, index.definition, claims, retry, index.settings.digest_secret)
             writer.check()

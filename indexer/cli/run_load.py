@@ -10,6 +10,7 @@ from indexer.cli.context import PlatformIndex, answered, index_of, mapper_of, sa
 from indexer.cli.interruption import Interruption
 from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
+from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.live.changes import ChangeJob, ChangeReport, Changes
 from indexer.loading.dry_run import DryRun, DryRunReport
@@ -39,12 +40,12 @@ def run_load(
         interruption = Interruption()
         try:
             job = _job(files, index, options, quiet=quiet)
-            retry_seconds = min(job.retry_timeout, SHORT_RETRY_SECONDS)
+            retry = RetryPolicy(min(job.retry_timeout, SHORT_RETRY_SECONDS))
             with (
                 interruption.watched(),
                 LoadProgress(job.size, quiet=quiet) as shown,
                 LoadMetrics(shown, metrics_file, report, job.size) as progress,
-                index.claims(retry_seconds, without_orders=without_orders) as claims,
+                index.claims(retry, without_orders=without_orders) as claims,
             ):
                 client = index.connected(job.concurrency)
                 Load(job, client, index.definition, claims, report, progress).run(interruption.hold)
@@ -111,8 +112,8 @@ def run_changes(
             mapper = mapper_of(map_file)
             named, key = expand_patterns(sources), index.settings.digest_secret
             job = ChangeJob(sources=named, platform=index.platform, mapper=mapper, digest_key=key, **options)
-            retry_seconds = min(job.retry_timeout, SHORT_RETRY_SECONDS)
-            with index.claims(retry_seconds, without_orders=without_orders) as claims:
+            retry = RetryPolicy(min(job.retry_timeout, SHORT_RETRY_SECONDS))
+            with index.claims(retry, without_orders=without_orders) as claims:
                 changes = Changes(job, index.connected(), index.definition, claims, report)
                 changes.upsert() if verb == "upsert" else changes.delete()
         finally:

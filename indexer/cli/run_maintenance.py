@@ -10,6 +10,7 @@ from rich.table import Table
 
 from indexer.cli.context import all_indices, answered, index_of, say
 from indexer.doctor.diagnosis import diagnosed, readable_findings
+from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.maintenance.prune import prune
 from indexer.maintenance.rollback import Rollback
@@ -114,7 +115,7 @@ def run_rollback(
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
             message = "nothing was done"
             raise CommandError(message)
-        with index.claims(ROLLBACK_RETRY_SECONDS, without_orders=without_orders) as claims:
+        with index.claims(RetryPolicy(ROLLBACK_RETRY_SECONDS), without_orders=without_orders) as claims:
             answer.update(rollback.run(to, claims, say, preview=preview))
         say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
 

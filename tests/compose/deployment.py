@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import ssl
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,19 +60,29 @@ class Deployment:
         """Where the API is published."""
         return f"http://127.0.0.1:{self.port}"
 
+    def settings(self) -> dict[str, str]:
+        """The variables of its file."""
+        return {
+            "GEAR_API_PORT": str(self.port),
+            "GEAR_SAMPLE_COUNT": str(CATALOGUE_ROWS),
+            "GEAR_POSTGRES_PASSWORD": "any/character@may:stand #in %41 it?",
+        }
+
+    def options(self) -> tuple[str, ...]:
+        """The options of compose: files and profiles."""
+        return ("--profile", "sample") if self.sample else ()
+
+    def trusted(self) -> ssl.SSLContext | bool:
+        """Whose certificate the API must have, where it has one."""
+        return True
+
     def compose(self, *arguments: str, given: str | None = None, check: bool = True) -> str:
         """Runs `docker compose ARGUMENTS...` and returns its standard output; a failure ends the test with both."""
         # Settings of whoever runs the tests stay out: neither their `.env` nor their variables count.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GEAR_", "COMPOSE_"))}
-        environment |= {
-            "GEAR_IMAGE": self.image,
-            "GEAR_API_PORT": str(self.port),
-            "GEAR_SAMPLE_COUNT": str(CATALOGUE_ROWS),
-            "GEAR_OPENSEARCH_HEAP": "512m",
-            "GEAR_POSTGRES_PASSWORD": "any/character@may:stand #in %41 it?",
-        }
-        profile = ("--profile", "sample") if self.sample else ()
-        command = ["docker", "compose", "--env-file", os.devnull, "--project-name", self.name, *profile, *arguments]
+        environment |= {"GEAR_IMAGE": self.image, "GEAR_OPENSEARCH_HEAP": "512m", **self.settings()}
+        command = ["docker", "compose", "--env-file", os.devnull, "--project-name", self.name]
+        command += [*self.options(), *arguments]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment, input=given or ""
         )
@@ -123,7 +134,7 @@ class Deployment:
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         """One request with the token, over the published port."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.request(method, f"{self.url}{path}", json=body, headers=headers, timeout=30)
+        return httpx.request(method, f"{self.url}{path}", json=body, headers=headers, timeout=30, verify=self.trusted())
 
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer of a search that must succeed."""
@@ -138,7 +149,7 @@ class Deployment:
         last = "nothing"
         while monotonic() < deadline:
             try:
-                answer = httpx.get(f"{self.url}{path}", timeout=10)
+                answer = httpx.get(f"{self.url}{path}", timeout=10, verify=self.trusted())
             except httpx.TransportError as error:
                 last = repr(error)
             else:

@@ -1,6 +1,7 @@
 """The Helm chart: linted, rendered, checked against the schemas of Kubernetes and what the service promises."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from api.settings import Settings
+from indexer.cli.main import main
 
 pytestmark = pytest.mark.deployment
 
@@ -27,6 +29,10 @@ EVERYTHING = {
     "ingress.host": "gear.example.com",
     "ingress.tlsSecret": "gear-tls",
     "serviceMonitor.enabled": "true",
+    "follow.topics.listings.source": r"kafka://a:9092\,b:9092/listings",
+    "follow.topics.listings.platform": "cs2",
+    "follow.topics.listings.properties.secret": "gear-kafka",
+    "follow.topics.listings.properties.key": "client.properties",
 }
 SIZES: dict[str, tuple[str, ...]] = {"small": (), "large": ("--values", str(CHART / "values-large.yaml"))}
 
@@ -77,7 +83,7 @@ def test_every_manifest_fits_the_schemas_of_kubernetes(size: str, version: str, 
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     warnings = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("WARN")]
-    assert [line for line in warnings if "ServiceMonitor" not in line] == []  # no kind of Kubernetes itself
+    assert [line for line in warnings if "Monitor" not in line] == []  # no kinds of Kubernetes itself
 
 
 @pytest.mark.parametrize(
@@ -91,6 +97,13 @@ def test_every_manifest_fits_the_schemas_of_kubernetes(size: str, version: str, 
         ({"api.replica": "3"}, "replica"),
         ({"settings.PASSWORD": "x"}, "PASSWORD"),
         ({"load.source": ""}, "load.source is needed"),
+        ({"follow.topics.listings.source": "-"}, "follow.topics.listings.source"),
+        (
+            {"follow.topics.listings.source": "kafka://user:password@kafka:9092/listings"},
+            "follow.topics.listings.source",
+        ),
+        ({"follow.topics.others.source": "kafka://kafka:9092/others"}, "platform"),
+        ({"follow.topics.Others.platform": "cs2"}, "Others"),
     ],
 )
 def test_wrong_values_are_refused_with_their_name(values: dict[str, str], complaint: str) -> None:
@@ -118,6 +131,7 @@ def test_secrets_are_files_and_only_those_that_a_pod_needs() -> None:
     expected = {
         "api": {"database", "database-ca", "keys", "opensearch", "opensearch-ca", "rate-limits"},
         "load": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
+        "follow": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
         "deliver": {"database", "database-ca", "keys"},
         "migrate": {"database", "database-ca", "keys"},
     }
@@ -165,13 +179,21 @@ def test_the_network_lets_callbacks_reach_neither_the_engine_nor_anything_inside
     assert ports == {
         "api": {53, 9200, 5432, 6379},
         "load": {53, 9200, 5432},
+        "follow": {53, 9200, 5432, 9092},
         "deliver": {53, 5432},
         "migrate": {53, 5432},
     }
     world = json.dumps(policies["deliver"]["egress"])
     assert all(network in world for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"))
-    assert "ipBlock" not in json.dumps(policies["api"]["egress"])
-    assert [name for name, policy in policies.items() if policy.get("ingress")] == ["api"]
+    assert [name for name, policy in policies.items() if "ipBlock" in json.dumps(policy["egress"])] == [
+        "deliver",
+        "load",
+    ]
+    entries = {name: policy["ingress"][0]["ports"] for name, policy in policies.items() if policy.get("ingress")}
+    assert entries == {
+        "api": [{"port": "http", "protocol": "TCP"}],
+        "follow": [{"port": "metrics", "protocol": "TCP"}],
+    }
 
 
 def test_the_api_scales_by_requests_at_work_where_they_are_measured() -> None:
@@ -183,6 +205,65 @@ def test_the_api_scales_by_requests_at_work_where_they_are_measured() -> None:
         if manifest["kind"] == "Deployment" and manifest["metadata"]["name"] == "shop-gear"
     ]
     assert "replicas" not in deployment["spec"], "each upgrade would undo the scaling"
+
+
+def test_each_topic_has_followers_that_end_in_their_own_time() -> None:
+    values = {
+        "follow.topics.prices.source": "kafka://kafka:9092/prices",
+        "follow.topics.prices.platform": "730",
+        "follow.topics.prices.replicas": "3",
+        "follow.topics.prices.group": "shop",
+        "follow.topics.prices.arguments[0]": "--retry-timeout=600",
+        "follow.metricsPort": "9999",
+    }
+    manifests = rendered(values=values)
+    followers = {
+        manifest["metadata"]["name"]: manifest["spec"]
+        for manifest in manifests
+        if manifest["kind"] == "Deployment" and "follow" in manifest["metadata"]["name"]
+    }
+    assert {name: spec["replicas"] for name, spec in followers.items()} == {
+        "shop-gear-follow-listings": 1,
+        "shop-gear-follow-prices": 3,
+    }
+    selectors = [spec["selector"]["matchLabels"] for spec in followers.values()]
+    assert selectors[0] != selectors[1], "a topic would count the pods of the other as its own"
+    budgets = [
+        manifest["spec"]
+        for manifest in manifests
+        if manifest["kind"] == "PodDisruptionBudget" and "follow" in manifest["metadata"]["name"]
+    ]
+    assert [budget["selector"]["matchLabels"] for budget in budgets] == selectors
+    assert {budget["maxUnavailable"] for budget in budgets} == {1}
+    listings, prices = (spec["template"]["spec"] for spec in followers.values())
+    command = prices["containers"][0]["command"]
+    assert command[:5] == ["gear-indexer", "follow", "kafka://kafka:9092/prices", "--platform", "730"]
+    options = main.commands["follow"].make_context("follow", command[2:]).params
+    assert (options["group"], options["retry_timeout"], options["metrics_port"]) == ("shop", 600, 9999)
+    assert options["metrics_host"] == "0.0.0.0", "Prometheus reads it from another pod"
+    assert prices["containers"][0]["ports"] == [{"name": "metrics", "containerPort": 9999}]
+    assert prices["terminationGracePeriodSeconds"] >= 30
+    assert "kafka" not in [volume["name"] for volume in prices["volumes"]]
+    (secret,) = [volume["secret"] for volume in listings["volumes"] if volume["name"] == "kafka"]
+    assert secret["secretName"] == "gear-kafka"
+    (mount,) = [each for each in listings["containers"][0]["volumeMounts"] if each["name"] == "kafka"]
+    command = listings["containers"][0]["command"]
+    assert command[command.index("--properties") + 1] == f"{mount['mountPath']}/{secret['items'][0]['path']}"
+    (login,) = [each for each in prices["containers"][0]["env"] if each["name"] == "GEAR_OPENSEARCH_USERNAME"]
+    assert login["value"] == "gear-writer", "a follower deletes and makes no index"
+
+
+def test_monitors_name_their_jobs_as_the_alert_rules_do() -> None:
+    rules = (CHART.parents[1] / "prometheus" / "alerts.yml").read_text(encoding="utf-8")
+    (known,) = re.findall(r'up\{job=~"([^"]+)"\}', rules)
+    endpoints = [
+        endpoint
+        for manifest in rendered()
+        if manifest["kind"] in ("ServiceMonitor", "PodMonitor")
+        for endpoint in manifest["spec"].get("endpoints", manifest["spec"].get("podMetricsEndpoints"))
+    ]
+    jobs = [rule["replacement"] for endpoint in endpoints for rule in endpoint["relabelings"]]
+    assert sorted(jobs) == sorted(known.split("|"))
 
 
 def test_the_migration_runs_before_the_new_version() -> None:

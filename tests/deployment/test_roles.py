@@ -3,10 +3,12 @@
 import asyncio
 import base64
 import json
+import shutil
 import ssl
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -93,7 +95,7 @@ def test_a_user_can_do_nothing_else(place: Place, user: str) -> None:
     for method, path, body in [*BANS[user], *EVERYBODYS_BANS]:
         status = status_of(place, user, method, path.replace("{index}", index), body.replace("{index}", index))
         assert status == 403, f"{method} {path} by {user}"
-    assert status_of(place, user, "GET", "/", "") == (200 if user == "loader" else 403)
+    assert status_of(place, user, "GET", "/", "") == (200 if user in ("loader", "writer") else 403)
 
 
 def test_nobody_is_let_in_without_a_password(place: Place) -> None:
@@ -200,6 +202,34 @@ async def test_the_api_records_changes_and_writes_them_with_the_role_of_the_writ
                 read = (await client.post("/v1/gear/changes", json=page)).raise_for_status().json()
                 assert [change["id"] for change in read["changes"]] == [990001], read
                 start = read["next"]
+
+
+def test_a_follower_writes_and_deletes_with_the_role_of_the_writer(place: Place) -> None:
+    for change, outcome in (({"name": "AK-47 | Redline"}, "written"), ({"deleted": True}, "deleted")):
+        given = json.dumps({"id": 990002, **change})
+        followed = place.run("writer", "indexer", "follow", "-", "--platform", "730", given=given)
+        assert (followed["read"], followed[outcome]) == (1, 1), followed
+
+
+def test_the_roles_are_those_of_the_prefix(place: Place, tmp_path: Path) -> None:
+    shutil.copy(place.folder / "items.ndjson", tmp_path)
+    shop = replace(place, folder=tmp_path, prefix="shop")
+    place.node.apply("shop")
+    try:
+        shop.run("api", "api", "migrate")
+        shop.run("loader", "indexer", "load", "items.ndjson", "--platform", "730", "--quiet")
+        shop.run("writer", "indexer", "delete", "1", "--platform", "730")
+        shop.run("loader", "indexer", "doctor", "--fix")
+        for user in ("api", "reader"):
+            assert status_of(place, user, "POST", "/shop-730/_search", "{}") == 200
+            assert status_of(place, user, "POST", "/gear-730/_search", "{}") == 403
+        assert status_of(place, "loader", "PUT", "/gear-999", "{}") == 403
+        shop.run("loader", "indexer", "prune", "--platform", "730", "--keep", "1")
+        serving = shop.run("loader", "indexer", "status", "--platform", "730")["serving"]
+        assert status_of(place, "loader", "DELETE", f"/{serving}", "") == 200
+    finally:
+        place.node.apply()
+    assert status_of(place, "api", "POST", "/gear-730/_search", "{}") == 200
 
 
 async def test_search_alone_works_as_the_reader(place: Place) -> None:

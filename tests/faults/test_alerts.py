@@ -1,6 +1,7 @@
 """Alert rules on the metrics of a real service: each fault fires its alerts, and nothing fires without one."""
 
 import json
+import os
 import re
 import sqlite3
 import time
@@ -24,7 +25,10 @@ from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.exposition import samples
 from tests.support.app import serving, settings_for
 from tests.support.faults.promtool import RULES, firing, promtool
+from tests.support.indexer.fixtures import Place
+from tests.support.indexer.follower import FollowerProcess
 from tests.support.indices import drop_indices
+from tests.support.servers import free_port
 from tests.support.wire import TcpProxy
 
 DASHBOARD = RULES.parents[1] / "grafana" / "dashboard.json"
@@ -233,11 +237,48 @@ def test_a_fault_fires_its_alerts(
     assert fired == expected
 
 
+def test_a_follower_whose_engine_is_away_fires_its_alert(service: Service, opensearch_url: str, tmp_path: Path) -> None:
+    promtool()
+    port = free_port()
+    names = ("index_prefix", "database_url")
+    environment = {**os.environ, **{f"GEAR_{name.upper()}": str(getattr(service.settings, name)) for name in names}}
+
+    def follower_metrics() -> str:
+        return httpx.get(f"http://127.0.0.1:{port}/metrics").raise_for_status().text
+
+    def committed_at() -> float:
+        return samples(follower_metrics())[
+            ("gear_follow_last_commit_timestamp_seconds", frozenset({("platform", "730")}))
+        ]
+
+    with TcpProxy.before(opensearch_url) as wire, closing(connect(service.settings)) as client:
+        environment["GEAR_OPENSEARCH_URL"] = wire.url
+        place = Place(client, service.settings.alias(CS2.id), tmp_path, environment)
+        follower = FollowerProcess(place, "-", "--metrics-port", str(port))
+        follower.write({"id": 17, "name": "AK-47 | Redline"})
+        follower.wait_read(1)
+        before = committed_at()
+        deadline = time.monotonic() + WAIT_SECONDS
+        while committed_at() == before:
+            assert time.monotonic() < deadline, "a follower with nothing to do fires the alert"
+            time.sleep(0.05)
+        wire.refuse()
+        follower.write({"id": 18, "name": "AK-47 | Redline"})
+        time.sleep(1)  # more than a batch waits
+        before = committed_at()
+        time.sleep(1)
+        during = service.scrape() + follower_metrics()
+        assert committed_at() == before
+        follower.stop()
+    assert firing(tmp_path, service.scrape(), during, time.time()) == {"GearFollowerStopped"}
+
+
 def test_every_metric_that_a_rule_or_a_panel_names_is_reported(service: Service) -> None:
     with failed_load(service):
         reported = {name for name, _ in samples(service.scrape())}
     WorkerDeaths()  # of the process that starts workers: tests/real/api/test_metrics.py reads it from two of them
     reported |= {"gear_worker_deaths_total", "gear_load_progress_ratio"}
+    reported |= {"gear_follow_age_seconds", "gear_follow_last_commit_timestamp_seconds"}  # of followers: the test above
     text = "\n".join(line for line in RULES.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
     texts = [text, *expressions_of(json.loads(DASHBOARD.read_text(encoding="utf-8")))]
     named = {name for each in texts for name in re.findall(r"(?<![:\w])gear_[a-z_]+", each)}

@@ -8,7 +8,7 @@ import pytest
 from mappings.connection import SearchSettings, connect
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.shop import Shop
-from tests.support.recovery_page import commands, run
+from tests.support.recovery_page import age, commands, run
 from tests.support.servers import Node
 
 
@@ -60,6 +60,18 @@ def test_without_the_source_an_export_is_loaded(lossy: Place) -> None:
     lose(lossy)
     run(load, lossy.folder, lossy.environment)
     assert shown(lossy) == [1, 2, 4, 5]
+
+
+def test_an_export_is_encrypted_and_loaded(lossy: Place) -> None:
+    age()
+    (keys,) = commands("Encrypted backups")
+    export, load = commands("An export, encrypted")
+    run(keys + export, lossy.folder, lossy.environment)
+    encrypted = (lossy.folder / "items.ndjson.gz.age").read_bytes()
+    assert encrypted.startswith(b"age-encryption.org/v1\n")
+    lose(lossy)
+    run(load, lossy.folder, lossy.environment)
+    assert shown(lossy) == [1, 2, 3, 4, 5]
 
 
 def test_the_source_is_loaded(lossy: Place) -> None:

@@ -20,7 +20,7 @@ from store.orders import orders
 from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.waiting import until
 from tests.support.app import settings_for
-from tests.support.recovery_page import commands, configuration, run
+from tests.support.recovery_page import age, commands, configuration, run
 from tests.support.store.new_order import new_order
 from tests.support.store.postgres import Postgres, running_postgres
 
@@ -34,15 +34,19 @@ class Archived:
     server: Postgres
     folder: Path
     environment: dict[str, str]
+    section: str  # of the page, with what makes and restores its backup
 
     def run(self, block: str) -> None:
         """Runs commands as whoever runs the server."""
         run(block, self.folder, self.environment, self.server.process.system_user)
 
 
-@pytest.fixture
-async def archived() -> AsyncIterator[Archived]:
-    """It is set up as the page says."""
+@pytest.fixture(params=["PostgreSQL to a point in time", "A point in time, encrypted"])
+async def archived(request: pytest.FixtureRequest) -> AsyncIterator[Archived]:
+    """It is set up as the page says, plain and encrypted."""
+    section: str = request.param
+    if section.endswith("encrypted"):
+        age()
     with running_postgres() as server, tempfile.TemporaryDirectory(prefix="gear-pg-") as name:
         folder = Path(name)
         if server.process.system_user is not None:
@@ -55,9 +59,11 @@ async def archived() -> AsyncIterator[Archived]:
             **{each.upper(): str(folder / each) for each in ("base", "restored", "archive")},
             "SERVER_OPTIONS": f"-h '' -k {folder}",
         }
-        started = Archived(server, folder, environment)
+        started = Archived(server, folder, environment, section)
         started.run('mkdir -m 700 "$ARCHIVE"')
-        settings = configuration("PostgreSQL to a point in time").replace("/archive", environment["ARCHIVE"])
+        if section.endswith("encrypted"):
+            started.run(*commands("Encrypted backups"))
+        settings = configuration(section).replace("/archive", environment["ARCHIVE"]).replace("/etc/gear", str(folder))
         with (server.process.pgdata / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write(settings)
         started.run(f"pg_ctl --pgdata {server.process.pgdata} --wait restart > /dev/null")
@@ -92,7 +98,7 @@ async def test_a_database_goes_back_to_a_moment_and_sells_nothing_twice(
     store = Store(url)
     async with store.transaction() as connection:
         token = (await tokens.create(connection, "shop", ["order"], False, None, datetime.now(UTC))).token.id
-    back_up, restore = commands("PostgreSQL to a point in time")
+    back_up, restore = commands(archived.section)
     archived.run(back_up)
     await order(store, token, BEFORE)
     async with store.reading() as connection:
@@ -102,6 +108,10 @@ async def test_a_database_goes_back_to_a_moment_and_sells_nothing_twice(
     await store.close()
     archived.server.process.stop()
 
+    if archived.section.endswith("encrypted"):
+        kept = [*archived.folder.glob("base*"), *(archived.folder / "archive").iterdir()]
+        assert len(kept) > 1
+        assert [file.name for file in kept if not file.read_bytes().startswith(b"age-encryption.org/v1\n")] == []
     archived.environment["MOMENT"] = moment
     archived.environment["PGHOST"] = str(archived.folder)
     archived.run(restore)

@@ -58,9 +58,14 @@ class SecuredNode:
             "GEAR_OPENSEARCH_PASSWORD_FILE": str(self.secrets / password),
         }
 
-    def apply(self) -> None:
-        """Applies the roles, and a user for each file of a password, as the compose file does."""
-        environment = {**os.environ, "SECURITY_TOOLS": str(self.tools), "OPENSEARCH_JAVA_HOME": str(self.java)}
+    def apply(self, prefix: str = "gear") -> None:
+        """Applies the roles for a prefix, and a user for each file of a password, as the compose file does."""
+        environment = {
+            **os.environ,
+            "SECURITY_TOOLS": str(self.tools),
+            "OPENSEARCH_JAVA_HOME": str(self.java),
+            "GEAR_INDEX_PREFIX": prefix,
+        }
         port = self.url.rpartition(":")[2]
         files = str(DEPLOY / "opensearch")
         command = ["bash", f"{files}/security.sh", files, str(self.secrets), str(self.secrets), "127.0.0.1", port]
@@ -75,7 +80,7 @@ def secured_node() -> Iterator[SecuredNode]:
     port = free_port()
     folders = folders_of(read_settings(dir=home))
     prepare(folders)
-    server, runtime = _server(folders)
+    server, runtime = secured_server(folders)
     prepare_server(folders)
     secrets = home / "secrets"
     made = subprocess.run([DEPLOY / "secrets.sh", secrets], capture_output=True, text=True, check=False)
@@ -98,7 +103,7 @@ def secured_node() -> Iterator[SecuredNode]:
         shutil.rmtree(home)
 
 
-def _server(folders: Folders) -> tuple[Path, JavaRuntime]:
+def secured_server(folders: Folders) -> tuple[Path, JavaRuntime]:
     """The server with the plugin in it, made once, and what runs it."""
     with FileLock(folders.cache_lock):
         settings = read_settings()
