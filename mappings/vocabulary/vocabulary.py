@@ -11,6 +11,7 @@ from mappings.fields import SORTS
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.sounds import Sounds
 from mappings.vocabulary.words import letters_of, words_of
 
 # letters of scripts in which words follow each other without blanks, and runs of one script
@@ -35,9 +36,8 @@ class Vocabulary(BaseModel):
     does. Behind `carriers` (`with`) comes what is on an item, `has_attached` says that something is. `payments` are
     wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
     spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
-    order of KEYS, `look_alikes` letters that look alike.
-    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`), and
-    the words and signs of other currencies (`¤RUB`: ¤ and its code).
+    order of KEYS, `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is
+    {word: spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,6 +62,7 @@ class Vocabulary(BaseModel):
     finish_names: tuple[str, ...] = ()
     keyboard: tuple[str, ...] = ()
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
+    sounds: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @field_validator("fields", "narrowing")
@@ -260,6 +261,11 @@ class Vocabulary(BaseModel):
         """Names of words that belong together."""
         return Phrases((*self.words, *self.finish_names))
 
+    @cached_property
+    def by_sound(self) -> Sounds:
+        """Names of finishes and weapons by how they sound."""
+        return Sounds((*self.finish_names, *self.fields.get("weapon", ())), self.sounds)
+
     def parts(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
         letters = tuple(letters_of([word]) for word in words)
@@ -297,14 +303,10 @@ class Vocabulary(BaseModel):
         """The letters of what comes before something on an item."""
         return _letters(self.carriers)
 
-    @cached_property
-    def _paying(self) -> frozenset[str]:
-        return _letters(self.payments)
-
     def is_payment(self, text: str) -> bool:
         """Whether a text says nothing but what is paid with."""
-        letters = (letters_of([word]) for word in words_of(text))
-        return all(word in self._paying or word in self.ignored or word.isnumeric() for word in letters)
+        known = _letters(self.payments) | self.ignored
+        return all(word.isnumeric() or letters_of([word]) in known for word in words_of(text))
 
     def may_have_float(self, words: Sequence[str]) -> bool:
         """Whether what these words mean may have a float: not a sticker."""
