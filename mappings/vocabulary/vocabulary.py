@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -262,9 +261,21 @@ class Vocabulary(BaseModel):
         return Phrases((*self.words, *self.finish_names))
 
     @cached_property
+    def unfinished_finishes(self) -> frozenset[str]:
+        """The letters with which names of finishes begin, longer than their first word."""
+        names = [tuple(map(letters_of, zip(words_of(name), strict=True))) for name in self.finish_names]
+        lengths = [(len(words[0]), "".join(words)) for words in names]
+        return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))
+
+    @cached_property
     def by_sound(self) -> Sounds:
         """Names of finishes and weapons by how they sound."""
         return Sounds((*self.finish_names, *self.fields.get("weapon", ())), self.sounds)
+
+    @cached_property
+    def finish_phrases(self) -> Phrases:
+        """Names of finishes, which no thing on an item has."""
+        return Phrases(self.finish_names)
 
     def parts(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
@@ -381,20 +392,3 @@ def _may_end(entry: Entry, stem: str, ending: str) -> bool:
     if not stem.isascii():
         return True
     return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_STEM)
-
-
-def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
-    """One vocabulary of several: the platform's own first, then its languages."""
-    parts: dict[str, Any] = {}
-    for vocabulary in vocabularies:
-        for name in Vocabulary.model_fields:
-            value = getattr(vocabulary, name)
-            parts[name] = _joined(parts[name], value) if name in parts else value
-    return Vocabulary.model_construct(**parts)  # each was validated
-
-
-def _joined(first: Any, second: Any) -> Any:
-    if isinstance(first, Mapping):
-        both = {key: _joined(first[key], second[key]) for key in first if key in second}
-        return {**first, **second, **both}
-    return first | second if isinstance(first, frozenset) else second if isinstance(first, str) else (*first, *second)

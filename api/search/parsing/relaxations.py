@@ -27,6 +27,7 @@ from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, par
 from api.search.parsing.terms import Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -111,7 +112,9 @@ def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Na
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(
-        term.typed in _words_of_names(parse, names) or term.is_known for parse in parses for term in parse.terms
+        term.is_known or term.typed in _words_of_names(parse, names[parse.platform].phrases)
+        for parse in parses
+        for term in parse.terms
     )
     if not is_usable or not any(parse.ignored for parse in parses):
         return None
@@ -130,15 +133,14 @@ def _is_word(term: Term) -> bool:
     return is_plain and all(word.is_correctable for word in term.words)
 
 
-def _words_of_names(parse: PlatformParse, names: Names) -> set[str]:
-    """The mere words that together are names which the vocabulary knows; a mere number is none."""
+def _words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
+    """The mere words that together are one of the names; a mere number is none."""
     words: set[str] = set()
-    vocabulary = names[parse.platform]
     for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
         typed = [word.typed for term in group for word in term.words] if is_mere else []
         letters = [letters_of([word]) for word in typed]
         for at in range(len(typed)):
-            words.update(typed[at : at + vocabulary.phrases.length_at(letters, at)])
+            words.update(typed[at : at + names.length_at(letters, at)])
     return {word for word in words if not word.isnumeric()}
 
 
@@ -187,7 +189,7 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = [carrier]
     elif any(term.narrows for term in parse.terms):
-        of_names = _words_of_names(parse, names)
+        of_names = _words_of_names(parse, names[parse.platform].finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         starts = words[-MAX_STICKER_WORDS:]
     else:  # `crown foil x4`
