@@ -1,6 +1,7 @@
 """Names written by ear in another alphabet (`хайпер бист`), found by their consonants. Pure."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from itertools import product
@@ -9,6 +10,7 @@ from mappings.vocabulary.words import letters_of, words_of
 
 MIN_NAME = 2  # consonants of a whole name
 MIN_WORD = 3  # consonants of a single word of one
+MIN_BEGINNING = 5  # consonants of the beginning of a name
 MIN_LIKENESS = 0.62  # of what is written to what is heard, vowels included
 MAX_DOUBTS = 5  # places of a name where more than one sound is tried
 # How English writes sounds; where several may be heard, all of them. What is longer comes first.
@@ -47,13 +49,23 @@ class Sounds:
                 for sound in _sounds_of(name):
                     if len(sound) >= shortest and sound not in known:
                         self._names.setdefault(sound, []).append(name)
+        self._sorted = sorted(self._names)
 
     def name_of(self, word: str) -> str:
         """The name that sounds most like a word in the other alphabet; none: empty."""
         written = "".join(self._letters.get(letter, letter) for letter in letters_of([word]))
-        names = self._names.get(_consonants(written), ())
+        sound = _consonants(written)
+        names = self._names.get(sound, ()) or self._begun(sound)
         likeness, name = max(((_likeness(written, name), name) for name in names), default=(0.0, ""))
         return name if likeness >= MIN_LIKENESS else ""
+
+    def _begun(self, sound: str) -> list[str]:
+        """The names that begin so, if it is long enough to tell."""
+        if len(sound) < MIN_BEGINNING:
+            return []
+        start = bisect_left(self._sorted, sound)
+        end = bisect_left(self._sorted, f"{sound}~", start)
+        return [name for each in self._sorted[start:end] for name in self._names[each]]
 
 
 def _sounds_of(name: str) -> set[str]:

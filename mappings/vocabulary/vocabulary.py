@@ -7,14 +7,14 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mappings.fields import SORTS
+from mappings.vocabulary.amounts import UNSPACED, amount_pattern
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.sounds import Sounds
 from mappings.vocabulary.words import letters_of, words_of
 
-# letters of scripts in which words follow each other without blanks, and runs of one script
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# runs of one script, those in which words follow each other without blanks apart
 _SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
@@ -28,7 +28,8 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 class Vocabulary(BaseModel):
     """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
 
-    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}.
+    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}, and
+    `glossary` too, of words that names are made of, read where the text as it stands finds nothing.
     `narrowing` are the fields whose words narrow a text that has other words too, `attached` types whose things are put
     on other items, `fillers` words that say nothing of an item. `sorts` is {sort: spellings}, what asks for an order.
     `exclusions`, `alternatives` and `conjunctions` say how the words beside them are meant; in one of `names` no word
@@ -43,6 +44,7 @@ class Vocabulary(BaseModel):
 
     fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    glossary: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     term: tuple[Term, ...] = ()
     narrowing: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
@@ -210,7 +212,7 @@ class Vocabulary(BaseModel):
         if (
             word.isascii()
             or len(word) > MAX_UNSPACED
-            or not _UNSPACED.search(word)
+            or not UNSPACED.search(word)
             or letters_of([word]) in self.entries
         ):
             return [word]
@@ -244,7 +246,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def _beginnings(self) -> frozenset[str]:
         """The beginnings of all spellings in scripts without blanks."""
-        spellings = (letters for letters in (*self.entries, *self.ignored) if _UNSPACED.search(letters[:1]))
+        spellings = (letters for letters in (*self.entries, *self.ignored) if UNSPACED.search(letters[:1]))
         return frozenset(letters[:length] for letters in spellings for length in range(1, len(letters) + 1))
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
@@ -266,6 +268,11 @@ class Vocabulary(BaseModel):
         names = [tuple(map(letters_of, zip(words_of(name), strict=True))) for name in self.finish_names]
         lengths = [(len(words[0]), "".join(words)) for words in names]
         return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))
+
+    @cached_property
+    def lexicon(self) -> "Vocabulary":
+        """The glossary alone."""
+        return Vocabulary(words=self.glossary, endings=self.endings)
 
     @cached_property
     def by_sound(self) -> Sounds:
@@ -302,12 +309,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def amount_pattern(self) -> re.Pattern[str] | None:
         """What finds these words before and behind an amount."""
-        if not self.amounts:
-            return None
-        spelt = "|".join(map(_amount_spelling, self.amount_words))
-        signs = "|".join(re.escape(each) for each in self.amount_words if not words_of(each))
-        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=(?:R?\$|[€£]|{signs})?\s*\d)"
-        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+        return amount_pattern(self.amount_words) if self.amounts else None
 
     @cached_property
     def carrying(self) -> frozenset[str]:
@@ -359,8 +361,14 @@ class Vocabulary(BaseModel):
         for field_name, values in self.fields.items():
             for value, spellings in values.items():
                 yield from ((spelling, Use(value=(field_name, value))) for spelling in (value, *spellings))
+        kinds = {
+            term.words: tuple(term.filters.items())
+            for term in self.term
+            if term.words and set(term.filters) == {"type"}
+        }
         for words, spellings in self.words.items():
-            yield from ((spelling, Use(meaning=Meaning(words=words))) for spelling in spellings)
+            meaning = Meaning(kinds.get(words.rpartition(" ")[2], ()), words)  # a `chroma case` is a case, not its key
+            yield from ((spelling, Use(meaning=meaning)) for spelling in spellings)
         for term in self.term:
             yield from ((spelling, use_of(term)) for spelling in term.spellings)
         for sort, spellings in self.sorts.items():
@@ -379,12 +387,6 @@ class Vocabulary(BaseModel):
 
 def _letters(spellings: Iterable[str]) -> frozenset[str]:
     return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
-
-
-def _amount_spelling(spelling: str) -> str:
-    """A pattern of the spelling, as a whole word where its script parts words by blanks."""
-    ending = "" if _UNSPACED.search(spelling) else r"(?![^\W\d_])"
-    return re.escape(spelling).replace("\\ ", r"\s+") + ending
 
 
 def _may_end(entry: Entry, stem: str, ending: str) -> bool:

@@ -1,7 +1,9 @@
-"""Other readings of a text's letters: look-alikes, a wrong keyboard layout, names written by ear. Pure."""
+"""Other readings of a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
 from collections.abc import Iterator, Mapping
 
+from api.search.parsing.terms import segmented
+from mappings.vocabulary.entries import Entry
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
@@ -18,27 +20,44 @@ def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     yield from dict.fromkeys(reading for reading in readings if reading != small)
 
 
-def by_ear(text: str, vocabulary: Vocabulary) -> str:
-    """The text with names in the place of unknown words that sound like them in another alphabet."""
-    if text.isascii() or not vocabulary.sounds:
-        return text
-    words, gaps = words_and_gaps(text)
+def in_english(text: str, vocabulary: Vocabulary) -> str:
+    """The text with words of names in the place of unknown ones: those that they translate, or that they sound like."""
+    words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
     unknown = {
-        at
-        for at, _, entry in vocabulary.cut(letters)
-        if entry is None and not letters[at].isascii() and letters[at] not in vocabulary.ignored
+        at for at, _, entry in vocabulary.cut(letters) if entry is None and letters[at] not in vocabulary.ignored
     }
-    heard, at = gaps[:1], 0
+    english, at = gaps[:1], 0
     while at < len(words):
-        length = next((length for length in range(MAX_HEARD) if at + length not in unknown), MAX_HEARD)
-        lengths = (
-            (each, vocabulary.by_sound.name_of("".join(letters[at : at + each]))) for each in range(length, 0, -1)
-        )
-        end, name = next(((at + each, name) for each, name in lengths if name), (at + 1, words[at]))
-        heard += [name, gaps[end]]
-        at = end
-    return "".join(heard)
+        run = next((length for length in range(MAX_HEARD) if at + length not in unknown), MAX_HEARD)
+        length, name = _name_at(letters[at : at + run], vocabulary)
+        english += [f" {name} " if name else words[at], gaps[at + length]]
+        at += length
+    return "".join(english)
+
+
+def _name_at(letters: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
+    """How many of the words are written in place of what name or words of names; none: a word, empty."""
+    if not letters:
+        return 1, ""
+    length, entry = vocabulary.lexicon.spelling_at(letters, 0)
+    if entry is not None:
+        return length, _either(entry)
+    parts = vocabulary.lexicon.segments(letters[0])
+    if len(parts) > 1:
+        found = [(part, vocabulary.lexicon.spelling_at([part], 0)[1]) for part in parts]
+        return 1, " ".join(part if each is None else _either(each) for part, each in found)
+    if vocabulary.sounds and not letters[0].isascii():
+        for length in range(len(letters), 0, -1):
+            if name := vocabulary.by_sound.name_of("".join(letters[:length])):
+                return length, name
+    return 1, ""
+
+
+def _either(entry: Entry) -> str:
+    """What a word translates: any of several words."""
+    words = [meaning.words for meaning in entry.meanings]
+    return "/".join(words) if not any(" " in each for each in words) else words[0]
 
 
 def _written(text: str, letters: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@
 4. `sets`: words may be those of the item's set (`cache collection`).
 5. `names`: meanings may stand in the name instead, and every word may be a prefix.
 6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again.
-7. `letters`: the text in letters that look like the typed ones, that are on the same keys, or that sound like names.
+7. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
    so before `4x` is left out, unless it names a weapon, a type or a finish.
 9. `seeds`: a number of three digits between blanks is a seed.
@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from api.search.parsing.letters import by_ear, other_letters
+from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text
 from api.search.parsing.terms import Term, Word
 from mappings.platforms import Platform
@@ -145,33 +145,29 @@ def _words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
 
 
 def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
-    """The text in other letters, where each of its words is then known or in letters that names have.
-
-    Where names were written by ear, what is neither is left out.
-    """
+    """The text in other letters, where each of its words is then known or in letters that names have."""
     if len(platforms) != 1:
         return []
-    (platform,) = platforms
-    parses: list[PlatformParse] = []
-    for text in other_letters(strict.text, platform.language):
-        parse = parse_text(text, platform, **_read_as(strict))
+    relaxed: list[ParsedQuery] = []
+    for text in other_letters(strict.text, platforms[0].language):
+        parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
-            parses.append(parse)
-    if (heard := by_ear(strict.text, platform.language)) != strict.text:
-        parse = parse_text(heard, platform, **_read_as(strict))
-        ignored = [term for term in parse.terms if _is_word(term) and not term.is_filler and not term.typed.isascii()]
-        terms = tuple(term for term in parse.terms if term not in ignored)
-        parses.append(replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored)))
-    relaxed = [
-        replace(strict, parses=(parse,), relaxation=_letters_or_partial(parse)) for parse in parses if parse.terms
-    ]
-    without = [without_fillers(each) for each in relaxed]
-    both = [each for pair in zip(relaxed, without, strict=True) for each in pair if each is not None]
-    return [replace(each, relaxation=_letters_or_partial(each.parses[0])) for each in both]
+            relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
+    if (english := translated(strict, platforms)) is not None:
+        relaxed += _with_and_without_fillers(english)
+    return relaxed
 
 
-def _letters_or_partial(parse: PlatformParse) -> Relaxation:
-    return Relaxation.PARTIAL if parse.ignored else Relaxation.LETTERS
+def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+    """The text with unknown words of other languages as English ones; None if that changes nothing."""
+    if len(platforms) != 1 or (english := in_english(strict.text, platforms[0].language)) == strict.text:
+        return None
+    return replace(strict, parses=(parse_text(english, platforms[0], **_read_as(strict)),))
+
+
+def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
+    both = [each for each in (parsed, without_fillers(parsed)) if each is not None]
+    return [replace(each, relaxation=Relaxation.LETTERS) for each in both]
 
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:

@@ -113,11 +113,11 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
     if not text.isascii():
-        words, gaps = _segmented(words, gaps, vocabulary)
+        words, gaps = segmented(words, gaps, vocabulary)
     return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
 
 
-def _segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
     """The words, those without blanks between them parted."""
     parts: list[str] = []
     parted_gaps: list[str] = []
