@@ -45,8 +45,8 @@ def _name_at(letters: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
         return length, _either(entry)
     parts = vocabulary.lexicon.segments(letters[0])
     if len(parts) > 1:
-        found = [(part, vocabulary.lexicon.spelling_at([part], 0)[1]) for part in parts]
-        return 1, " ".join(part if each is None else _either(each) for part, each in found)
+        entries = [(part, vocabulary.lexicon.spelling_at([part], 0)[1]) for part in parts]
+        return 1, " ".join(part if each is None else _either(each) for part, each in entries)
     if vocabulary.sounds and not letters[0].isascii():
         for length in range(len(letters), 0, -1):
             if name := vocabulary.by_sound.name_of("".join(letters[:length])):
