@@ -55,11 +55,11 @@ class Sounds:
         """The name that sounds most like a word in the other alphabet; none: empty."""
         written = "".join(self._letters.get(letter, letter) for letter in letters_of([word]))
         sound = _consonants(written)
-        names = self._names.get(sound, ()) or self._begun(sound)
+        names = self._names.get(sound, ()) or self._unfinished(sound)
         likeness, name = max(((_likeness(written, name), name) for name in names), default=(0.0, ""))
         return name if likeness >= MIN_LIKENESS else ""
 
-    def _begun(self, sound: str) -> list[str]:
+    def _unfinished(self, sound: str) -> list[str]:
         """The names that begin so, if it is long enough to tell."""
         if len(sound) < MIN_BEGINNING:
             return []
