@@ -12,8 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mappings.money import to_minor
 from mappings.vocabulary.entries import Term
+from mappings.vocabulary.merging import merged
 from mappings.vocabulary.rules import Rules
-from mappings.vocabulary.vocabulary import Vocabulary, merged
+from mappings.vocabulary.vocabulary import Vocabulary
 
 PLATFORM_FILES = Path(__file__).parent / "platforms"
 

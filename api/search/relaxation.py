@@ -12,7 +12,14 @@ from dataclasses import replace
 from api.engine.answers import total_of
 from api.search.context import SearchContext
 from api.search.parsing.parse import ParsedQuery
-from api.search.parsing.relaxations import correctable_words, corrections, partials, relaxations, single_word
+from api.search.parsing.relaxations import (
+    correctable_words,
+    corrections,
+    partials,
+    relaxations,
+    single_word,
+    translated,
+)
 from api.search.parsing.terms import Word
 from api.search.query.clauses import OFFERED, Clause
 from api.search.query.text import text_clauses
@@ -25,7 +32,8 @@ MAX_CORRECTED_WORDS = 12
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict, platforms = context.query.parsed, context.platforms
-    relaxed, words = relaxations(strict, platforms), _words_to_correct(strict)
+    bases = [each for each in (translated(strict, platforms), strict) if each is not None]
+    relaxed, words = relaxations(strict, platforms), _words_to_correct(bases)
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return context
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
@@ -33,7 +41,7 @@ async def relax(context: SearchContext) -> SearchContext:
     if (parsed := _first_match(relaxed, match)) is not None:
         return context.parsed_as(parsed)
     unknown = [word for word in words if word.typed not in in_offer]
-    corrected = corrections(strict, in_offer) if words else []
+    corrected = [each for base in bases for each in corrections(base, in_offer)] if words else []
     finished = [replace(word, prefixes=()) for word in words if word.typed in in_offer and word.prefixes]
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
@@ -42,7 +50,7 @@ async def relax(context: SearchContext) -> SearchContext:
     found = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
     similar = {word.typed for word in found if word.fuzzy}
     in_offer -= {word.typed for word in finished if word not in found}  # other words only begin so
-    partial = partials(strict, in_offer, similar, platforms) if words else []
+    partial = [each for base in bases for each in partials(base, in_offer, similar, platforms)] if words else []
     parsed = _first_match(partial, await _matching(context, partial))
     return context if parsed is None else context.parsed_as(parsed)
 
@@ -52,11 +60,11 @@ def _first_match(candidates: Sequence[ParsedQuery], match: Sequence[bool]) -> Pa
     return next((parsed for parsed, has_items in zip(candidates, match, strict=False) if has_items), None)
 
 
-def _words_to_correct(strict: ParsedQuery) -> list[Word]:
-    """The candidates for correction; those that say nothing of an item only where there are few."""
-    words = correctable_words(strict)
+def _words_to_correct(bases: Sequence[ParsedQuery]) -> list[Word]:
+    """The candidates for correction, each once; those that say nothing of an item only where there are few."""
+    words = list({word.typed: word for base in bases for word in correctable_words(base)}.values())
     if len(words) > MAX_CORRECTED_WORDS:
-        fillers = {term.typed for parse in strict.parses for term in parse.terms if term.is_filler}
+        fillers = {term.typed for base in bases for parse in base.parses for term in parse.terms if term.is_filler}
         words = [word for word in words if word.typed not in fillers]
     return words if len(words) <= MAX_CORRECTED_WORDS else []
 

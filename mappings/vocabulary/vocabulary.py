@@ -3,18 +3,18 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mappings.fields import SORTS
+from mappings.vocabulary.amounts import UNSPACED, amount_pattern
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.sounds import Sounds
 from mappings.vocabulary.words import letters_of, words_of
 
-# letters of scripts in which words follow each other without blanks, and runs of one script
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# runs of one script, those in which words follow each other without blanks apart
 _SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
@@ -28,22 +28,23 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 class Vocabulary(BaseModel):
     """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
 
-    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}.
+    A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}, and
+    `glossary` too, of words that names are made of, read where the text as it stands finds nothing.
     `narrowing` are the fields whose words narrow a text that has other words too, `attached` types whose things are put
     on other items, `fillers` words that say nothing of an item. `sorts` is {sort: spellings}, what asks for an order.
     `exclusions`, `alternatives` and `conjunctions` say how the words beside them are meant; in one of `names` no word
     does. Behind `carriers` (`with`) comes what is on an item, `has_attached` says that something is. `payments` are
     wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
     spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
-    order of KEYS, `look_alikes` letters that look alike.
-    `amounts` is {word: spellings}, how another language writes the words beside an amount (`under`, `usd`), and
-    the words and signs of other currencies (`¤RUB`: ¤ and its code).
+    order of KEYS, `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is
+    {word: spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    glossary: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     term: tuple[Term, ...] = ()
     narrowing: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
@@ -62,6 +63,7 @@ class Vocabulary(BaseModel):
     finish_names: tuple[str, ...] = ()
     keyboard: tuple[str, ...] = ()
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
+    sounds: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @field_validator("fields", "narrowing")
@@ -210,7 +212,7 @@ class Vocabulary(BaseModel):
         if (
             word.isascii()
             or len(word) > MAX_UNSPACED
-            or not _UNSPACED.search(word)
+            or not UNSPACED.search(word)
             or letters_of([word]) in self.entries
         ):
             return [word]
@@ -244,7 +246,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def _beginnings(self) -> frozenset[str]:
         """The beginnings of all spellings in scripts without blanks."""
-        spellings = (letters for letters in (*self.entries, *self.ignored) if _UNSPACED.search(letters[:1]))
+        spellings = (letters for letters in (*self.entries, *self.ignored) if UNSPACED.search(letters[:1]))
         return frozenset(letters[:length] for letters in spellings for length in range(1, len(letters) + 1))
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
@@ -259,6 +261,28 @@ class Vocabulary(BaseModel):
     def phrases(self) -> Phrases:
         """Names of words that belong together."""
         return Phrases((*self.words, *self.finish_names))
+
+    @cached_property
+    def unfinished_finishes(self) -> frozenset[str]:
+        """The letters with which names of finishes begin, longer than their first word."""
+        names = [tuple(map(letters_of, zip(words_of(name), strict=True))) for name in self.finish_names]
+        lengths = [(len(words[0]), "".join(words)) for words in names]
+        return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))
+
+    @cached_property
+    def lexicon(self) -> "Vocabulary":
+        """The glossary alone."""
+        return Vocabulary(words=self.glossary, endings=self.endings)
+
+    @cached_property
+    def by_sound(self) -> Sounds:
+        """Names of finishes and weapons by how they sound."""
+        return Sounds((*self.finish_names, *self.fields.get("weapon", ())), self.sounds)
+
+    @cached_property
+    def finish_phrases(self) -> Phrases:
+        """Names of finishes, which no thing on an item has."""
+        return Phrases(self.finish_names)
 
     def parts(self, words: Sequence[str]) -> bool:
         """Whether several words are listed as one spelling: `5`, `7` are, `1`, `5` are not though `15` is one."""
@@ -285,26 +309,17 @@ class Vocabulary(BaseModel):
     @cached_property
     def amount_pattern(self) -> re.Pattern[str] | None:
         """What finds these words before and behind an amount."""
-        if not self.amounts:
-            return None
-        spelt = "|".join(map(_amount_spelling, self.amount_words))
-        signs = "|".join(re.escape(each) for each in self.amount_words if not words_of(each))
-        before = rf"(?<![^\W\d_])(?P<before>{spelt})\s*(?=(?:R?\$|[€£]|{signs})?\s*\d)"
-        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+        return amount_pattern(self.amount_words) if self.amounts else None
 
     @cached_property
     def carrying(self) -> frozenset[str]:
         """The letters of what comes before something on an item."""
         return _letters(self.carriers)
 
-    @cached_property
-    def _paying(self) -> frozenset[str]:
-        return _letters(self.payments)
-
     def is_payment(self, text: str) -> bool:
         """Whether a text says nothing but what is paid with."""
-        letters = (letters_of([word]) for word in words_of(text))
-        return all(word in self._paying or word in self.ignored or word.isnumeric() for word in letters)
+        known = _letters(self.payments) | self.ignored
+        return all(word.isnumeric() or letters_of([word]) in known for word in words_of(text))
 
     def may_have_float(self, words: Sequence[str]) -> bool:
         """Whether what these words mean may have a float: not a sticker."""
@@ -346,8 +361,14 @@ class Vocabulary(BaseModel):
         for field_name, values in self.fields.items():
             for value, spellings in values.items():
                 yield from ((spelling, Use(value=(field_name, value))) for spelling in (value, *spellings))
+        kinds = {
+            term.words: tuple(term.filters.items())
+            for term in self.term
+            if term.words and set(term.filters) == {"type"}
+        }
         for words, spellings in self.words.items():
-            yield from ((spelling, Use(meaning=Meaning(words=words))) for spelling in spellings)
+            meaning = Meaning(kinds.get(words.rpartition(" ")[2], ()), words)  # a `chroma case` is a case, not its key
+            yield from ((spelling, Use(meaning=meaning)) for spelling in spellings)
         for term in self.term:
             yield from ((spelling, use_of(term)) for spelling in term.spellings)
         for sort, spellings in self.sorts.items():
@@ -368,31 +389,8 @@ def _letters(spellings: Iterable[str]) -> frozenset[str]:
     return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
 
 
-def _amount_spelling(spelling: str) -> str:
-    """A pattern of the spelling, as a whole word where its script parts words by blanks."""
-    ending = "" if _UNSPACED.search(spelling) else r"(?![^\W\d_])"
-    return re.escape(spelling).replace("\\ ", r"\s+") + ending
-
-
 def _may_end(entry: Entry, stem: str, ending: str) -> bool:
     """Whether a spelling may have this ending: in letters that names have, another word may be written so."""
     if not stem.isascii():
         return True
     return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_STEM)
-
-
-def merged(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
-    """One vocabulary of several: the platform's own first, then its languages."""
-    parts: dict[str, Any] = {}
-    for vocabulary in vocabularies:
-        for name in Vocabulary.model_fields:
-            value = getattr(vocabulary, name)
-            parts[name] = _joined(parts[name], value) if name in parts else value
-    return Vocabulary.model_construct(**parts)  # each was validated
-
-
-def _joined(first: Any, second: Any) -> Any:
-    if isinstance(first, Mapping):
-        both = {key: _joined(first[key], second[key]) for key in first if key in second}
-        return {**first, **second, **both}
-    return first | second if isinstance(first, frozenset) else second if isinstance(first, str) else (*first, *second)

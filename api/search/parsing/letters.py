@@ -1,8 +1,13 @@
-"""Other readings of a text's letters: look-alikes of another alphabet, and a wrong keyboard layout. Pure."""
+"""Other readings of a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
 from collections.abc import Iterator, Mapping
 
+from api.search.parsing.terms import segmented
+from mappings.vocabulary.entries import Entry
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
+from mappings.vocabulary.words import letters_of, words_and_gaps
+
+MAX_HEARD = 4  # words that may be one name by ear
 
 
 def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
@@ -13,6 +18,46 @@ def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
         readings += [_written(small, dict(zip(layout, KEYS, strict=False)))]
         readings += [_written(small, dict(zip(KEYS, layout, strict=False)))]
     yield from dict.fromkeys(reading for reading in readings if reading != small)
+
+
+def in_english(text: str, vocabulary: Vocabulary) -> str:
+    """The text with words of names in the place of unknown ones: those that they translate, or that they sound like."""
+    words, gaps = segmented(*words_and_gaps(text), vocabulary)
+    letters = [letters_of([word]) for word in words]
+    unknown = {
+        at for at, _, entry in vocabulary.cut(letters) if entry is None and letters[at] not in vocabulary.ignored
+    }
+    english, at = gaps[:1], 0
+    while at < len(words):
+        run = next((length for length in range(MAX_HEARD) if at + length not in unknown), MAX_HEARD)
+        length, name = _name_at(letters[at : at + run], vocabulary)
+        english += [f" {name} " if name else words[at], gaps[at + length]]
+        at += length
+    return "".join(english)
+
+
+def _name_at(letters: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
+    """How many of the words are written in place of what name or words of names; none: a word, empty."""
+    if not letters:
+        return 1, ""
+    length, entry = vocabulary.lexicon.spelling_at(letters, 0)
+    if entry is not None:
+        return length, _either(entry)
+    parts = vocabulary.lexicon.segments(letters[0])
+    if len(parts) > 1:
+        entries = [(part, vocabulary.lexicon.spelling_at([part], 0)[1]) for part in parts]
+        return 1, " ".join(part if each is None else _either(each) for part, each in entries)
+    if vocabulary.sounds and not letters[0].isascii():
+        for length in range(len(letters), 0, -1):
+            if name := vocabulary.by_sound.name_of("".join(letters[:length])):
+                return length, name
+    return 1, ""
+
+
+def _either(entry: Entry) -> str:
+    """What a word translates: any of several words."""
+    words = [meaning.words for meaning in entry.meanings]
+    return "/".join(words) if not any(" " in each for each in words) else words[0]
 
 
 def _written(text: str, letters: Mapping[str, str]) -> str:

@@ -16,6 +16,8 @@ _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "titl
 _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
 # what a browser adds to the name of a picture that is kept
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
+# the number of a line in a list
+_LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 _SEPARATORS = re.compile(r"[-_+]+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -25,12 +27,13 @@ _TRADE_MARK = re.compile(
 
 
 def unpacked(text: str) -> str:
-    """The text with names in the place of links, of percent-encoding and of picture files."""
+    """The text without the number of a line, with names in the place of links, percent-encoding and picture files."""
     if "%" in text or "/" in text:
         text = _LINK.sub(lambda match: _name_in(match.group()), text)
         if _ENCODED.search(text):
             text = unquote(text, errors="ignore")
-    return _PICTURE.sub("", text) if "." in text else text
+    text = _PICTURE.sub("", text) if "." in text else text
+    return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
 
 
 def is_listing(text: str) -> bool:

@@ -6,7 +6,7 @@
 4. `sets`: words may be those of the item's set (`cache collection`).
 5. `names`: meanings may stand in the name instead, and every word may be a prefix.
 6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again.
-7. `letters`: the text in letters that look like the typed ones, or that are on the same keys.
+7. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
    so before `4x` is left out, unless it names a weapon, a type or a finish.
 9. `seeds`: a number of three digits between blanks is a seed.
@@ -22,11 +22,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from api.search.parsing.letters import other_letters
+from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text
 from api.search.parsing.terms import Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -111,7 +112,9 @@ def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Na
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(
-        term.typed in _words_of_names(parse, names) or term.is_known for parse in parses for term in parse.terms
+        term.is_known or term.typed in _words_of_names(parse, names[parse.platform].phrases)
+        for parse in parses
+        for term in parse.terms
     )
     if not is_usable or not any(parse.ignored for parse in parses):
         return None
@@ -130,15 +133,14 @@ def _is_word(term: Term) -> bool:
     return is_plain and all(word.is_correctable for word in term.words)
 
 
-def _words_of_names(parse: PlatformParse, names: Names) -> set[str]:
-    """The mere words that together are names which the vocabulary knows; a mere number is none."""
+def _words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
+    """The mere words that together are one of the names; a mere number is none."""
     words: set[str] = set()
-    vocabulary = names[parse.platform]
     for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
         typed = [word.typed for term in group for word in term.words] if is_mere else []
         letters = [letters_of([word]) for word in typed]
         for at in range(len(typed)):
-            words.update(typed[at : at + vocabulary.phrases.length_at(letters, at)])
+            words.update(typed[at : at + names.length_at(letters, at)])
     return {word for word in words if not word.isnumeric()}
 
 
@@ -150,10 +152,22 @@ def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list
     for text in other_letters(strict.text, platforms[0].language):
         parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
-            read = replace(strict, parses=(parse,), relaxation=Relaxation.LETTERS)
-            without = without_fillers(read)
-            relaxed += [each for each in (read, without) if each is not None]
-    return [replace(each, relaxation=Relaxation.LETTERS) for each in relaxed]
+            relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
+    if (english := translated(strict, platforms)) is not None:
+        relaxed += _with_and_without_fillers(english)
+    return relaxed
+
+
+def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+    """The text with unknown words of other languages as English ones; None if that changes nothing."""
+    if len(platforms) != 1 or (english := in_english(strict.text, platforms[0].language)) == strict.text:
+        return None
+    return replace(strict, parses=(parse_text(english, platforms[0], **_read_as(strict)),))
+
+
+def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
+    both = [each for each in (parsed, without_fillers(parsed)) if each is not None]
+    return [replace(each, relaxation=Relaxation.LETTERS) for each in both]
 
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
@@ -171,7 +185,7 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = [carrier]
     elif any(term.narrows for term in parse.terms):
-        of_names = _words_of_names(parse, names)
+        of_names = _words_of_names(parse, names[parse.platform].finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         starts = words[-MAX_STICKER_WORDS:]
     else:  # `crown foil x4`

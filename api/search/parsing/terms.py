@@ -113,11 +113,11 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
     if not text.isascii():
-        words, gaps = _segmented(words, gaps, vocabulary)
+        words, gaps = segmented(words, gaps, vocabulary)
     return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
 
 
-def _segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
     """The words, those without blanks between them parted."""
     parts: list[str] = []
     parted_gaps: list[str] = []
@@ -146,6 +146,8 @@ class _Reader:
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
+            if entry is not None and entry.meanings and self._completes_finish(self._at + length):
+                entry = None
             self._is_known = entry is not None and bool(entry.meanings)
             if self._is_minus():
                 self._exclude(self._at)
@@ -163,6 +165,19 @@ class _Reader:
         if at not in self._spellings:
             self._spellings[at] = self._vocabulary.spelling_at(self._letters, at)
         return self._spellings[at]
+
+    def _completes_finish(self, end: int) -> bool:
+        """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
+
+        `lightning st` is Lightning Strike; in `redline st` the name is whole.
+        """
+        if end < len(self._words) or not self._at or not self._words[self._at].is_last:
+            return False
+        before = ["".join(self._letters[start : self._at]) for start in range(max(0, self._at - MAX_JOIN), self._at)]
+        if any(letters in self._vocabulary.finishes for letters in before):
+            return False
+        last = "".join(self._letters[self._at : end])
+        return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
 
     def _is_minus(self) -> bool:
         """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`."""

@@ -6,7 +6,8 @@ from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import PlatformParse, parse_query
 from mappings.platforms import read_platforms
 from mappings.vocabulary.entries import Role
-from mappings.vocabulary.vocabulary import Vocabulary, merged
+from mappings.vocabulary.merging import merged
+from mappings.vocabulary.vocabulary import Vocabulary
 
 CS2 = next(iter(read_platforms()))
 

@@ -1,0 +1,65 @@
+"""Words of other languages as the English ones of names."""
+
+import pytest
+
+from api.search.parsing.letters import in_english
+from api.search.parsing.parse import Relaxation, parse_query
+from api.search.parsing.relaxations import relaxations, translated
+from mappings.platforms import read_platforms
+from mappings.vocabulary.vocabulary import Vocabulary
+
+PLATFORM = next(platform for platform in read_platforms() if platform.id == 730)
+CS2 = PLATFORM.language
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Glock-18 | Kum Tepesi", "Glock 18 sand dune"),
+        ("M4A4 | 嚎叫", "M4A4 howl"),
+        ("USP-S 击杀某某确认", "USP S kill 某某 confirmed"),
+        ("юсп килл конфирмед", "юсп kill confirmed"),
+        ("хзщшц", "хзщшц"),
+        ("ak redline ft", "ak redline ft"),
+        ("", ""),
+    ],
+)
+def test_unknown_words_are_those_that_they_translate_or_sound_like(text: str, words: str) -> None:
+    assert in_english(text, CS2).replace("|", " ").replace("-", " ").split() == words.split()
+
+
+def test_what_translates_several_words_is_any_of_them_and_one_name_where_it_has_several_words() -> None:
+    vocabulary = Vocabulary(
+        glossary={"vice": ("порок",), "sin": ("порок",), "x ray": ("рентген",), "beam": ("рентген",)}
+    )
+    assert in_english("порок рентген", vocabulary).split() == ["vice/sin", "x", "ray"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meanings"),
+    [
+        ("awp lightning st", ["AWP", "lightning", "st"]),  # unfinished: Lightning Strike
+        ("ak redline st", ["AK-47", "redline", "StatTrak™"]),  # the name is whole
+        ("ak ft", ["AK-47", "Field-Tested"]),
+        ("ak lightning st ", ["AK-47", "lightning", "StatTrak™"]),  # a blank ends the word
+        ("01 - awp asiimov", ["AWP", "asiimov"]),
+        ("3. awp asiimov", ["AWP", "asiimov"]),
+        ("5 - 7 hyper beast", ["Five-SeveN", "hyper", "beast"]),
+    ],
+)
+def test_unfinished_names_of_finishes_and_numbers_of_lines(text: str, meanings: list[str]) -> None:
+    (parse,) = parse_query(text, [PLATFORM]).parses
+    assert [term.meanings[0].names[0] if term.meanings else term.typed for term in parse.terms] == meanings
+
+
+def test_a_case_by_its_name_in_another_language_is_a_case() -> None:
+    (parse,) = parse_query("кейс революция", [PLATFORM]).parses
+    assert [meaning.filters for meaning in parse.terms[0].meanings] == [(("type", ("Container",)),)]
+
+
+def test_a_text_in_own_words_is_read_in_english_with_and_without_fillers() -> None:
+    strict = parse_query("куплю глок килл", [PLATFORM])
+    read = [each for each in relaxations(strict, [PLATFORM]) if each.relaxation is Relaxation.LETTERS]
+    assert [[term.typed for term in each.parses[0].terms] for each in read][-1] == ["глок", "kill"]
+    assert translated(parse_query("ak redline", [PLATFORM]), [PLATFORM]) is None
+    assert translated(strict, [PLATFORM, PLATFORM]) is None
