@@ -9,9 +9,9 @@ from typing import Any, Final
 
 FINGERPRINT_LENGTH = 8
 # The definitions of other versions that go with this one, by fingerprint. Whoever changes gear.json states them anew.
-READS: Final = frozenset({"024d3840"})
+READS: Final = frozenset({"024d3840", "a8829980"})
 """Older ones whose indices this version searches and changes: it does without the fields that they lack."""
-READ_BY: Final = ("2af146ef", "024d3840")
+READ_BY: Final = ("2af146ef", "024d3840", "a8829980")
 """Older ones whose versions search an index of this one: it has all their fields, with their meaning."""
 
 

@@ -26,7 +26,8 @@ def read_changed(monkeypatch: pytest.MonkeyPatch, body: object) -> Definition:
 def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
     definition = read_definition()
     sent = definition.create_body()
-    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": ["2af146ef", "024d3840"]}
+    read_by = ["2af146ef", "024d3840", "a8829980"]
+    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": read_by}
     assert sent == BODY == definition.body
     assert len(definition.fingerprint) == FINGERPRINT_LENGTH == len(bytes.fromhex(definition.fingerprint)) * 2
     assert definition.index_settings() == BODY["settings"]["index"]
@@ -51,9 +52,9 @@ def test_versions_read_the_indices_that_either_of_them_declares() -> None:
 def test_the_declared_range_is_that_of_this_definition() -> None:
     """A change of gear.json asks: which older versions read its indices, and whose indices does this one read?"""
     assert (read_definition().fingerprint, READS, READ_BY) == (
-        "a8829980",
-        frozenset({"024d3840"}),
-        ("2af146ef", "024d3840"),
+        "909c5d73",
+        frozenset({"024d3840", "a8829980"}),
+        ("2af146ef", "024d3840", "a8829980"),
     )
 
 
