@@ -9,8 +9,18 @@ LETTERS = dict(zip("абвгдеийклмнорстуфхья", "abvgdeiiklmnor
     "я": "a",
     "п": "p",
     "ш": "sh",
+    "ч": "ch",
 }
-NAMES = ("Hyper Beast", "Kill Confirmed", "Slate", "Sleet", "Nightwish", "Doppler", "壱", "Alpha Photon Thatch Awhirl")
+NAMES = (
+    "Hyper Beast",
+    "Kill Confirmed",
+    "Slate",
+    "Sleet",
+    "Nightwish",
+    "Doppler",
+    "壱",
+    "Whirl Which Haunt Chip Thatch Hutch",
+)
 SOUNDS = Sounds(NAMES, LETTERS)
 
 
@@ -24,6 +34,7 @@ SOUNDS = Sounds(NAMES, LETTERS)
         ("килконфирм", "kill confirmed"),  # the beginning tells it
         ("бист", "beast"),  # a word of a name
         ("доплер", "doppler"),
+        ("вирлвичхантчиптачхач", "whirl which haunt chip thatch hutch"),  # in more ways than are tried
         ("доп", ""),  # too short for a beginning
         ("смурф", ""),
         ("осолатоу", ""),  # the same consonants, but unlike in the rest
