@@ -44,7 +44,7 @@ def test_a_snapshot_is_restored_and_what_was_sold_since_stays_hidden(lossy: Plac
     take, restore = commands("From a snapshot")
     run(take, lossy.folder, lossy.environment)
     shop.sell(2)
-    shop.told()
+    shop.publish()
     shop.age()
     lose(lossy)
     run(restore, lossy.folder, lossy.environment)

@@ -43,7 +43,7 @@ class Shop:
         return self
 
     def sell(self, *numbers: int) -> None:
-        """Places an order of each item; the dispatcher has told the index of none of them."""
+        """Places an order of each item; none of them is published to the index."""
 
         async def work(store: Store) -> None:
             for number in numbers:
@@ -64,8 +64,8 @@ class Shop:
 
         self._run(work)
 
-    def told(self) -> dict[int, bool]:
-        """Takes what the index is still to be told: the item, and whether it is bound."""
+    def publish(self) -> dict[int, bool]:
+        """Takes what the index outbox holds: the item, and whether it is bound."""
 
         async def work(store: Store) -> dict[int, bool]:
             now = datetime.now(UTC)

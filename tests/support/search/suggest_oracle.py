@@ -98,7 +98,7 @@ def _edits(one: str, other: str) -> int:
     return least
 
 
-def told(answer: dict[str, Any]) -> list[Suggested]:
+def suggested(answer: dict[str, Any]) -> list[Suggested]:
     """The suggestions of an answer, to compare."""
     assert set(answer) == {"status", "suggestions"}
     for one in answer["suggestions"]:

@@ -40,7 +40,7 @@ def codes(given: dict[str, Any], workers: int = 1) -> list[str]:
     return [finding.code for finding in findings]
 
 
-def test_a_careful_operator_is_told_nothing(safe: dict[str, Any]) -> None:
+def test_a_careful_operator_gets_no_warning(safe: dict[str, Any]) -> None:
     assert codes(safe) == []
 
 

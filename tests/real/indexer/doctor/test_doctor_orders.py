@@ -23,7 +23,7 @@ def _mark(place: Place, *numbers: int, bound: bool) -> None:
 def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
     shop.sell(*range(1, 8))
     index = place.load(items(20))["index"]
-    shop.told()
+    shop.publish()
     shop.age()
     _mark(place, 1, 2, 4, 7, bound=False)
     _mark(place, *range(11, 20), bound=True)
@@ -36,7 +36,7 @@ def test_every_page_of_both_sides_is_compared(place: Place, shop: Shop) -> None:
 def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3, 4, 5, 8, 99)  # 99 is not in the catalogue
     place.load(items(9))
-    shop.told()
+    shop.publish()
     shop.age()
     whole = snapshot(place)
     assert findings(place, code=0) == []
@@ -45,7 +45,7 @@ def test_sold_items_that_are_offered_are_hidden(place: Place, shop: Shop) -> Non
     assert "5 items that active orders hold" in found["message"]
     assert ": 1, 2, 4, 5, 8" in found["message"]
     repaired(place, "sold-but-offered", wanted=whole)
-    assert shop.told() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
+    assert shop.publish() == {1: True, 2: True, 4: True, 5: True, 8: True}, "the API tells them again, and only them"
 
 
 def test_hidden_items_without_an_order_stay_hidden_until_somebody_decides(place: Place, shop: Shop) -> None:
@@ -55,14 +55,14 @@ def test_hidden_items_without_an_order_stay_hidden_until_somebody_decides(place:
     found = stays(place, "free-but-hidden", says="6 items that no active order holds")
     assert ": 1, 2, 3, 4, 7, …" in found["message"]
     assert found["remedy"] == "gear-api reconcile --platform 730"
-    assert shop.told() == {}
+    assert shop.publish() == {}
 
 
 def test_both_at_once_with_large_ids(place: Place, shop: Shop) -> None:
     largest, least = 2**63 - 1, -(2**63)
     index = place.load([*items(4), {"id": largest, "name": "Last"}, {"id": least, "name": "First"}])["index"]
     shop.sell(2, largest)
-    shop.told()
+    shop.publish()
     shop.age()
     _mark(place, 3, least, bound=True)
     assert sorted(codes(findings(place, code=1))) == ["free-but-hidden", "sold-but-offered"]
@@ -91,7 +91,7 @@ def test_index_updates_that_nobody_publishes_are_an_error(place: Place, shop: Sh
     left = {one["code"]: one["fixed"] for one in findings(place, "--fix")}
     assert left["sold-but-offered"] is True
     assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is True
-    assert shop.told() == {2: True, 3: True}
+    assert shop.publish() == {2: True, 3: True}
     assert findings(place, code=0) == []
 
 

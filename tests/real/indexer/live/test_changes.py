@@ -201,12 +201,12 @@ def _analysis(held: dict[str, Any]) -> dict[str, Any]:
 def test_sold_items_stay_sold_when_they_are_changed(place: Place, shop: Shop) -> None:
     place.load(items(3))
     shop.sell(1)
-    assert shop.told() == {1: True}
+    assert shop.publish() == {1: True}
     report = upsert(place, [_changed(1, "sold"), _changed(2, "free")])
     assert (report["written"], report["bound"]) == (2, 1)
     assert place.client.get(index=place.alias, id="1")["_source"]["bound"] is True
     assert place.client.get(index=place.alias, id="2")["_source"]["bound"] is False
-    assert shop.told() == {1: True}  # the dispatcher tells the truth once more; of 2 there is none
+    assert shop.publish() == {1: True}  # the dispatcher tells the truth once more; of 2 there is none
 
 
 def test_an_order_placed_while_its_item_is_changed_is_indexed_again(place: Place, shop: Shop, wire: Wire) -> None:
@@ -214,8 +214,8 @@ def test_an_order_placed_while_its_item_is_changed_is_indexed_again(place: Place
 
     def act() -> None:
         shop.sell(1)
-        assert shop.told() == {1: True}  # told to the document that is replaced now
+        assert shop.publish() == {1: True}  # told to the document that is replaced now
 
     _when(wire, lambda _, path: is_bulk(path), act)
     assert upsert(place, [_changed(1, "sold")])["bound"] == 0
-    assert shop.told() == {1: True}
+    assert shop.publish() == {1: True}

@@ -40,11 +40,11 @@ def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:
 def test_what_is_bound_or_changed_meanwhile_is_indexed_again(place: Place, shop: Shop) -> None:
     shop.sell(1, 2, 3)
     shop.cancel(3)
-    assert shop.told() == {1: True, 2: True, 3: False}
+    assert shop.publish() == {1: True, 2: True, 3: False}
     shop.age()
-    assert shop.told() == {}
+    assert shop.publish() == {}
     place.load(items(6))
-    assert shop.told() == {1: True, 2: True}
+    assert shop.publish() == {1: True, 2: True}
 
 
 def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
@@ -57,13 +57,13 @@ def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
         if path.startswith("/_aliases"):
             shop.sell(4)
             shop.cancel(1)
-            assert shop.told() == {1: False, 4: True}
+            assert shop.publish() == {1: False, 4: True}
         return None
 
     wire.rule = rule
     report = place.load(items(6))
     assert _bound(place, report["index"]) == [1]
-    assert shop.told() == {1: False, 4: True}
+    assert shop.publish() == {1: False, 4: True}
 
 
 def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
@@ -76,7 +76,7 @@ def test_a_rollback_marks_what_is_sold_now(place: Place, shop: Shop) -> None:
     answer = place.json("rollback", "--platform", "730")
     assert (answer["index"], answer["bound"]) == (first, 2)
     assert _bound(place, first) == [1, 3]
-    assert shop.told() == {1: True, 2: False, 3: True}
+    assert shop.publish() == {1: True, 2: False, 3: True}
 
 
 def test_a_database_that_does_not_answer_stops_the_swap_unless_it_is_left_out(place: Place) -> None:

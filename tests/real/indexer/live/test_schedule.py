@@ -105,7 +105,7 @@ def _rows(names: dict[int, str]) -> bytes:
 
 def _dispatch(place: Place, shop: Shop) -> None:
     """What the API's dispatcher does: tells the index what is bound."""
-    for number, bound in shop.told().items():
+    for number, bound in shop.publish().items():
         # what is in conflict, with a delete as well, is told again
         while _mark(place, number, bound).get("status") == 409:
             pass

@@ -67,7 +67,7 @@ def test_a_release_that_the_index_has_not_heard_of_for_long_needs_no_decision(pl
     shop = Shop(place.environment["GEAR_DATABASE_URL"]).open()
     shop.sell(2)
     index = place.load(items(3))["index"]
-    shop.told()
+    shop.publish()
     shop.cancel(2)
     shop.age()
     assert documents(place, index)["2"]["bound"] is True

@@ -71,7 +71,7 @@ async def _offered(shop: Shop) -> dict[str, Any]:
         "groups": {item["name"]: (item["id"], item["offers"]) for item in groups["gear"]},
         "names": groups["total"],
         "walked": {item["id"] for item in walk["gear"]},
-        "suggestions": {text: suggest_oracle.told(answer) for text, answer in typed.items()},
+        "suggestions": {text: suggest_oracle.suggested(answer) for text, answer in typed.items()},
     }
 
 

@@ -114,7 +114,7 @@ def test_suggestions_are_of_what_the_token_reads(restricted: Restricted, filters
     part = restricted.parts[filters]
     for client, items in ((restricted.every.client, restricted.every.items), (part.client, part.items)):
         answer = client.get("/v1/gear/suggest", params={"q": typed, "limit": 20}).json()
-        assert suggest_oracle.told(answer) == suggest_oracle.expected(items, typed, 20)
+        assert suggest_oracle.suggested(answer) == suggest_oracle.expected(items, typed, 20)
 
 
 @pytest.mark.parametrize("filters", FILTERS)

@@ -26,7 +26,7 @@ from tests.support.app import running, serving, settings_for
 from tests.support.indices import drop_indices
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search.items import make_items
-from tests.support.search.suggest_oracle import expected, told
+from tests.support.search.suggest_oracle import expected, suggested
 
 _STICKERS = (
     {"name": "Sticker | Crown (Foil)", "type": "sticker", "wear": 0.1},
@@ -70,7 +70,7 @@ def client(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def asked(client: httpx.Client, **params: Any) -> Any:
     answer = client.get("/v1/gear/suggest", params=params)
     assert answer.status_code == 200, answer.text
-    return told(answer.json())
+    return suggested(answer.json())
 
 
 @pytest.mark.parametrize("text", _TEXTS)
@@ -123,19 +123,19 @@ async def test_what_is_sold_counts_no_more(opensearch_url: str, index_prefix: st
     put_index(made, platform, [simple_item(1), simple_item(2), simple_item(3, name="AWP | Fade")])
     async with running(made) as app:
 
-        async def suggested(text: str) -> dict[str, int]:
+        async def counts(text: str) -> dict[str, int]:
             answer = await app.client.get("/v1/gear/suggest", params={"q": text})
-            return {text: count for text, _, count in told(answer.json())}
+            return {text: count for text, _, count in suggested(answer.json())}
 
-        assert await suggested("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
+        assert await counts("a") == {"AK-47 | Redline (Field-Tested)": 2, "AWP | Fade": 1}
         await place_past_the_app(made, 1)
         await place_past_the_app(made, 3)
 
         async def known() -> bool:
-            return await suggested("a") == {"AK-47 | Redline (Field-Tested)": 1}
+            return await counts("a") == {"AK-47 | Redline (Field-Tested)": 1}
 
         await until(known)
-        assert await suggested("awp") == {}
+        assert await counts("awp") == {}
 
 
 @pytest.fixture
@@ -175,4 +175,4 @@ async def test_counts_are_exact_on_several_shards(
     items, client = split
     for limit in (1, 3, 20):
         answer = await client.get("/v1/gear/suggest", params={"q": "rif", "limit": limit})
-        assert told(answer.json()) == expected(items, "rif", limit)
+        assert suggested(answer.json()) == expected(items, "rif", limit)

@@ -48,7 +48,7 @@ def place(url: str, token_id: str, number: int) -> None:
     asyncio.run(all_of_them())
 
 
-def test_orders_are_counted_first_and_cancelled_when_told(database: str) -> None:
+def test_orders_are_counted_first_and_cancelled_on_yes(database: str) -> None:
     token_id = shown("token", "create", "--name", "shop", "--scope", "order")["id"]
     place(database, token_id, 101)  # more than a batch
     counted = shown("orders", "cancel", "--token", "shop", "--state", "created")

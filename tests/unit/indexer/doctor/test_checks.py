@@ -34,7 +34,7 @@ ENGINE = EngineFacts(
 )
 
 
-def _as_told(value: Any) -> Any:
+def _as_reported(value: Any) -> Any:
     """A setting's value as the engine tells it."""
     return value if isinstance(value, list) else str(value)
 
@@ -53,7 +53,7 @@ def an_index(day: int, *aliases: str, **changed: Any) -> IndexFacts:
         name=name,
         generation=parse_generation(ALIAS, name),
         aliases=frozenset(aliases),
-        settings={**{key: _as_told(value) for key, value in defined_settings(DEFINITION).items()}, **analysis},
+        settings={**{key: _as_reported(value) for key, value in defined_settings(DEFINITION).items()}, **analysis},
         mappings=body["mappings"],
         items=3,
         bytes=1_000_000,

@@ -55,15 +55,15 @@ def test_an_item_may_be_a_little_ahead_of_the_clock() -> None:
 
 
 def test_of_two_changes_in_a_batch_the_later_one_stays() -> None:
-    def kept(*versions: int) -> tuple[int, int]:
+    def batched(*versions: int) -> tuple[int, int]:
         batch = Batch()
         for line, version in enumerate(versions):
             batch.add(ReadChange("", line, Change(1, None, version)))
         return batch.reads[1].line, batch.superseded
 
-    assert kept(5, 6) == (1, 1)
-    assert kept(6, 5) == (0, 1)
-    assert kept(6, 6) == (1, 1), "the last of one time"
-    assert kept(6, 0) == (1, 1), "without a time it is now"
-    assert kept(0, 6) == (0, 1)
-    assert kept(0, 0, 0) == (2, 2)
+    assert batched(5, 6) == (1, 1)
+    assert batched(6, 5) == (0, 1)
+    assert batched(6, 6) == (1, 1), "the last of one time"
+    assert batched(6, 0) == (1, 1), "without a time it is now"
+    assert batched(0, 6) == (0, 1)
+    assert batched(0, 0, 0) == (2, 2)

@@ -57,7 +57,7 @@ def excluded(text: str) -> list[str]:
         ("no paint karambit", ["no paint", "karambit"], []),
     ],
 )
-def test_what_is_not_wanted_is_told_from_what_is(text: str, terms: list[str], not_wanted: list[str]) -> None:
+def test_what_is_not_wanted_is_parted_from_what_is(text: str, terms: list[str], not_wanted: list[str]) -> None:
     assert (wanted(text), excluded(text)) == (terms, not_wanted)
 
 
