@@ -17,7 +17,7 @@ from store.records import Order
 from tests.browser.opening import PICTURE, opened, served
 from tests.support.app import settings_for
 from tests.support.orders.desk import Desk, desk_at, order_with_callback
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 from tests.support.store.migrated import migrated
 
 

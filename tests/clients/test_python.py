@@ -24,7 +24,7 @@ from standardwebhooks import Webhook
 
 from api.search.schemas.examples import ITEM
 from tests.support.clients import LISTINGS, Service, description
-from tests.support.wire import TcpProxy
+from tests.support.services.wire import TcpProxy
 
 PACKAGE = Path(__file__).parents[2] / "clients" / "python"
 ORDER: Any = {"account": "shop-7", "email": "buyer@example.test", "platform": "730"}

@@ -18,8 +18,8 @@ from api.engine.client import Engine
 from api.engine.errors import ForbiddenError
 from api.settings import Settings
 from tests.support.node.place import Place
-from tests.support.processes import command, gear_api
 from tests.support.servers import free_port
+from tests.support.services.processes import command, gear_api
 
 pytestmark = [pytest.mark.deployment, pytest.mark.timeout(600)]
 

@@ -29,7 +29,7 @@ from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.indices import drop_indices
 from tests.support.servers import free_port
-from tests.support.wire import TcpProxy
+from tests.support.services.wire import TcpProxy
 
 DASHBOARD = RULES.parents[1] / "grafana" / "dashboard.json"
 WAIT_SECONDS = 60.0

@@ -31,16 +31,16 @@ from store.states import RELEASED
 from tests.support.api.catalogue import put_index
 from tests.support.api.waiting import until
 from tests.support.app import ALL_SCOPES, new_token, settings_for
-from tests.support.changes import Json, Reader, all_items
 from tests.support.clients import EXAMPLES, PYTHON_CLIENT
 from tests.support.faults.hosts import ROOT, Host, Hosts, running_hosts
 from tests.support.faults.order_traffic import Traffic, stored_histories
-from tests.support.kafka import Kafka, running_kafka
-from tests.support.receiver import Receiver
-from tests.support.saved_searches import saved
+from tests.support.services.receiver import Receiver
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
+from tests.support.streams.changes import Json, Reader, all_items
+from tests.support.streams.kafka import Kafka, running_kafka
 from tests.support.streams.parts import Anywhere, Copy, Part
+from tests.support.streams.saved_searches import saved
 from tests.support.streams.source import Source, Topic, by_http, first_items
 
 SECONDS = float(os.environ.get("GEAR_TEST_STREAMS_SECONDS", "0"))

@@ -32,10 +32,10 @@ from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import settings_for
 from tests.support.faults.hosts import Hosts, running_hosts
 from tests.support.faults.order_traffic import Traffic, stored_histories
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
+from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
-from tests.support.wire import TcpProxy
 
 SECONDS = float(os.environ.get("GEAR_TEST_STORM_SECONDS", "0"))
 SEED = os.environ.get("GEAR_TEST_STORM_SEED", "1")

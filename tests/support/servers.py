@@ -25,7 +25,7 @@ import pytest
 from node.machine.system import port_is_taken
 from node.process.lifecycle import folders_of
 from node.settings import read_settings
-from tests.support.wire import TcpProxy
+from tests.support.services.wire import TcpProxy
 
 __all__ = ["NoServerError", "Node", "TcpProxy", "disposable_node", "free_port", "opensearch_url"]
 

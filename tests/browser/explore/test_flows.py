@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from mappings.fields import SORTS
 from tests.browser.explore.window import HOSTILE, HOSTILE_ID, MARKUP, PHONE, ShopWindow
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 
 CARDS = "#results .grid .card:not(.skeleton-card)"
 

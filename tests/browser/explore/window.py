@@ -20,8 +20,8 @@ from tests.browser.opening import PATIENCE, SVG, served
 from tests.support.api.catalogue import put_index
 from tests.support.app import new_token, settings_for
 from tests.support.indices import drop_indices
+from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
-from tests.support.wire import TcpProxy
 
 CATALOGUE: Final = Path(__file__).parents[3] / "data" / "catalogue.ndjson.gz"
 (CS2,) = read_platforms()

@@ -11,8 +11,8 @@ from limits import parse
 from api.rate_limits.storage import STORAGE_SECONDS, WindowCounter
 from tests.support.api.envelope import error_of
 from tests.support.app import running, settings_for
-from tests.support.redis_server import redis_server
-from tests.support.wire import TcpProxy
+from tests.support.services.redis_server import redis_server
+from tests.support.services.wire import TcpProxy
 
 LIMIT = parse("6/day")
 PATIENT = 20.0

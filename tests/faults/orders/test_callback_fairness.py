@@ -12,10 +12,10 @@ from api.orders.webhooks.sender import Sender
 from store.auth import tokens
 from store.orders import orders
 from store.records import Order
-from tests.support import receiver as behaviours
 from tests.support.orders.desk import Desk, dispatching, order_with_callback
 from tests.support.orders.shop import eventually
-from tests.support.receiver import Receiver
+from tests.support.services import receiver as behaviours
+from tests.support.services.receiver import Receiver
 
 HOSTS = 110
 """Of each token: more receivers than a token may have attempts under way, each with one callback."""

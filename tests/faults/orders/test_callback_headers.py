@@ -14,7 +14,7 @@ from tests.support.examples import examples
 from tests.support.faults.rough_receiver import HEADER_LINES
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import eventually
-from tests.support.receiver import Received, Receiver, answers
+from tests.support.services.receiver import Received, Receiver, answers
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

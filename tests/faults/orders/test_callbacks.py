@@ -15,10 +15,10 @@ from store.connection.engine import Store
 from store.outbox import attempts, deliveries
 from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
-from tests.support import receiver as behaviours
 from tests.support.orders.desk import Desk, desk_at, dispatching
 from tests.support.orders.shop import eventually
-from tests.support.receiver import Behaviour, Received, Receiver, answers, says
+from tests.support.services import receiver as behaviours
+from tests.support.services.receiver import Behaviour, Received, Receiver, answers, says
 from tests.support.store.postgres import Postgres
 
 OUTAGE = "background work waits for an outage to end"

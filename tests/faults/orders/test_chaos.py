@@ -35,7 +35,7 @@ from tests.support.examples import examples
 from tests.support.faults.order_fleet import Fleet
 from tests.support.faults.order_traffic import Traffic
 from tests.support.faults.rough_receiver import Rough
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
 from tests.support.store.migrated import migrated
 
 SECONDS = examples(8, 60)

@@ -15,7 +15,7 @@ from tests.support.api.envelope import error_of
 from tests.support.app import settings_for
 from tests.support.faults.small_disk import SmallDisk, small_disk
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, load, opened
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
 from tests.support.store.postgres import Postgres
 
 MAX_ORDERS = 3000  # many times what fits into the blocks that a database holds in reserve

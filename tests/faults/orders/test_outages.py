@@ -8,8 +8,8 @@ import pytest
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.orders.shop import Shop, opened
+from tests.support.services.wire import TcpProxy
 from tests.support.store.postgres import Postgres
-from tests.support.wire import TcpProxy
 
 
 @pytest.mark.parametrize("fault", ["refuse", "hang"])

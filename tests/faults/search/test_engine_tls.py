@@ -9,9 +9,9 @@ import pytest
 from opensearchpy import exceptions
 
 from mappings.transport.http import CONNECT_SECONDS
-from tests.support.certificates import certificates
 from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, answer, client_of, number_of
 from tests.support.faults.scripted_server import ScriptedServer, scripted_server
+from tests.support.services.certificates import certificates
 
 
 async def tls_case(server: ScriptedServer, certificate: Path | None, host: str) -> int:

@@ -18,7 +18,7 @@ from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.exposition import samples
 from tests.support.api.waiting import until
 from tests.support.app import RunningApp, running, settings_for
-from tests.support.faults.small_nodes import SmallNode, lost_node, small_node
+from tests.support.node.small_nodes import SmallNode, lost_node, small_node
 from tests.support.servers import TcpProxy
 
 TIMEOUT = 2.5

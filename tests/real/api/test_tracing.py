@@ -13,8 +13,8 @@ from tests.support.api.catalogue import PRICED, loaded
 from tests.support.api.waiting import until
 from tests.support.app import ALL_SCOPES, new_token
 from tests.support.orders.processes import worker
-from tests.support.processes import gear_api
-from tests.support.receiver import Receiver
+from tests.support.services.processes import gear_api
+from tests.support.services.receiver import Receiver
 from tests.support.store.migrated import migrated
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from api.settings import Settings
 from bench.clients.background import Target, background_traffic
 from tests.support.app import serving
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 
 
 def until(condition: Callable[[], bool]) -> None:

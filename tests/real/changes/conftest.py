@@ -9,9 +9,9 @@ import pytest
 from api.settings import Settings
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import RunningApp, running, settings_for
-from tests.support.changes import ITEMS
 from tests.support.indexer.fixtures import Place
 from tests.support.store.migrated import migrated
+from tests.support.streams.changes import ITEMS
 
 
 @pytest.fixture

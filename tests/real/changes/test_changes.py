@@ -18,9 +18,9 @@ from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, new_token, running, settings_for
-from tests.support.changes import ITEMS, Json, Reader, all_items, delete, load, upsert
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
+from tests.support.streams.changes import ITEMS, Json, Reader, all_items, delete, load, upsert
 
 CHEAP: Json = {"platform": 730, "filters": {"price": {"max": 10}}}
 

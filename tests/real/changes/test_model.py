@@ -17,10 +17,10 @@ import pytest
 
 from api.settings import Settings
 from tests.support.app import ALL_SCOPES, new_token
-from tests.support.changes import ITEMS, Json, Reader, delete, load, upsert
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
 from tests.support.search.items import make_items
+from tests.support.streams.changes import ITEMS, Json, Reader, delete, load, upsert
 
 SECONDS = float(os.environ.get("GEAR_TEST_FEED_SECONDS", "12"))
 SEED = int(os.environ.get("GEAR_TEST_FEED_SEED", "1"))

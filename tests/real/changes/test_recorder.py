@@ -11,9 +11,9 @@ from store.schema import feed_segments, feeds
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
-from tests.support.changes import ITEMS, Json, Reader, delete, load, upsert
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop, eventually
+from tests.support.streams.changes import ITEMS, Json, Reader, delete, load, upsert
 
 
 async def lose_views(app: RunningApp) -> None:

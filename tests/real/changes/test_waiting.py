@@ -19,10 +19,10 @@ from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.exposition import samples
 from tests.support.app import ALL_SCOPES, new_token
-from tests.support.changes import Json, Reader, upsert
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
 from tests.support.orders.shop import eventually
+from tests.support.streams.changes import Json, Reader, upsert
 
 CROWD = 600
 

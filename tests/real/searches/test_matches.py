@@ -14,11 +14,11 @@ from store.saved_searches import matching
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.app import RunningApp
-from tests.support.changes import ITEMS, Reader, load
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
-from tests.support.receiver import Receiver
-from tests.support.saved_searches import received, saved, until_called_back
+from tests.support.services.receiver import Receiver
+from tests.support.streams.changes import ITEMS, Reader, load
+from tests.support.streams.saved_searches import received, saved, until_called_back
 
 
 async def put(app: RunningApp, *items: dict[str, object]) -> None:

@@ -17,8 +17,8 @@ from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop, bearer, eventually
-from tests.support.receiver import Receiver, answers
-from tests.support.saved_searches import received, saved, until_called_back
+from tests.support.services.receiver import Receiver, answers
+from tests.support.streams.saved_searches import received, saved, until_called_back
 
 BODY = {"name": "mine", "callbackUrl": "https://shop.example.com/hook"}
 

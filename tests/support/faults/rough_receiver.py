@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.support.receiver import Behaviour, Received, answers, resets
+from tests.support.services.receiver import Behaviour, Received, answers, resets
 
 FATES = ("takes", "fails", "resets", "hangs")
 """Answers 200, answers 500, resets the connection, never answers."""
@@ -15,7 +15,7 @@ HANG_SECONDS = 20
 
 
 class Rough:
-    """The behaviour of a tests.support.receiver.Receiver, until it is calmed: then every callback is taken.
+    """The behaviour of a tests.support.services.receiver.Receiver, until it is calmed: then every callback is taken.
 
     `arrived` has the webhook id of each callback, its event, and whether it was answered with 200.
     """

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 
 from api.settings import Settings
-from tests.support.processes import Command, command, gear_api
 from tests.support.servers import free_port
+from tests.support.services.processes import Command, command, gear_api
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""A source whose changes are told by several ways at once, and the processes of a shop that may be killed."""
+"""Changes and who follows them: sources, a broker, readers, and the processes of a shop that may be killed."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import orjson
 
-from tests.support.changes import Json
 from tests.support.faults.hosts import ROOT
+from tests.support.streams.changes import Json
 
 RESTART_SECONDS = 0.3
 

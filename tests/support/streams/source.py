@@ -17,7 +17,7 @@ import orjson
 
 from tests.support.api.catalogue import simple_item
 from tests.support.indexer.fixtures import lines
-from tests.support.kafka import Kafka
+from tests.support.streams.kafka import Kafka
 
 Json = dict[str, Any]
 NAMES = (

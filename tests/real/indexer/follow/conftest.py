@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.kafka import Kafka, running_kafka
+from tests.support.streams.kafka import Kafka, running_kafka
 
 
 @pytest.fixture(scope="package")

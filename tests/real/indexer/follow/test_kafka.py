@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk, pass_all
-from tests.support.kafka import Kafka
+from tests.support.streams.kafka import Kafka
 
 SEED = 1
 

@@ -24,7 +24,7 @@ from tests.support.indexer.holders import (
 )
 from tests.support.indexer.loaders import loader_half_way
 from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
-from tests.support.wire import TcpProxy
+from tests.support.services.wire import TcpProxy
 
 MANY = 400
 

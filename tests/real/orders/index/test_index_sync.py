@@ -15,9 +15,9 @@ from store.orders import orders
 from store.outbox import index_outbox
 from store.outbox.index_outbox import IndexUpdate
 from tests.support.orders.shop import KNIFE, NEGATIVE, Shop, eventually, opened, place_past_the_app
+from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
-from tests.support.wire import TcpProxy
 
 NOW = datetime(2026, 8, 9, tzinfo=UTC)
 

@@ -20,7 +20,7 @@ from store.connection.sqlite import BEGIN_WRITING
 from tests.support.orders.calls import is_replay_of, send
 from tests.support.orders.desk import desk_at, dispatching
 from tests.support.orders.shop import opened
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
 
 A_PART = {
     "index_outbox_pending",

@@ -16,7 +16,7 @@ from store.schema import sandbox_moves
 from tests.support.api.envelope import error_of
 from tests.support.orders.calls import move
 from tests.support.orders.shop import KNIFE, Shop, eventually, opened
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
 from tests.support.store.postgres import Postgres
 
 LINK = "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token="

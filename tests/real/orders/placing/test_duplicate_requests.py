@@ -12,7 +12,7 @@ from mappings.connection import connect_async
 from tests.support.api.envelope import error_of
 from tests.support.orders.calls import count, is_replay_of, send
 from tests.support.orders.shop import KNIFE, Shop, eventually, opened
-from tests.support.wire import TcpProxy
+from tests.support.services.wire import TcpProxy
 
 
 @asynccontextmanager

@@ -17,9 +17,9 @@ from tests.support.orders.calls import LEAST, count, is_replay_of, send
 from tests.support.orders.dying_server import serve_and_die
 from tests.support.orders.processes import worker
 from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
+from tests.support.services.wire import TcpProxy
 from tests.support.store.migrated import migrated
 from tests.support.store.postgres import Postgres
-from tests.support.wire import TcpProxy
 
 
 @pytest.mark.parametrize("key", ["k", None])

@@ -11,8 +11,8 @@ from api.orders.webhooks.addresses import Address, url_problem
 from api.orders.webhooks.payload import Message
 from api.orders.webhooks.resolver import MAX_ADDRESSES, Lookup, system_lookup
 from api.orders.webhooks.sender import Sender, Sent
-from tests.support.certificates import certificates
-from tests.support.receiver import Receiver, answers
+from tests.support.services.certificates import certificates
+from tests.support.services.receiver import Receiver, answers
 
 NAME = "shop.example.com"
 

@@ -13,7 +13,7 @@ from store.outbox import attempts
 from store.records import Order
 from tests.support.orders.desk import Desk, dispatching
 from tests.support.orders.shop import Shop
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 
 
 async def register(desk: Desk, url: str) -> Endpoint:

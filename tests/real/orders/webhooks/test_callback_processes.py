@@ -12,8 +12,8 @@ from tests.support.app import new_token
 from tests.support.orders.desk import Desk
 from tests.support.orders.processes import variables, worker
 from tests.support.orders.shop import KNIFE, opened
-from tests.support.processes import command
-from tests.support.receiver import Receiver
+from tests.support.services.processes import command
+from tests.support.services.receiver import Receiver
 from tests.support.store.migrated import migrated
 
 LOCAL: dict[str, Any] = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}

@@ -11,7 +11,7 @@ from store.auth import tokens
 from store.orders import orders
 from tests.support.orders.desk import Desk, dispatching, order_with_callback
 from tests.support.orders.shop import eventually
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 
 EVENTS = ["order.created", "order.processing", "order.delivered", "order.completed"]
 

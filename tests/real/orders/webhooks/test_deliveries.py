@@ -7,7 +7,7 @@ import pytest
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.orders.shop import Shop, bearer, eventually, opened
-from tests.support.receiver import Receiver, answers
+from tests.support.services.receiver import Receiver, answers
 
 
 async def listed(shop: Shop, order: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from api.http.request_id import RequestIdMiddleware
 from api.telemetry.engine_observer import EngineObserver
 from api.telemetry.metrics import Metrics
 from mappings.connection import SearchSettings
-from tests.support.faults.small_nodes import SmallNode, small_node
+from tests.support.node.small_nodes import SmallNode, small_node
 
 
 def engine_at(node: SmallNode, metrics: Metrics) -> Engine:

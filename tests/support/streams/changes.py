@@ -9,8 +9,8 @@ import httpx
 
 from indexer.cli.main import main
 from tests.support.indexer.fixtures import Place, lines
-from tests.support.processes import command
 from tests.support.search.items import make_items
+from tests.support.services.processes import command
 
 Json = dict[str, Any]
 ITEMS = make_items(60, seed=3)

@@ -15,7 +15,7 @@ import httpx
 from api.cli.main import main
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["api.app", "tests.support.processes", "uvicorn.loops.auto"])
+_FORKS.set_forkserver_preload(["api.app", "tests.support.services.processes", "uvicorn.loops.auto"])
 START_SECONDS: Final = 60.0  # of a busy machine
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import orjson
 
-from tests.support.receiver import Receiver
+from tests.support.services.receiver import Receiver
 
 Json = dict[str, Any]
 

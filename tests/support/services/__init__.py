@@ -1,0 +1,1 @@
+"""What tests run beside the service: receivers, Redis, wires with faults, certificates, processes."""
