@@ -25,6 +25,13 @@ async def lose_views(app: RunningApp) -> None:
     await app.app.state.services.order_engine.close_pits(pits)
 
 
+async def lease_to_another(app: RunningApp, time: timedelta) -> None:
+    """Gives the feed to another worker, who never records."""
+    taken = {"owner": "another", "term": feeds.c.term + 1, "leased_until": datetime.now(UTC) + time}
+    async with Shop(app).store.transaction() as connection:
+        await connection.execute(update(feeds).values(taken))
+
+
 async def rows(app: RunningApp) -> int:
     """How many logs there are."""
     async with Shop(app).store.reading() as connection:
@@ -65,11 +72,7 @@ async def test_what_a_recorder_wrote_that_was_taken_over_is_never_read(app: Runn
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1001))
     await reader.until(1)
-    store = Shop(app).store
-    async with store.transaction() as connection:  # another worker's, that dies at once
-        past = datetime.now(UTC) - timedelta(seconds=1)
-        taken = {"owner": "another", "term": feeds.c.term + 1, "leased_until": past}
-        await connection.execute(update(feeds).values(taken))
+    await lease_to_another(app, timedelta(seconds=-1))  # who dies at once
     await upsert(place, simple_item(1001, 3), simple_item(1002))
     assert len(await reader.until(2)) == 2
     assert await rows(app) == 2
@@ -90,7 +93,9 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
 
 async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
+    await lease_to_another(app, timedelta(hours=1))  # nobody compares the indices before the old one is gone
     await load(place, [*ITEMS, simple_item(1001)], keep=1)
+    await lease_to_another(app, timedelta(seconds=-1))
 
     async def has_expired() -> bool:
         answer = await app.client.post("/v1/gear/changes", json={"since": reader.next})
