@@ -1,5 +1,6 @@
 """An OpenSearch with its security plugin, TLS and the users and roles of deploy/opensearch."""
 
+import json
 import os
 import shutil
 import ssl
@@ -42,12 +43,13 @@ OF_THE_SERVER = ("bc-fips", "bcpkix-fips", "bcutil-fips")
 
 @dataclass(frozen=True)
 class SecuredNode:
-    """A node that answers users with passwords alone."""
+    """A node, or several of one cluster, that answer users with passwords alone."""
 
-    url: str
+    url: str  # of several, separated by commas
     secrets: Path
     tools: Path
     java: Path
+    servers: "list[Server]"
 
     def environment(self, user: str, password: str) -> dict[str, str]:
         """The settings of a process that is this user."""
@@ -66,41 +68,97 @@ class SecuredNode:
             "OPENSEARCH_JAVA_HOME": str(self.java),
             "GEAR_INDEX_PREFIX": prefix,
         }
-        port = self.url.rpartition(":")[2]
+        port = self.url.partition(",")[0].rpartition(":")[2]
         files = str(DEPLOY / "opensearch")
         command = ["bash", f"{files}/security.sh", files, str(self.secrets), str(self.secrets), "127.0.0.1", port]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@dataclass
+class Server:
+    """The process of one node, which may be killed and started again with what it has on disk."""
+
+    folders: Folders
+    command: list[str]
+    url: str
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self, authority: Path) -> None:
+        """Starts it and waits until it speaks TLS."""
+        self.launch()
+        self.wait(authority)
+
+    def launch(self) -> None:
+        """Starts it."""
+        self.process = daemon.launch(self.command, self.folders)
+
+    def wait(self, authority: Path) -> None:
+        """Returns once it speaks TLS."""
+        assert self.process is not None
+        _wait_for_tls(self.url, authority, self.process, self.folders)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """Ends it, where it runs."""
+        if self.process is not None and self.process.poll() is None:
+            daemon.end(self.process.pid, 10)
+            self.process.wait()
+
+
 @contextmanager
-def secured_node() -> Iterator[SecuredNode]:
-    """A started node with its security set up; deleted afterwards."""
-    home = folder_for_tests(f"secured-{os.getpid()}")
-    port = free_port()
-    folders = folders_of(read_settings(dir=home))
-    prepare(folders)
-    server, runtime = secured_server(folders)
-    prepare_server(folders)
+def secured_node(count: int = 1, heap: str = "512m", below: Path | None = None) -> Iterator[SecuredNode]:
+    """A started node, or so many of one cluster, with certificates and without users; deleted afterwards."""
+    home = folder_for_tests(f"secured-{os.getpid()}") if below is None else below / f"secured-{os.getpid()}"
+    ports = [free_port() for _ in range(2 * count)]
     secrets = home / "secrets"
+    home.mkdir(parents=True, exist_ok=True)
     made = subprocess.run([DEPLOY / "secrets.sh", secrets], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
-    _configure(folders, secrets, port)
-    launch = config.Launch(
-        java=runtime.java, java_major=runtime.major, server=server, home=home, heap="512m", jvm="laptop"
-    )
-    process = daemon.launch(
-        config.java_command(launch, (server / "config" / "jvm.options").read_text(encoding="utf-8")), folders
-    )
-    tools = server / "plugins" / "opensearch-security" / "tools"
-    node = SecuredNode(f"https://127.0.0.1:{port}", secrets, tools, runtime.home)
+    servers: list[Server] = []
     try:
-        _wait_for_tls(node.url, secrets / "ca.pem", process, folders)
-        yield node
+        for number, (http, transport) in enumerate(zip(ports[:count], ports[count:], strict=True), 1):
+            folders = folders_of(read_settings(dir=home / f"node-{number}"))
+            prepare(folders)
+            installed, runtime = secured_server(folders)
+            prepare_server(folders)
+            more = _of_cluster(number, transport, ports[count:]) if count > 1 else {}
+            _configure(folders, secrets, http, (servers[0].folders if servers else folders).snapshots, more)
+            launch = config.Launch(
+                java=runtime.java,
+                java_major=runtime.major,
+                server=installed,
+                home=folders.home,
+                heap=heap,
+                jvm="laptop",
+            )
+            options = (installed / "config" / "jvm.options").read_text(encoding="utf-8")
+            servers.append(Server(folders, config.java_command(launch, options), f"https://127.0.0.1:{http}"))
+            servers[-1].launch()
+        for server in servers:
+            server.wait(secrets / "ca.pem")
+        tools = installed / "plugins" / "opensearch-security" / "tools"
+        yield SecuredNode(",".join(server.url for server in servers), secrets, tools, runtime.home, servers)
     finally:
-        daemon.end(process.pid, 10)
-        process.wait()
+        for server in servers:
+            server.stop()
         shutil.rmtree(home)
+
+
+def _of_cluster(number: int, transport: int, all_transports: list[int]) -> dict[str, object]:
+    """The settings of one node of several. On loopback the checks of a production start do not apply."""
+    names = [f"opensearch-{other}" for other in range(1, len(all_transports) + 1)]
+    return {
+        "node.name": names[number - 1],
+        "transport.port": transport,
+        "discovery.seed_hosts": [f"127.0.0.1:{port}" for port in all_transports],
+        "cluster.initial_cluster_manager_nodes": names,
+    }
 
 
 def secured_server(folders: Folders) -> tuple[Path, JavaRuntime]:
@@ -137,13 +195,16 @@ def _add_plugin(archive: Path, plugin: Path) -> None:
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def _configure(folders: Folders, secrets: Path, port: int) -> None:
-    """The production's settings, and over them those of one node on loopback."""
-    own = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=folders.home / "snapshots", port=port)
-    names = {line.partition(":")[0] for line in own.splitlines()}
+def _configure(folders: Folders, secrets: Path, port: int, snapshots: Path, more: dict[str, object]) -> None:
+    """The production's settings, over them those of a node on loopback, over both these."""
+    own = config.opensearch_yml(data=folders.data, logs=folders.logs, snapshots=snapshots, port=port)
+    names = {line.partition(":")[0] for line in own.splitlines()} | set(more)
+    replaced = {*more, "discovery.type"} if more else set()
     production = (DEPLOY / "opensearch" / "opensearch.yml").read_text(encoding="utf-8").splitlines()
-    shared = [line for line in production if line.partition(":")[0] not in names]
-    (folders.config / "opensearch.yml").write_text("\n".join([*shared, own]), encoding="utf-8")
+    lines = [line for line in production if line.partition(":")[0] not in names]
+    lines += [line for line in own.splitlines() if line.partition(":")[0] not in replaced]
+    lines += [f"{name}: {json.dumps(value)}" for name, value in more.items()]
+    (folders.config / "opensearch.yml").write_text("\n".join(lines), encoding="utf-8")
     (folders.config / "log4j2.properties").write_text(config.log4j2_properties(), encoding="utf-8")
     certificates = folders.config / "certificates"
     certificates.mkdir()
