@@ -80,8 +80,8 @@ def read(files: Sequence[Path]) -> list[Measured]:
     """The files, the smallest number of items first; raises PageError for one of no known kind."""
     measured = [Measured(file.name, json.loads(file.read_text(encoding="utf-8"))) for file in files]
     for file in measured:
-        if not any(is_kind(file) for is_kind in (is_search, is_load, is_changes)):
-            message = f"{file.name} holds no searches, loads or changes: leave it out"
+        if not any(is_kind(file) for is_kind in (is_search, is_load, is_changes, is_at_size)):
+            message = f"{file.name} holds no searches, loads, changes or phases: leave it out"
             raise PageError(message)
     return sorted(measured, key=lambda file: (file.items, file.name))
 
@@ -99,3 +99,8 @@ def is_load(file: Measured) -> bool:
 def is_changes(file: Measured) -> bool:
     """Whether it was written by `python -m bench changes`."""
     return file.has("part", "name", "rounds")
+
+
+def is_at_size(file: Measured) -> bool:
+    """Whether it was written by `python -m tests.scale`."""
+    return file.has("phase", "figures")

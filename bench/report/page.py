@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.report import sections, summary
-from bench.report.measured import Measured, PageError, is_changes, is_load, is_search
+from bench.report.measured import Measured, PageError, is_at_size, is_changes, is_load, is_search
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEASURED = DOCS / "measured"
@@ -21,6 +21,7 @@ REGIONS: dict[str, tuple[Callable[[Measured], bool], Callable[[Sequence[Measured
     "searches": (is_search, sections.searches),
     "loads": (is_load, sections.loads),
     "changes": (is_changes, sections.changes),
+    "at_size": (is_at_size, sections.at_size),
 }
 
 

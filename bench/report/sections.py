@@ -105,3 +105,17 @@ def change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list
 def _rate_cells(row: Json) -> list[str]:
     low, high = row["spread"]
     return [f"{row['rate']:,.0f}", f"{low:,.0f} to {high:,.0f}"]
+
+
+def at_size(files: Sequence[Measured]) -> str:
+    """A table for each file: a row for each phase, in their order."""
+    texts = []
+    for file in files:
+        about = file.content
+        head = f"{file.title}; {about['nodes']} nodes with {about['heap']} of heap each, {about['shards']} shards."
+        rows = [
+            [row["phase"], "; ".join(f"{name} {value:,}" for name, value in row["figures"].items())]
+            for row in file.series
+        ]
+        texts.append(f"{head}\n\n{table(['what happened', 'measured'], rows)}")
+    return "\n\n".join(texts)

@@ -107,6 +107,13 @@ def test_changes_have_a_table_for_each_part() -> None:
     assert "| count 1 | 5,000 | 4,900 to 5,100 | 81.2 | 200 |" in text
 
 
+def test_a_run_at_size_has_a_row_for_each_phase() -> None:
+    rows = [{"phase": "a node killed", "load": 3.1, "figures": {"s until it is noticed": 2.5, "copies on it": 1200}}]
+    text = sections.at_size([measured(1000, rows, nodes=3, heap="1g", shards=4)])
+    assert "; 3 nodes with 1g of heap each, 4 shards." in text
+    assert "| a node killed | s until it is noticed 2.5; copies on it 1,200 |" in text
+
+
 def test_what_cannot_be_shown_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PageError, match="and not each of"):
         page("no region", [])

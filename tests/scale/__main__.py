@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,19 +25,21 @@ def measured(scale: Scale, seconds: float, rate: int) -> Iterator[Phase]:
 
 @click.command()
 @click.option("--items", default=1_000_000, show_default=True, help="Listings.")
+@click.option("--shards", default=3, show_default=True, help="Primary shards.")
 @click.option("--heap", default="1g", show_default=True, help="Of each of the three nodes.")
 @click.option("--seconds", default=30.0, show_default=True, help="How long traffic is measured.")
 @click.option("--changes", default=1_000, show_default=True, help="Changes a second.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def main(items: int, heap: str, seconds: float, changes: int, folder: Path) -> None:
+def main(items: int, shards: int, heap: str, seconds: float, changes: int, folder: Path) -> None:
     """Measure the service at size on this machine: three secured nodes, two copies."""
-    rows = []
-    with running(items, folder.resolve(), heap) as scale:
+    rows: list[dict[str, Any]] = []
+    file = folder / f"at-size-{items}.json"
+    with running(items, shards, folder.resolve(), heap) as scale:
+        about = results.circumstances(items=items, nodes=NODES, shards=shards, heap=heap, data=scale.data.digest())
         for phase in measured(scale, seconds, changes):
-            rows.append({"phase": phase.name, **phase.figures, "load": round(os.getloadavg()[0], 1)})
+            rows.append({"phase": phase.name, "load": round(os.getloadavg()[0], 1), "figures": phase.figures})
             click.echo(rows[-1])
-        about = results.circumstances(items=items, nodes=NODES, heap=heap, data=scale.data.digest())
-    results.write(folder / f"at-size-{items}.json", about, rows)
+            results.write(file, about, rows)  # what was measured before a phase fails is kept
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What a run at size is on: the secured cluster, a database with its standby, the listings, and the service."""
 
+import shutil
 import ssl
 import tempfile
 import time
@@ -14,6 +15,7 @@ import httpx
 from bench.data import PLATFORM, Data
 from bench.peers import services
 from bench.peers.checkout import HERE
+from mappings.platforms import PLATFORM_FILES
 from tests.support.node.secured import SecuredNode, secured_node
 from tests.support.store.postgres import Postgres, Standby, running_postgres, standby_of
 
@@ -32,6 +34,7 @@ class Scale:
     standby: Standby
     data: Data
     admin: httpx.Client
+    platforms: Path
 
     @property
     def database_url(self) -> str:
@@ -44,6 +47,7 @@ class Scale:
         return {
             **self.node.environment(f"gear-{user}", f"opensearch_{user}_password"),
             "GEAR_INDEX_PREFIX": "gear",
+            "GEAR_PLATFORM_FILES": str(self.platforms),
             "GEAR_DATABASE_URL": self.database_url,
             "GEAR_DIGEST_KEY_FILE": str(self.node.secrets / "digest_key"),
             "GEAR_ENCRYPTION_KEYS_FILE": str(self.node.secrets / "encryption_keys"),
@@ -79,7 +83,7 @@ class Scale:
 
 
 @contextmanager
-def running(items: int, folder: Path, heap: str) -> Iterator[Scale]:
+def running(items: int, shards: int, folder: Path, heap: str) -> Iterator[Scale]:
     """The parts, started and empty; the listings are kept in the folder."""
     with tempfile.TemporaryDirectory(prefix="gear-scale-", dir="/var/tmp") as name:
         below = Path(name)
@@ -95,9 +99,17 @@ def running(items: int, folder: Path, heap: str) -> Iterator[Scale]:
             node.apply()
             data = Data(items, node.url, folder)
             data.sample()
-            scale = Scale(node, primary, standby, data, admin)
+            scale = Scale(node, primary, standby, data, admin, _platform_files(below / "platforms", shards))
             HERE.run("gear-api", "migrate", settings=scale.settings("api"))
             yield scale
+
+
+def _platform_files(folder: Path, shards: int) -> Path:
+    """The platform's files with so many shards."""
+    shutil.copytree(PLATFORM_FILES, folder)
+    file = folder / f"{PLATFORM}.toml"
+    file.write_text(f"shards = {shards}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    return folder
 
 
 @contextmanager
