@@ -1,13 +1,11 @@
 """Finds the items that may be ordered: the cheapest that a search finds, each checked as every order's item is."""
 
-import asyncio
-from collections.abc import Sequence
+from typing import Final
 
 from pydantic import BaseModel
 
 from api.cheapest.schemas import CheapestBody
-from api.errors import ApiError
-from api.orders.offers import Offer, real_offer
+from api.orders.offers import Offer, real_offers
 from api.search.availability import bound_now
 from api.search.context import SearchContext, search_context
 from api.search.price_desc import highest_price
@@ -16,10 +14,11 @@ from api.search.service import strict_page
 from api.services import Services
 from mappings.platforms import Platform
 
-SPARE_OFFERS = 10
-"""So many more than are wanted: what rivals order meanwhile is not looked for again."""
-
-_GONE = frozenset({"item_not_found", "item_unavailable"})
+MIN_SPARE: Final = 10
+RIVALS: Final = 4
+"""There are offers for so many more calls of the same count, at least MIN_SPARE: what rivals order meanwhile is not
+looked for again (docs/decisions/0065).
+"""
 
 
 def cheapest_first(services: Services, body: CheapestBody, platform: Platform) -> SearchContext | None:
@@ -47,7 +46,7 @@ async def find_offers(services: Services, context: SearchContext, platform: Plat
 
     Prices may have moved since the search: those above its bound are left out.
     """
-    highest = highest_price(context.query)
+    highest, wanted = highest_price(context.query), count + max(MIN_SPARE, RIVALS * count)
     offers: list[Offer] = []
     for number in range(1, PAGE_WINDOW // MAX_LIMIT + 1):
         body = context.body.model_copy(update={"page": number})
@@ -55,24 +54,9 @@ async def find_offers(services: Services, context: SearchContext, platform: Plat
         items = [hit["sort"][-2] for hit in page.hits]  # every sort ends with the item and its platform
         bound = await bound_now(services, [(item, platform.id) for item in items])
         free = [item for item in items if (item, platform.id) not in bound]
-        while free and (missing := count + SPARE_OFFERS - len(offers)) > 0:
+        while free and (missing := wanted - len(offers)) > 0:
             some, free = free[:missing], free[missing:]
-            offers += [offer for offer in await _offers(services, platform, some) if offer.price <= highest]
+            offers += [offer for offer in await real_offers(services, platform, some) if offer.price <= highest]
         if len(offers) >= count or number * MAX_LIMIT >= page.total:
             break
     return sorted(offers, key=lambda offer: (offer.price, offer.item))
-
-
-async def _offers(services: Services, platform: Platform, items: Sequence[int]) -> list[Offer]:
-    """Those of the items that can be ordered, with their present prices."""
-    found = await asyncio.gather(*(_offer(services, platform, item) for item in items))
-    return [offer for offer in found if offer is not None]
-
-
-async def _offer(services: Services, platform: Platform, item: int) -> Offer | None:
-    try:
-        return await real_offer(services, platform, item)
-    except ApiError as refusal:
-        if refusal.code in _GONE:
-            return None
-        raise

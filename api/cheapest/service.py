@@ -31,11 +31,15 @@ from store.orders import idempotency, orders, quotas, sandbox
 from store.records import NewOrder, Order
 
 MAX_ATTEMPTS: Final = 20
-"""Each fails only because somebody else has ordered one of the items in between."""
+"""Each fails only because others have ordered all candidates but fewer than are wanted in between."""
 UNKEYED: Final = "\x01cheapest:"
 """Before the digest of a body that came without a key: no client's key begins so."""
 SANDBOX_ITEM: Final = "-10"
 """The scenario that a sandbox orders: completed, at the sandbox's price."""
+
+
+class _TooFewLeftError(Exception):
+    """Others have ordered so many of the candidates that new ones must be looked up."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,13 @@ async def _order(services: Services, request: CheapestRequest, context: SearchCo
         candidates, scenario = await _candidates(services, request, context)
         if len(candidates) < request.body.count:
             return await _refused(services, request, len(candidates))
-        try:
-            return await _place(services, request, candidates, scenario, refusals)
-        except ItemTaken:
-            continue
+        while len(candidates) >= request.body.count:
+            try:
+                return await _place(services, request, candidates, scenario, refusals)
+            except ItemTaken as rival:
+                candidates = [new for new in candidates if new.item != rival.item]
+            except _TooFewLeftError:
+                break
     raise ApiError("overloaded", "others order these items faster than they can be looked up: call again")
 
 
@@ -130,8 +137,8 @@ async def _place(
     scenario: Scenario | None,
     refusals: int,
 ) -> Placed:
-    """One transaction: the key, the orders and the response, all or nothing. Raises ItemTaken where rivals have left
-    too few of the candidates.
+    """One transaction: the key, the orders and the response, all or nothing. Raises ItemTaken where a rival orders one
+    of them at the same time, _TooFewLeftError where rivals have left too few of the candidates.
     """
     now, token = datetime.now(UTC), request.token
     async with services.store.transaction() as connection:
@@ -144,7 +151,7 @@ async def _place(
             taken = await bound_among(connection, request.platform.id, [new.item for new in candidates])
         chosen = [new for new in candidates if new.item not in taken][: request.body.count]
         if len(chosen) < request.body.count:
-            raise ItemTaken(request.platform.id, next(iter(taken)))
+            raise _TooFewLeftError
         # by ascending item, so that two that want the same ones never wait for each other
         by_item = {
             new.item: await orders.place(connection, new, now, token.name)

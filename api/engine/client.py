@@ -187,9 +187,19 @@ class Engine:
         # the whole source: a part of it has its keys in another order, and the digest depends on that
         call = self._client.get(index=alias, id=str(number))
         try:
-            return await self._read(call, lambda content: _item_of(content, alias))
+            return await self._read(call, lambda content: _item_of(read_json(content), alias))
         except MissingError:
             return None
+
+    async def items(self, platform: Platform, numbers: Sequence[int]) -> dict[int, StoredItem]:
+        """Those of these items that the platform has, as `item` does, in one round trip."""
+        alias = self._aliases([platform])
+        call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
+        documents = await self._read(call, lambda content: _documents_of(content, len(numbers)))
+        failed = [document["error"] for document in documents if "error" in document]
+        if failed:
+            raise partial_answer(error=str(failed[0])[:300])
+        return {int(document["_id"]): _item_of(document, alias) for document in documents if document["found"]}
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
         """Those of these items that the index shows as bound; raises as `search` does."""
@@ -334,8 +344,7 @@ def _pit_of(content: bytes) -> str:
     return pit
 
 
-def _item_of(content: bytes, alias: str) -> StoredItem:
-    document = read_json(content)
+def _item_of(document: Json, alias: str) -> StoredItem:
     source = document.get("_source", {})
     if "item" not in source:
         raise partial_answer(answer=sorted(document))

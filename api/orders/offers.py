@@ -1,10 +1,12 @@
 """Offers: an item as it can be ordered now, or the error that says why it cannot."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
 
+from api.engine.client import StoredItem
 from api.errors import ApiError
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from api.orders.placing.money import json_number
@@ -37,6 +39,23 @@ async def real_offer(services: Services, platform: Platform, item: int) -> Offer
     stored = await services.order_engine.item(platform, item)
     if stored is None:
         raise item_not_found(platform, str(item))
+    return await _offer_of(services, platform, item, stored)
+
+
+async def real_offers(services: Services, platform: Platform, items: Sequence[int]) -> list[Offer]:
+    """Those of the items that can be ordered, in their order; raises as `real_offer` for what concerns them all."""
+    stored = await services.order_engine.items(platform, items)
+    offers = []
+    for item, found in ((item, stored[item]) for item in items if item in stored):
+        try:
+            offers.append(await _offer_of(services, platform, item, found))
+        except ApiError as refusal:
+            if refusal.code != "item_unavailable":
+                raise
+    return offers
+
+
+async def _offer_of(services: Services, platform: Platform, item: int, stored: StoredItem) -> Offer:
     settings = services.settings
     problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.digest_secret)
     if problem is not None:
