@@ -1,6 +1,6 @@
 """`python -m bench`: measures this service and its peers, and writes tables and JSON files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -234,15 +234,22 @@ def changes(
 ) -> None:
     """Changes: writes over HTTP and by streams, how soon a reader has them, and orders of the cheapest."""
     place = changing.Place(Data(items, opensearch_url, folder.resolve()), kafka)
-    measured = list(changing.writes(place, rounds)) if "writes" in parts else []
-    for kind in kinds:
-        measured += changing.latency(place, kind, rounds, read, beside) if "latency" in parts else []
-        measured += feed.burst(place, kind, rounds) if "burst" in parts else []
-        measured += feed.waiting(place, kind, readers) if "waiting" in parts else []
-        measured += changing.cheapest(place, kind, rounds, clients, seconds) if "cheapest" in parts else []
-    series = [row.as_json() for row in measured]
+    place.data.sample()
     about = results.circumstances(items=items, data=place.data.digest(), clients=clients)
-    results.write(place.data.folder / f"changes-{items}.json", about, series)
+
+    def measured() -> Iterator[changing.Measured]:
+        if "writes" in parts:
+            yield from changing.writes(place, rounds)
+        for kind in kinds:
+            yield from changing.latency(place, kind, rounds, read, beside) if "latency" in parts else ()
+            yield from feed.burst(place, kind, rounds) if "burst" in parts else ()
+            yield from feed.waiting(place, kind, readers) if "waiting" in parts else ()
+            yield from changing.cheapest(place, kind, rounds, clients, seconds) if "cheapest" in parts else ()
+
+    series = []
+    for row in measured():
+        series.append(row.as_json())
+        results.write(place.data.folder / f"changes-{items}.json", about, series)  # kept where a later part fails
     terminal.show_changes(series)
 
 

@@ -22,6 +22,7 @@ from bench.peers.checkout import HERE, Checkout
 DATABASES: Final = ("sqlite", "postgresql")
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
+MAX_ACTIVE = "1000000"  # orders at once: nobody delivers them
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -71,7 +72,8 @@ def gear_api(
     }
     checkout.run("gear-api", "migrate", settings=settings)
     scopes = [part for scope in ("search", "order", "fulfil", "catalogue") for part in ("--scope", scope)]
-    created = checkout.run("gear-api", "token", "create", "--name", "bench", *scopes, "--json", settings=settings)
+    options = ("--name", "bench", "--max-active", MAX_ACTIVE, *scopes, "--json")
+    created = checkout.run("gear-api", "token", "create", *options, settings=settings)
     headers = {"Authorization": f"Bearer {json.loads(created.stdout)['token']}", **JSON_HEADERS}
     port = free_port()
     command = [checkout.program("gear-api"), "serve", "--port", str(port), "--workers", str(workers)]

@@ -60,7 +60,7 @@ class Scale:
     @contextmanager
     def serving(self) -> Iterator[services.Service]:
         """Two processes of the API, as its user."""
-        settings = {**self.settings("api"), "GEAR_SEARCH_TIMEOUT": "2.5", "GEAR_MAX_ORDERS_PER_TOKEN": ""}
+        settings = {**self.settings("api"), "GEAR_SEARCH_TIMEOUT": "2.5"}
         url = self.node.url
         with services.gear_api(
             url, "gear", self.data.folder, workers=2, database_url=self.database_url, settings=settings
