@@ -13,6 +13,7 @@ from bench.peers.services import Service
 from tests.scale.place import ALIAS, NODES, Scale
 from tests.scale.traffic import changing, ordering, searching
 
+ORDERED_ITEMS = 80_000  # the listings that are ordered, from the last one on
 LOST_NODE = 2  # the first one is what the administrator asks
 REPOSITORY = "/_snapshot/scale"
 RESTORED = {"indices": "gear-*,-gear-locks-*", "include_global_state": False}
@@ -100,9 +101,9 @@ def _shards(scale: Scale) -> int:
 
 def database_lost(scale: Scale, service: Service, seconds: float) -> Phase:
     """The primary ends without a word, the standby is promoted: every acknowledged order is there."""
-    priced = (item["id"] for item in scale.data.items() if item["price"])
+    priced = [item["id"] for item in islice(scale.data.items(), ORDERED_ITEMS) if item["price"]]
     placed: list[str] = []
-    with ordering(service, list(islice(priced, 60_000, 80_000)) or list(priced), placed) as answers:
+    with ordering(service, priced[::-1], placed) as answers:
         time.sleep(seconds)
         killed = time.monotonic()
         scale.primary.process.get_postmaster_info().process.kill()
