@@ -152,7 +152,7 @@ async def test_duplicates_at_once_order_once(shop: Shop) -> None:
 
 async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
     random = Random(11)
-    wanted = [(random.randint(1, 3), random.choice([3.0, 9.0, 100.0])) for _ in range(60)]
+    wanted = [(random.randint(1, 3), random.choice([3.0, 9.0, 100.0])) for _ in range(200)]
 
     async def buy(place: int, count: int, highest: float) -> tuple[int, float, httpx.Response]:
         return count, highest, await ask(shop, body_for(count, highest, account=f"buyer-{place}"))
