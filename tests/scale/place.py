@@ -89,7 +89,7 @@ def running(items: int, shards: int, folder: Path, heap: str) -> Iterator[Scale]
         below = Path(name)
         below.chmod(0o755)
         with (
-            secured_node(NODES, heap, below) as node,
+            secured_node(NODES, heap, below, "full") as node,
             running_postgres() as primary,
             standby_of(primary) as standby,
             _administrator(node) as admin,

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Literal
 
 from filelock import FileLock
 
@@ -112,7 +113,9 @@ class Server:
 
 
 @contextmanager
-def secured_node(count: int = 1, heap: str = "512m", below: Path | None = None) -> Iterator[SecuredNode]:
+def secured_node(
+    count: int = 1, heap: str = "512m", below: Path | None = None, jvm: Literal["laptop", "full"] = "laptop"
+) -> Iterator[SecuredNode]:
     """A started node, or so many of one cluster, with certificates and without users; deleted afterwards."""
     home = folder_for_tests(f"secured-{os.getpid()}") if below is None else below / f"secured-{os.getpid()}"
     ports = [free_port() for _ in range(2 * count)]
@@ -135,7 +138,7 @@ def secured_node(count: int = 1, heap: str = "512m", below: Path | None = None) 
                 server=installed,
                 home=folders.home,
                 heap=heap,
-                jvm="laptop",
+                jvm=jvm,
             )
             options = (installed / "config" / "jvm.options").read_text(encoding="utf-8")
             servers.append(Server(folders, config.java_command(launch, options), f"https://127.0.0.1:{http}"))
