@@ -18,6 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 # Unit tests need no plugin of Schemathesis: half a second of imports in each process.
 UNIT_TESTS := -p no:schemathesis --dist worksteal
+REAL_TESTS := -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help
 help: ## what there is
@@ -59,17 +60,21 @@ clean: ## stops and removes everything that make made here; downloads stay cache
 	@rm -rf $(VENV) var build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .coverage
 
 .PHONY: test
-test: environment ## all checks and tests, on a real OpenSearch and real databases
+test: environment ## all checks and the tests of minutes, on a real OpenSearch and real databases
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
 	@mkdir -p var
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) $(UNIT_TESTS)
-	@$(BIN)/python -m pytest -m "not docker and not deployment" --ignore tests/unit -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -m "not docker and not deployment and not slow" --ignore tests/unit $(REAL_TESTS)
+
+.PHONY: test-slow
+test-slow: environment ## the tests that kill and cut, of browsers, clients and whole catalogues
+	@$(BIN)/python -m pytest -m "slow and not docker" --ignore tests/unit $(REAL_TESTS)
 
 .PHONY: test-extended
 test-extended: export GEAR_TEST_EXTENDED = 1
-test-extended: test ## `make test` with many more drawn examples and a longer chaos: before a release
+test-extended: test test-slow ## both with many more drawn examples and a longer chaos: before a release
 
 .PHONY: check
 check: environment ## format, lint, types and the tests without servers: a minute, for the inner loop

@@ -15,7 +15,7 @@ import structlog
 from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
-from tests.support.scheduling import ByEngine, longest_first
+from tests.support.scheduling import ByEngine, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
 
 pytest_plugins = [
@@ -53,7 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_slow(items)
     longest_first(items)
 
 

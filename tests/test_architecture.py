@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.scheduling import LONGEST
+from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
     FILES,
     MODULES,
@@ -286,7 +286,9 @@ def test_no_folder_is_crowded() -> None:
 
 
 def test_the_longest_test_files_are_still_there() -> None:
-    none(set(LONGEST) - {shown(file) for file in TEST_FILES}, "tests/support/scheduling.py names it")
+    files = {shown(file) for file in TEST_FILES}
+    none(set(LONGEST) - files, "tests/support/scheduling.py names it")
+    none([start for start in SLOW if not any(file.startswith(start) for file in files)], "it names it")
 
 
 def test_every_folder_says_what_goes_in() -> None:

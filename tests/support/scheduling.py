@@ -48,6 +48,31 @@ LONGEST: Final = (
     "tests/real/api/test_openapi.py",
 )
 
+SLOW: Final = (
+    "tests/browser/",
+    "tests/clients/",
+    "tests/faults/",
+    "tests/real/test_node.py",
+    "tests/real/test_demo.py",
+    "tests/real/indexer/doctor/test_doctor.py",
+    "tests/real/indexer/follow/test_kafka.py",
+    "tests/real/indexer/live/test_claims.py",
+    "tests/real/indexer/live/test_lock.py",
+    "tests/real/indexer/loading/test_proof.py",
+    "tests/real/indexer/loading/test_resume.py",
+    "tests/real/indexer/loading/test_throttle.py",
+    "tests/real/orders/placing/test_retries.py",
+    "tests/real/orders/webhooks/test_callbacks.py",
+    "tests/real/search/pagination/test_cursor_and_changes.py",
+    "tests/real/search/queries/test_explain.py",
+    "tests/real/search/text/test_catalogue_texts.py",
+    "tests/real/store/test_migrate.py",
+    "tests/real/store/test_pgbouncer.py",
+)
+"""Folders and files that `make test` leaves to `make test-slow`: each waits for processes to start, die and come back,
+or for a whole catalogue.
+"""
+
 
 class ByEngine(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
     """By file, but for the files that share an engine."""
@@ -55,6 +80,13 @@ class ByEngine(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no type
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         return "restarting" if file in RESTARTING else file
+
+
+def mark_slow(items: list[pytest.Item]) -> None:
+    """Marks the tests of SLOW."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 def longest_first(items: list[pytest.Item]) -> None:
