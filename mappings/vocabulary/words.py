@@ -1,7 +1,7 @@
 """The words of a text, and the letters by which spellings are looked up. Pure.
 
-`letters_of` differs from `folding.fold`: it drops the accents of every script, and of other letters it writes only those
-as ASCII that people without their keys write so.
+`letters_of` differs from `folding.fold`: it drops the accents of every script, but writes few letters as others: those
+that people write so who have not their keys.
 """
 
 import re

@@ -28,41 +28,52 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     """
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
+    kept = frozenset() if of_names else vocabulary.words_of_finishes
     unknown = {
         place
         for at, length, entry in vocabulary.cut(letters)
-        if (entry is None and letters[at] not in vocabulary.ignored)
-        or (of_names and entry is not None and entry.is_name)
+        if (letters[at] not in kept if entry is None else of_names and entry.is_name)
         for place in range(at, at + length)
     }
+    said = {at for at in unknown if letters[at] not in vocabulary.ignored}
     english, at = gaps[:1], 0
     while at < len(words):
-        run = next((length for length in range(MAX_HEARD) if at + length not in unknown), MAX_HEARD)
-        length, name = _name_at(letters[at : at + run], vocabulary)
+        run, heard = (
+            next((end for end in range(MAX_HEARD) if at + end not in of), MAX_HEARD) for of in (unknown, said)
+        )
+        length, name = _name_at(letters[at : at + run], heard, vocabulary)
         english += [f" {name} " if name else words[at], gaps[at + length]]
         at += length
     return "".join(english)
 
 
-def _name_at(letters: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
-    """How many of the words are written in place of what name or words of names; none: a word, empty."""
+def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
+    """How many of the words are written in place of what name or words of names; none: a word, empty.
+
+    Only the first ones, so many as are `heard`, may be one name by ear: a filler stands for itself, or in a phrase.
+    """
     if not letters:
         return 1, ""
     length, entry = vocabulary.lexicon.spelling_at(letters, 0)
-    if entry is not None:
+    if entry is not None and (heard or length > 1):
         return length, _either(entry)
-    parts = vocabulary.lexicon.segments(letters[0])
+    parted = _parted(letters[0], vocabulary) if heard else ""
+    if parted or not vocabulary.sounds or letters[0].isascii():
+        return 1, parted
+    names = ((length, vocabulary.by_sound.name_of("".join(letters[:length]))) for length in range(heard, 0, -1))
+    return next(((length, name) for length, name in names if name), (1, ""))
+
+
+def _parted(word: str, vocabulary: Vocabulary) -> str:
+    """A word that is written together of several; none: empty."""
+    parts = vocabulary.lexicon.segments(word)
     if len(parts) > 1:
-        return 1, " ".join(_part(part, vocabulary) or part for part in parts)
-    for cut in range(len(letters[0]) - MIN_PART, MIN_PART - 1, -1):  # `Feuerschlange`
-        first, last = _part(letters[0][:cut], vocabulary), _part(letters[0][cut:], vocabulary)
+        return " ".join(_part(part, vocabulary) or part for part in parts)
+    for cut in range(len(word) - MIN_PART, MIN_PART - 1, -1):  # `Feuerschlange`
+        first, last = _part(word[:cut], vocabulary), _part(word[cut:], vocabulary)
         if first and last:
-            return 1, f"{first} {last}"
-    if vocabulary.sounds and not letters[0].isascii():
-        for length in range(len(letters), 0, -1):
-            if name := vocabulary.by_sound.name_of("".join(letters[:length])):
-                return length, name
-    return 1, ""
+            return f"{first} {last}"
+    return ""
 
 
 def _part(part: str, vocabulary: Vocabulary) -> str:

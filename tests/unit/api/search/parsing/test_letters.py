@@ -76,6 +76,11 @@ def test_names_of_other_things_are_translated_after_unknown_words_alone() -> Non
     assert in_english("tigre diente", vocabulary, of_names=True).split() == ["tiger", "tooth"]
 
 
+def test_a_phrase_may_have_fillers_in_it() -> None:
+    vocabulary = Vocabulary(glossary={"toybox": ("caisse de jouets",)}, fillers=("de",), finish_names=("Toybox",))
+    assert in_english("de caisse de jouets de", vocabulary).split() == ["de", "toybox", "de"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
