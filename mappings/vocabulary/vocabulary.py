@@ -241,7 +241,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def lexicon(self) -> "Lexicon":
         """The glossary alone."""
-        return Lexicon(words=self.glossary, endings=self.endings)
+        return Lexicon.model_construct(words=self.glossary, endings=self.endings)  # validated
 
     @cached_property
     def words_of_finishes(self) -> frozenset[str]:
