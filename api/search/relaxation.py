@@ -32,7 +32,7 @@ MAX_CORRECTED_WORDS = 12
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict, platforms = context.query.parsed, context.platforms
-    bases = [each for each in (translated(strict, platforms), strict) if each is not None]
+    bases = [*translated(strict, platforms), strict]
     relaxed, words = relaxations(strict, platforms), _words_to_correct(bases)
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return context

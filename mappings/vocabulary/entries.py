@@ -55,6 +55,11 @@ class Entry:
     sorts: tuple[str, ...] = ()
     excludes: tuple[Meaning, ...] = ()
 
+    @property
+    def is_name(self) -> bool:
+        """Whether it stands for words of names and nothing else."""
+        return bool(self.meanings) and not any(meaning.filters for meaning in self.meanings)
+
     def joined(self, other: "Entry") -> "Entry":
         """Both; the role is this one's."""
         return Entry(

@@ -7,19 +7,16 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mappings.fields import SORTS
-from mappings.vocabulary.amounts import UNSPACED, amount_pattern
+from mappings.vocabulary.amounts import amount_pattern
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Sounds
 from mappings.vocabulary.words import letters_of, words_of
 
-# runs of one script, those in which words follow each other without blanks apart
-_SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
 MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
 MAX_UNFINISHED = 10  # meanings of a word that is being typed
-MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
@@ -31,13 +28,14 @@ class Vocabulary(BaseModel):
     A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}, and
     `glossary` too, of words that names are made of, read where the text as it stands finds nothing.
     `narrowing` are the fields whose words narrow a text that has other words too, `attached` types whose things are put
-    on other items, `fillers` words that say nothing of an item. `sorts` is {sort: spellings}, what asks for an order.
-    `exclusions`, `alternatives` and `conjunctions` say how the words beside them are meant; in one of `names` no word
-    does. Behind `carriers` (`with`) comes what is on an item, `has_attached` says that something is. `payments` are
-    wanted for an item in a trade post. `without_float` are types whose items have no float. `endings` may follow a
-    spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
-    order of KEYS, `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is
-    {word: spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`).
+    on other items, `opens` types with those that their things open and are said with, `fillers` words that say nothing
+    of an item. `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions`
+    say how the words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is
+    on an item, `has_attached` says that something is. `payments` are wanted for an item in a trade post.
+    `without_float` are types whose items have no float. `endings` may follow a spelling (plurals, cases).
+    `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
+    `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is {word:
+    spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,6 +46,7 @@ class Vocabulary(BaseModel):
     term: tuple[Term, ...] = ()
     narrowing: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
+    opens: Mapping[str, frozenset[str]] = Field(default_factory=dict)
     fillers: tuple[str, ...] = ()
     sorts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     exclusions: tuple[str, ...] = ()
@@ -105,7 +104,7 @@ class Vocabulary(BaseModel):
         for letters, entry in Vocabulary(term=tuple(terms)).entries.items():
             entries[letters] = entries[letters].joined(entry) if letters in entries else entry
         extended = self.model_copy(update={"term": (*self.term, *terms), "entries": entries})
-        for derived in ("longest", "_reach", "_stems", "_beginnings", "_inflections"):  # from the entries
+        for derived in ("longest", "_reach", "_stems", "_segments", "_inflections"):  # from the entries
             extended.__dict__.pop(derived, None)
         return extended
 
@@ -163,7 +162,7 @@ class Vocabulary(BaseModel):
         if entry is not None or not self._endings or (letters.isascii() and letters[-1:] not in self._last_letters):
             return entry
         entry = self._without_ending(letters, self.entries)
-        if entry is None and not letters.isascii():
+        if entry is None and self._may_inflect(letters):
             return self._stems.get(letters) or self._without_ending(letters, self._stems)
         return entry
 
@@ -171,9 +170,13 @@ class Vocabulary(BaseModel):
         for length in range(min(self._longest_ending, len(letters) - 1), 0, -1):
             stem = letters[:-length]
             entry = stems.get(stem) if letters[-length:] in self._endings else None
-            if entry is not None and _may_end(entry, stem, letters[-length:]):
+            if entry is not None and (self._may_inflect(stem) or _may_end(entry, stem, letters[-length:])):
                 return entry
         return None
+
+    def _may_inflect(self, letters: str) -> bool:
+        """Whether a spelling may have any ending: in letters that names have, another word may be written so."""
+        return not letters.isascii()
 
     @cached_property
     def _endings(self) -> frozenset[str]:
@@ -193,7 +196,7 @@ class Vocabulary(BaseModel):
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
         stems: dict[str, Entry] = {}
         for letters, entry in self.entries.items():
-            longest = 0 if letters.isascii() else min(self._longest_ending, len(letters) - MIN_STEM)
+            longest = min(self._longest_ending, len(letters) - MIN_STEM) if self._may_inflect(letters) else 0
             for length in range(1, longest + 1):
                 if letters[-length:] in self._endings:
                     stems.setdefault(letters[:-length], entry)
@@ -209,45 +212,11 @@ class Vocabulary(BaseModel):
 
     def segments(self, word: str) -> list[str]:
         """A word of a script that parts no words by blanks, in the spellings that are in it; else the word alone."""
-        if (
-            word.isascii()
-            or len(word) > MAX_UNSPACED
-            or not UNSPACED.search(word)
-            or letters_of([word]) in self.entries
-        ):
-            return [word]
-        letters = [letters_of([letter]) for letter in word]
-        parts: list[str] = []
-        unknown = ""
-        at = 0
-        while at < len(word):
-            length = self._segment_at(letters, at)
-            if length:
-                parts += [*_SCRIPTS.findall(unknown), word[at : at + length]]
-                unknown = ""
-            else:
-                unknown += word[at]
-            at += length or 1
-            if unknown and _HANGUL.search(word):  # Korean has blanks: what is not in it as a whole stays whole
-                return _SCRIPTS.findall(word)
-        return [*parts, *_SCRIPTS.findall(unknown)]
-
-    def _segment_at(self, letters: Sequence[str], at: int) -> int:
-        """The length of the longest spelling that begins there; 0: none."""
-        joined, longest = "", 0
-        for length, letter in enumerate(letters[at:], 1):
-            joined += letter
-            if joined not in self._beginnings:
-                break
-            if joined in self.entries or joined in self.ignored:
-                longest = length
-        return longest
+        return [word] if word.isascii() or letters_of([word]) in self.entries else self._segments.of(word)
 
     @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        """The beginnings of all spellings in scripts without blanks."""
-        spellings = (letters for letters in (*self.entries, *self.ignored) if UNSPACED.search(letters[:1]))
-        return frozenset(letters[:length] for letters in spellings for length in range(1, len(letters) + 1))
+    def _segments(self) -> Segments:
+        return Segments((*self.entries, *self.ignored))
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
@@ -270,9 +239,14 @@ class Vocabulary(BaseModel):
         return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))
 
     @cached_property
-    def lexicon(self) -> "Vocabulary":
+    def lexicon(self) -> "Lexicon":
         """The glossary alone."""
-        return Vocabulary(words=self.glossary, endings=self.endings)
+        return Lexicon.model_construct(words=self.glossary, endings=self.endings)  # validated
+
+    @cached_property
+    def words_of_finishes(self) -> frozenset[str]:
+        """The letters of each word of the names of finishes."""
+        return frozenset(letters_of([word]) for name in self.finish_names for word in words_of(name))
 
     @cached_property
     def by_sound(self) -> Sounds:
@@ -385,12 +359,17 @@ class Vocabulary(BaseModel):
             yield from ((spelling, Use(role=role)) for spelling in spellings)
 
 
+class Lexicon(Vocabulary):
+    """Words that are read where a text as it stands finds nothing, so that each may have any ending."""
+
+    def _may_inflect(self, letters: str) -> bool:
+        return not letters.isascii() or len(letters) >= MIN_STEM
+
+
 def _letters(spellings: Iterable[str]) -> frozenset[str]:
     return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
 
 
 def _may_end(entry: Entry, stem: str, ending: str) -> bool:
-    """Whether a spelling may have this ending: in letters that names have, another word may be written so."""
-    if not stem.isascii():
-        return True
+    """Whether a spelling in letters that names have may have this ending: a value of a field."""
     return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_STEM)

@@ -1,14 +1,17 @@
 """The words of a text, and the letters by which spellings are looked up. Pure.
 
-`letters_of` differs from `folding.fold`: it drops the accents of every script, but writes no letter as another.
+`letters_of` differs from `folding.fold`: it drops the accents of every script, but writes few letters as others: those
+that people write so who have not their keys.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
 _DROPPED_MARKS = str.maketrans("", "", "★™")
+_WRITTEN_AS = str.maketrans("ıłøđ", "ilod")
 
 
 def words_of(text: str) -> list[str]:
@@ -34,5 +37,11 @@ def letters_of(words: Iterable[str]) -> str:
     joined = "".join(words)
     if joined.isascii():
         return joined.lower()
+    return _letters(joined)
+
+
+@lru_cache(maxsize=8192)  # the same words come again and again
+def _letters(joined: str) -> str:
     decomposed = unicodedata.normalize("NFKD", joined)
-    return "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn").casefold()
+    folded = "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn").casefold()
+    return folded.translate(_WRITTEN_AS)

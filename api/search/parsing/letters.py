@@ -8,6 +8,7 @@ from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
 MAX_HEARD = 4  # words that may be one name by ear
+MIN_PART = 4  # letters of a word that is written together with another one
 
 
 def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
@@ -20,44 +21,71 @@ def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     yield from dict.fromkeys(reading for reading in readings if reading != small)
 
 
-def in_english(text: str, vocabulary: Vocabulary) -> str:
-    """The text with words of names in the place of unknown ones: those that they translate, or that they sound like."""
+def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> str:
+    """The text with words of names in the place of unknown ones: those that they translate, or that they sound like.
+
+    `of_names`: words that are known as names of something else are translated, too (`Massacre`: Slaughter).
+    """
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
+    kept = frozenset() if of_names else vocabulary.words_of_finishes
     unknown = {
-        at for at, _, entry in vocabulary.cut(letters) if entry is None and letters[at] not in vocabulary.ignored
+        place
+        for at, length, entry in vocabulary.cut(letters)
+        if (letters[at] not in kept if entry is None else of_names and entry.is_name)
+        for place in range(at, at + length)
     }
+    said = {at for at in unknown if letters[at] not in vocabulary.ignored}
     english, at = gaps[:1], 0
     while at < len(words):
-        run = next((length for length in range(MAX_HEARD) if at + length not in unknown), MAX_HEARD)
-        length, name = _name_at(letters[at : at + run], vocabulary)
+        run, heard = (
+            next((end for end in range(MAX_HEARD) if at + end not in of), MAX_HEARD) for of in (unknown, said)
+        )
+        length, name = _name_at(letters[at : at + run], heard, vocabulary)
         english += [f" {name} " if name else words[at], gaps[at + length]]
         at += length
     return "".join(english)
 
 
-def _name_at(letters: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
-    """How many of the words are written in place of what name or words of names; none: a word, empty."""
+def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
+    """How many of the words are written in place of what name or words of names; none: a word, empty.
+
+    Only the first ones, so many as are `heard`, may be one name by ear: a filler stands for itself, or in a phrase.
+    """
     if not letters:
         return 1, ""
     length, entry = vocabulary.lexicon.spelling_at(letters, 0)
-    if entry is not None:
+    if entry is not None and (heard or length > 1):
         return length, _either(entry)
-    parts = vocabulary.lexicon.segments(letters[0])
+    parted = _parted(letters[0], vocabulary) if heard else ""
+    if parted or not vocabulary.sounds or letters[0].isascii():
+        return 1, parted
+    names = ((length, vocabulary.by_sound.name_of("".join(letters[:length]))) for length in range(heard, 0, -1))
+    return next(((length, name) for length, name in names if name), (1, ""))
+
+
+def _parted(word: str, vocabulary: Vocabulary) -> str:
+    """A word that is written together of several; none: empty."""
+    parts = vocabulary.lexicon.segments(word)
     if len(parts) > 1:
-        entries = [(part, vocabulary.lexicon.spelling_at([part], 0)[1]) for part in parts]
-        return 1, " ".join(part if each is None else _either(each) for part, each in entries)
-    if vocabulary.sounds and not letters[0].isascii():
-        for length in range(len(letters), 0, -1):
-            if name := vocabulary.by_sound.name_of("".join(letters[:length])):
-                return length, name
-    return 1, ""
+        return " ".join(_part(part, vocabulary) or part for part in parts)
+    for cut in range(len(word) - MIN_PART, MIN_PART - 1, -1):  # `Feuerschlange`
+        first, last = _part(word[:cut], vocabulary), _part(word[cut:], vocabulary)
+        if first and last:
+            return f"{first} {last}"
+    return ""
+
+
+def _part(part: str, vocabulary: Vocabulary) -> str:
+    """What a part of a word is in English; unknown: empty."""
+    _, entry = vocabulary.lexicon.spelling_at([part], 0)
+    return _either(entry) if entry is not None else part if part in vocabulary.words_of_finishes else ""
 
 
 def _either(entry: Entry) -> str:
-    """What a word translates: any of several words."""
+    """What a word translates: any of several words, else the first of several names."""
     words = [meaning.words for meaning in entry.meanings]
-    return "/".join(words) if not any(" " in each for each in words) else words[0]
+    return "/".join(each for each in words if " " not in each) or words[0]
 
 
 def _written(text: str, letters: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
 from api.search.parsing.terms import Term, Word, merged_alternatives, read_words
 from mappings.platforms import Platform
+from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
@@ -144,7 +145,7 @@ def parse_text(
         sorts += reading.sorts
         if reading.excludes_next:
             quantities[place] = replace(quantities[place], is_excluded=True)
-    terms = merged_alternatives(terms)
+    terms = _without_opened(merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
@@ -174,6 +175,23 @@ def _is_other(quantity: Quantity, platform: Platform) -> bool:
     return len(both) > 1 and not both <= _NEAR_CURRENCIES
 
 
+def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms, those of a type that others open as mere words of names: in `chroma case key` a key is meant."""
+    opened = frozenset(each for term in terms for kind in _types(term) for each in vocabulary.opens.get(kind, ()))
+    return [_as_name(term) if opened and _types(term) & opened else term for term in terms]
+
+
+def _types(term: Term) -> set[str]:
+    return {
+        value for meaning in term.meanings for name, values in meaning.filters if name == "type" for value in values
+    }
+
+
+def _as_name(term: Term) -> Term:
+    meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
+    return replace(term, meanings=meanings, is_filler=not meanings)
+
+
 def _is_plain_skin(terms: Sequence[Term]) -> bool:
     fields = {name for term in terms for name in term.fields}
     return "exterior" in fields and "quality" not in fields
@@ -194,10 +212,11 @@ def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:
     """The term as it matches beside others: a weapon or a type by its meanings alone."""
-    if not term.meanings and not term.alternatives:
+    narrows = bool(term.meanings) and vocabulary.narrows(term.meanings)
+    if narrows == term.narrows and not term.alternatives:
         return term
     alternatives = tuple(narrowed(option, vocabulary) for option in term.alternatives)
-    return replace(term, narrows=vocabulary.narrows(term.meanings), alternatives=alternatives)
+    return replace(term, narrows=narrows, alternatives=alternatives)
 
 
 def _sort(sorts: Sequence[tuple[str, ...]], quantities: Sequence[Quantity]) -> str:

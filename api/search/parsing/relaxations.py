@@ -153,16 +153,19 @@ def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list
         parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
             relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
-    if (english := translated(strict, platforms)) is not None:
-        relaxed += _with_and_without_fillers(english)
-    return relaxed
+    return relaxed + [each for english in translated(strict, platforms) for each in _with_and_without_fillers(english)]
 
 
-def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
-    """The text with unknown words of other languages as English ones; None if that changes nothing."""
-    if len(platforms) != 1 or (english := in_english(strict.text, platforms[0].language)) == strict.text:
-        return None
-    return replace(strict, parses=(parse_text(english, platforms[0], **_read_as(strict)),))
+def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The text with words of other languages as English ones: unknown ones, then those of other names, too."""
+    if len(platforms) != 1:
+        return []
+    texts = (in_english(strict.text, platforms[0].language, of_names=of_names) for of_names in (False, True))
+    return [
+        replace(strict, parses=(parse_text(text, platforms[0], **_read_as(strict)),))
+        for text in dict.fromkeys(texts)
+        if text != strict.text
+    ]
 
 
 def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
@@ -118,13 +119,15 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
 
 
 def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
-    """The words, those without blanks between them parted."""
+    """The words, those without blanks between them parted where they are not a known name with the ones beside them."""
+    if not any(UNSPACED.search(word) for word in words):
+        return words, gaps
     parts: list[str] = []
     parted_gaps: list[str] = []
-    for word, gap in zip(words, gaps, strict=False):
-        segments = vocabulary.segments(word)
+    for at, length, _ in vocabulary.cut([letters_of([word]) for word in words]):
+        segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
         parts += segments
-        parted_gaps += [gap, *[""] * (len(segments) - 1)]
+        parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
     return parts, [*parted_gaps, gaps[-1]]
 
 
@@ -157,7 +160,12 @@ class _Reader:
             elif not self._has_role(length, entry, before_quantity=before_quantity):
                 self._add(length, entry)
         if self._is_known:  # a known word is finished, and with it what is joined with it
-            self._reading.terms = [replace(term, words=_finished(term.words)) for term in self._reading.terms]
+            terms = self._reading.terms
+            unfinished = [any(word.prefixes for word in term.words) for term in terms]
+            self._reading.terms = [
+                replace(term, words=_finished(term.words)) if each else term
+                for term, each in zip(terms, unfinished, strict=True)
+            ]
         return self._reading
 
     def _spelling_at(self, at: int) -> tuple[int, Entry | None]:
@@ -358,7 +366,7 @@ def _is_name(term: Term) -> bool:
 
 
 def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return tuple(replace(word, prefixes=()) for word in words)
+    return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
 
 
 def _word(words: list[str], place: int, *, open_ended: bool) -> Word:

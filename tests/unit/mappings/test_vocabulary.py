@@ -18,6 +18,7 @@ CS2 = next(iter(read_platforms()))
 def test_words_are_letters_and_digits_without_marks() -> None:
     assert words_of("★ StatTrak™ Five-SeveN | Saibā_Oni 2.0") == ["StatTrak", "Five", "SeveN", "Saibā", "Oni", "2", "0"]
     assert letters_of(["Five", "SeveN", "Saibā"]) == "fivesevensaiba"
+    assert letters_of(["KIZIL", "kızıl", "Złoty", "Đ"]) == "kizilkizilzlotyd"
 
 
 def test_values_that_share_a_spelling_are_one_meaning_and_other_meanings_stand_beside_it() -> None:

@@ -69,6 +69,26 @@ def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sor
     assert [int(quantity.high or 0) for quantity in parse.quantities] == ([] if high is None else [high])
 
 
+@pytest.mark.parametrize(
+    ("text", "meanings", "fillers"),
+    [
+        ("chroma case key", ["", "case", "Key"], []),  # the key's name has the case's word
+        ("ключ от кейса chroma", ["Key", "", "", ""], ["от", "кейса"]),
+        ("ключ кейс революция", ["Key", "revolution case"], []),
+        ("кейс chroma", ["Container", ""], []),
+    ],
+)
+def test_a_key_is_said_with_what_it_opens(text: str, meanings: list[str], fillers: list[str]) -> None:
+    (parse,) = parse_query(text, [CS2]).parses
+    assert [term.meanings[0].names[0] if term.meanings else "" for term in parse.terms] == meanings
+    assert [term.typed for term in parse.terms if term.is_filler] == fillers
+
+
+def test_a_name_with_blanks_between_words_that_have_none_is_one() -> None:
+    (parse,) = parse_query("军火交易 2 号收藏品", [CS2]).parses
+    assert [meaning.names for term in parse.terms for meaning in term.meanings] == [("The Arms Deal 2 Collection",)]
+
+
 def test_other_letters_are_look_alikes_and_both_layouts() -> None:
     vocabulary = Vocabulary(look_alikes={"а": "a"}, keyboard=("йцукен",))
     assert list(other_letters("АК йц", vocabulary)) == ["aк йц", "аr qw"]

@@ -28,11 +28,14 @@ def test_unknown_words_are_those_that_they_translate_or_sound_like(text: str, wo
     assert in_english(text, CS2).replace("|", " ").replace("-", " ").split() == words.split()
 
 
-def test_what_translates_several_words_is_any_of_them_and_one_name_where_it_has_several_words() -> None:
+def test_what_translates_several_words_is_any_of_them_and_the_first_name_where_all_have_several_words() -> None:
     vocabulary = Vocabulary(
-        glossary={"vice": ("порок",), "sin": ("порок",), "x ray": ("рентген",), "beam": ("рентген",)}
-    )
-    assert in_english("порок рентген", vocabulary).split() == ["vice/sin", "x", "ray"]
+        glossary={
+            "vice": ("порок",), "sin": ("порок",), "x ray": ("рентген",), "beam": ("рентген",),
+            "tiger tooth": ("клык",), "broken fang": ("клык",),
+        }
+    )  # fmt: skip
+    assert in_english("порок рентген клык", vocabulary).split() == ["vice/sin", "beam", "tiger", "tooth"]
 
 
 @pytest.mark.parametrize(
@@ -61,5 +64,34 @@ def test_a_text_in_own_words_is_read_in_english_with_and_without_fillers() -> No
     strict = parse_query("куплю глок килл", [PLATFORM])
     read = [each for each in relaxations(strict, [PLATFORM]) if each.relaxation is Relaxation.LETTERS]
     assert [[term.typed for term in each.parses[0].terms] for each in read][-1] == ["глок", "kill"]
-    assert translated(parse_query("ak redline", [PLATFORM]), [PLATFORM]) is None
-    assert translated(strict, [PLATFORM, PLATFORM]) is None
+    assert translated(parse_query("ak redline", [PLATFORM]), [PLATFORM]) == []
+    assert translated(strict, [PLATFORM, PLATFORM]) == []
+
+
+def test_names_of_other_things_are_translated_after_unknown_words_alone() -> None:
+    vocabulary = Vocabulary(
+        words={"tigris": ("tigre",)}, glossary={"tiger": ("tigre",), "tooth": ("diente",)}, finish_names=("Tigris",)
+    )
+    assert in_english("tigre diente", vocabulary).split() == ["tigre", "tooth"]
+    assert in_english("tigre diente", vocabulary, of_names=True).split() == ["tiger", "tooth"]
+
+
+def test_a_phrase_may_have_fillers_in_it() -> None:
+    vocabulary = Vocabulary(glossary={"toybox": ("caisse de jouets",)}, fillers=("de",), finish_names=("Toybox",))
+    assert in_english("de caisse de jouets de", vocabulary).split() == ["de", "toybox", "de"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("feuerschlange", "fire serpent"),
+        ("neonschlange", "neon serpent"),  # a word of a name is itself
+        ("feuerwehr", "feuerwehr"),
+        ("schlangen", "serpent"),  # any ending
+    ],
+)
+def test_words_that_are_written_together_are_translated_each(text: str, words: str) -> None:
+    vocabulary = Vocabulary(
+        glossary={"fire": ("feuer",), "serpent": ("schlange",)}, endings=("n",), finish_names=("Neon Rider",)
+    )
+    assert in_english(text, vocabulary).split() == words.split()

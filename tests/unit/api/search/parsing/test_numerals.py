@@ -41,6 +41,23 @@ def test_words_beside_amounts_are_written_in_english(text: str, english: str) ->
     assert with_digits(text, GERMAN) == english
 
 
+KOREAN = Vocabulary(amounts={"usd": ("불", "달러"), "max": ("달러 이하",)})
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("50불짜리 칼", "50 usd 짜리 칼"),
+        ("50 불", "50 usd "),
+        ("sg 553 불도저", "sg 553 불도저"),  # bulldozer
+        ("50 달러짜리", "50 usd 짜리"),
+        ("50달러 이하", "50 max "),
+    ],
+)
+def test_a_single_korean_letter_behind_a_blank_is_a_word_of_its_own(text: str, english: str) -> None:
+    assert with_digits(text, KOREAN) == english
+
+
 MONEY = Vocabulary(
     amounts={
         "under": ("до",),

@@ -1,0 +1,53 @@
+"""Words of scripts that part no words by blanks, cut into the longest spellings that are in them. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from mappings.vocabulary.amounts import UNSPACED
+from mappings.vocabulary.words import letters_of
+
+# runs of one script, those in which words follow each other without blanks apart
+_SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
+
+
+class Segments:
+    """Spellings in scripts without blanks, by their beginnings."""
+
+    def __init__(self, spellings: Iterable[str]) -> None:
+        self._spellings = frozenset(letters for letters in spellings if UNSPACED.search(letters[:1]))
+        self._beginnings = frozenset(
+            letters[:length] for letters in self._spellings for length in range(1, len(letters) + 1)
+        )
+
+    def of(self, word: str) -> list[str]:
+        """A word in the spellings that are in it; else the word alone."""
+        if len(word) > MAX_UNSPACED or not UNSPACED.search(word):
+            return [word]
+        letters = [letters_of([letter]) for letter in word]
+        parts: list[str] = []
+        unknown = ""
+        at = 0
+        while at < len(word):
+            length = self._length_at(letters, at)
+            if length:
+                parts += [*_SCRIPTS.findall(unknown), word[at : at + length]]
+                unknown = ""
+            else:
+                unknown += word[at]
+            at += length or 1
+            if unknown and _HANGUL.search(word):  # Korean has blanks: what is not in it as a whole stays whole
+                return _SCRIPTS.findall(word)
+        return [*parts, *_SCRIPTS.findall(unknown)]
+
+    def _length_at(self, letters: Sequence[str], at: int) -> int:
+        """The length of the longest spelling that begins there; 0: none."""
+        joined, longest = "", 0
+        for length, letter in enumerate(letters[at:], 1):
+            joined += letter
+            if joined not in self._beginnings:
+                break
+            if joined in self._spellings:
+                longest = length
+        return longest
