@@ -205,7 +205,7 @@ def serve() -> FastAPI:
     platforms = read_platforms(settings.platform_files)
     platforms.read_languages()
     for platform in platforms:
-        _ = platform.language.entries  # or the first search would wait for them
+        platform.language.make_tables()  # or the first searches would wait for them
     app = create_app(settings, platforms)
     # These objects live as long as the process. Collecting them again and again pauses searches by up to a tenth of a
     # second (docs/decisions/0034).

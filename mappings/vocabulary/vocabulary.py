@@ -89,6 +89,12 @@ class Vocabulary(BaseModel):
                 raise ValueError(message)
         return self
 
+    def make_tables(self) -> None:
+        """Makes every table that reading a text needs, which else the first text does that needs it."""
+        for name, made in vars(Vocabulary).items():
+            if isinstance(made, cached_property):
+                getattr(self, name)
+
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from api.app import create_app
 from api.http.json_body import BODY_SECONDS
 from api.http.protocol import GearProtocol
 from api.settings import Settings
+from mappings.platforms import PLATFORM_FILES, Platform, Platforms, read_platforms
 from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.store.migrated import migrated
@@ -37,6 +39,21 @@ class RunningApp:
     async def search(self, body: dict[str, Any]) -> httpx.Response:
         """`POST /v1/gear/search`."""
         return await self.client.post("/v1/gear/search", json=body)
+
+
+@cache
+def _platforms_of_the_package() -> tuple[Platform, ...]:
+    """Read once for all apps of a process, since their vocabularies' tables take two seconds of a core."""
+    platforms = read_platforms()
+    platforms.read_languages()
+    return tuple(platforms)
+
+
+def platforms_for(settings: Settings) -> Platforms:
+    """The platforms of an app of its own: what operators add to one is not in another."""
+    if settings.platform_files != PLATFORM_FILES:
+        return read_platforms(settings.platform_files)
+    return Platforms([platform.model_copy() for platform in _platforms_of_the_package()])
 
 
 def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: Any) -> Settings:
@@ -73,7 +90,7 @@ async def running(settings: Settings) -> AsyncIterator[RunningApp]:
     """The app with a migrated database, started, and a client with a token of every scope."""
     await migrated(settings.database_url)
     token = await new_token(settings.database_url, *ALL_SCOPES)
-    app = create_app(settings)
+    app = create_app(settings, platforms_for(settings))
     # a fault of the app shall be seen as the client sees it: an answer, not an exception
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {token}"}
@@ -93,7 +110,7 @@ def serving(
     token = asyncio.run(new_token(settings.database_url, *ALL_SCOPES))
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    app = create_app(settings, body_seconds=body_seconds)
+    app = create_app(settings, platforms_for(settings), body_seconds=body_seconds)
     server = uvicorn.Server(uvicorn.Config(app, http=http, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

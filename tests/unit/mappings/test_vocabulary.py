@@ -93,3 +93,13 @@ def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
     assert added.words == "the other"
     platform.use_terms([])
     assert platform.language.entries == CS2.language.entries, "and none is left where all are removed"
+
+
+def test_tables_that_are_made_are_not_made_again() -> None:
+    vocabulary = Vocabulary(fields={"weapon": {"AK-47": ("ak",)}})
+    vocabulary.make_tables()
+    entries, phrases = vocabulary.entries, vocabulary.phrases
+    vocabulary.make_tables()
+    assert "lexicon" in vars(vocabulary)
+    assert vocabulary.entries is entries
+    assert vocabulary.phrases is phrases
