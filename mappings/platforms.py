@@ -163,9 +163,17 @@ class Platform(_Part):
         """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
         return self._extended or self.language_of_files
 
-    def use_terms(self, terms: Sequence[Term]) -> None:
-        """Adds these terms, and no others, to the vocabulary of the files, for all searches from now on."""
-        self._extended = self.language_of_files.with_terms(terms) if terms else None
+    def language_with(self, terms: Sequence[Term]) -> Vocabulary | None:
+        """The vocabulary of the files with these terms, its tables made, which takes a second; None without terms."""
+        if not terms:
+            return None
+        language = self.language_of_files.with_terms(terms)
+        language.make_tables()
+        return language
+
+    def use_language(self, language: Vocabulary | None) -> None:
+        """Makes this the vocabulary of all searches from now on; None: that of the files."""
+        self._extended = language
 
     @property
     def rules(self) -> Rules:

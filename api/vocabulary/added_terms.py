@@ -1,12 +1,14 @@
 """Brings the entries that operators have added to the vocabulary into the searches of this worker."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
 
-from api.vocabulary.entries import entries_of
-from mappings.platforms import Platforms
+from api.vocabulary.entries import Entries, entries_of
+from mappings.platforms import Platform, Platforms
+from mappings.vocabulary.vocabulary import Vocabulary
 from store import vocabulary_terms
 from store.connection.engine import Store
 from store.vocabulary_terms import AddedTerm
@@ -33,7 +35,8 @@ class AddedTerms:
         async with self._store.reading() as connection:
             added = await vocabulary_terms.read(connection)
         if added != self._added:
-            count = _use(self._platforms, added)
+            entries = await _entries(self._platforms, added)
+            count = _use(entries)
             self._on_change()
             self._added = added
             log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
@@ -44,14 +47,23 @@ async def read_terms(store: Store, platforms: Platforms) -> None:
     """Makes the added entries part of the platforms' vocabularies, once; raises StoreUnavailable."""
     async with store.reading() as connection:
         added = await vocabulary_terms.read(connection)
-    _use(platforms, added)
+    _use(await _entries(platforms, added))
 
 
-def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
-    """Makes the entries hold for the platforms; returns how many this version can read."""
-    count = 0
-    for platform in platforms:
-        entries = entries_of(platform, added)
-        entries.apply(platform)
-        count += len(entries)
-    return count
+Extended = tuple[Platform, Entries, Vocabulary | None]
+
+
+async def _entries(platforms: Platforms, added: Sequence[AddedTerm]) -> list[Extended]:
+    """The entries of each platform that this version can read, and its vocabulary with them, made beside searches."""
+    found = [(platform, entries_of(platform, added)) for platform in platforms]
+    return [
+        (platform, entries, await asyncio.to_thread(platform.language_with, entries.terms))
+        for platform, entries in found
+    ]
+
+
+def _use(extended: Sequence[Extended]) -> int:
+    """Makes the entries hold for the platforms; returns how many there are."""
+    for platform, entries, language in extended:
+        entries.apply(platform, language)
+    return sum(len(entries) for _, entries, _ in extended)

@@ -14,6 +14,7 @@ from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.vocabulary.entries import Term
 from mappings.vocabulary.rules import Hide, Pin, rules_of
+from mappings.vocabulary.vocabulary import Vocabulary
 from store import vocabulary_terms
 from store.connection.engine import Store
 from store.records import Actor
@@ -56,9 +57,9 @@ class Entries:
         else:
             self.hides.append(entry.hide)
 
-    def apply(self, platform: Platform) -> None:
-        """Makes them, and no others, hold for all searches of the platform from now on."""
-        platform.use_terms(self.terms)
+    def apply(self, platform: Platform, language: Vocabulary | None) -> None:
+        """Makes them, and no others, hold for all searches of the platform from now on; `language` has the terms."""
+        platform.use_language(language)
         platform.use_rules(rules_of(self.pins, self.hides))
 
 
@@ -128,7 +129,7 @@ def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm
     if more is not None:
         entries.add(more)
     changed = platform.model_copy()
-    entries.apply(changed)
+    entries.apply(changed, changed.language_with(entries.terms))
     return Platforms([changed if each.id == platform.id else each for each in platforms])
 
 

@@ -24,7 +24,9 @@ async def compare(
 ) -> dict[str, Any]:
     """What a text finds with the entries of the store, and with one more; raises ApiError as a search."""
     return {
-        when: await find(engine, copy_with(platforms, platform, rows, more), platform.id, query)
+        when: await find(
+            engine, await asyncio.to_thread(copy_with, platforms, platform, rows, more), platform.id, query
+        )
         for when, more in (("before", None), ("after", entry))
     }
 
@@ -38,7 +40,7 @@ async def compare_judged(
     entry: str,
 ) -> Report:
     """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
-    both = [copy_with(platforms, platform, rows, more) for more in (None, entry)]
+    both = [await asyncio.to_thread(copy_with, platforms, platform, rows, more) for more in (None, entry)]
 
     async def answer(judgment: JudgedQuery, searched: Platforms) -> Answer:
         page = await _first_page(engine, searched, platform.id, judgment.query, PAGE)

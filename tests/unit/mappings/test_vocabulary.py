@@ -86,12 +86,12 @@ def test_a_payment_is_nothing_else() -> None:
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
     platform = next(iter(read_platforms()))
-    platform.use_terms([Term(spellings=("dlore", "zweihorn"), words="the other")])
+    platform.use_language(platform.language_with([Term(spellings=("dlore", "zweihorn"), words="the other")]))
     assert platform.language.entries["zweihorn"].meanings == (Meaning(words="the other"),)
     before, added = platform.language.entries["dlore"].meanings
     assert before == CS2.language.entries["dlore"].meanings[0]
     assert added.words == "the other"
-    platform.use_terms([])
+    platform.use_language(platform.language_with([]))
     assert platform.language.entries == CS2.language.entries, "and none is left where all are removed"
 
 
