@@ -44,8 +44,10 @@ async def test_nothing_is_lost_with_the_view_of_an_index(
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1001), simple_item(1002))
     await reader.until(2)
+    await lease_to_another(app, timedelta(hours=1))  # nobody sees a part of what follows with a view again
     await lose_views(app)
     await asyncio.gather(upsert(place, simple_item(1001, 7), simple_item(1003)), delete(place, 1002))
+    await lease_to_another(app, timedelta(seconds=-1))
     changes: list[Json] = []
     async with asyncio.timeout(60):
         while {change["id"] for change in changes} != {1001, 1002, 1003}:
