@@ -203,7 +203,6 @@ def serve() -> FastAPI:
     logs.configure()
     settings = Settings()
     platforms = read_platforms(settings.platform_files)
-    platforms.read_languages()
     for platform in platforms:
         platform.language.make_tables()  # or the first searches would wait for them
     app = create_app(settings, platforms)

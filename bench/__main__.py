@@ -238,8 +238,7 @@ def changes(
     about = results.circumstances(items=items, data=place.data.digest(), clients=clients)
 
     def measured() -> Iterator[changing.Measured]:
-        if "writes" in parts:
-            yield from changing.writes(place, rounds)
+        yield from changing.writes(place, rounds) if "writes" in parts else ()
         for kind in kinds:
             yield from changing.latency(place, kind, rounds, read, beside) if "latency" in parts else ()
             yield from feed.burst(place, kind, rounds) if "burst" in parts else ()

@@ -192,13 +192,13 @@ class Engine:
             return None
 
     async def items(self, platform: Platform, numbers: Sequence[int]) -> dict[int, StoredItem]:
-        """Those of these items that the platform has, as `item` does, in one round trip."""
+        """Those of these items that the platform has, in their order, as `item` does, in one round trip."""
         alias = self._aliases([platform])
         call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
         documents = await self._read(call, lambda content: _documents_of(content, len(numbers)))
-        failed = [document["error"] for document in documents if "error" in document]
-        if failed:
-            raise partial_answer(error=str(failed[0])[:300])
+        for document in documents:
+            if "error" in document:
+                raise partial_answer(error=str(document["error"])[:300])
         return {int(document["_id"]): _item_of(document, alias) for document in documents if document["found"]}
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:

@@ -46,7 +46,7 @@ async def real_offers(services: Services, platform: Platform, items: Sequence[in
     """Those of the items that can be ordered, in their order; raises as `real_offer` for what concerns them all."""
     stored = await services.order_engine.items(platform, items)
     offers = []
-    for item, found in ((item, stored[item]) for item in items if item in stored):
+    for item, found in stored.items():
         try:
             offers.append(await _offer_of(services, platform, item, found))
         except ApiError as refusal:

@@ -55,11 +55,11 @@ Extended = tuple[Platform, Entries, Vocabulary | None]
 
 async def _entries(platforms: Platforms, added: Sequence[AddedTerm]) -> list[Extended]:
     """The entries of each platform that this version can read, and its vocabulary with them, made beside searches."""
-    found = [(platform, entries_of(platform, added)) for platform in platforms]
-    return [
-        (platform, entries, await asyncio.to_thread(platform.language_with, entries.terms))
-        for platform, entries in found
-    ]
+    extended = []
+    for platform in platforms:
+        entries = entries_of(platform, added)
+        extended.append((platform, entries, await asyncio.to_thread(platform.language_with, entries.terms)))
+    return extended
 
 
 def _use(extended: Sequence[Extended]) -> int:

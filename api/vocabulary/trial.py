@@ -23,11 +23,10 @@ async def compare(
     engine: Engine, platforms: Platforms, platform: Platform, query: str, rows: list[AddedTerm], entry: str
 ) -> dict[str, Any]:
     """What a text finds with the entries of the store, and with one more; raises ApiError as a search."""
+    before, after = await _without_and_with(platforms, platform, rows, entry)
     return {
-        when: await find(
-            engine, await asyncio.to_thread(copy_with, platforms, platform, rows, more), platform.id, query
-        )
-        for when, more in (("before", None), ("after", entry))
+        "before": await find(engine, before, platform.id, query),
+        "after": await find(engine, after, platform.id, query),
     }
 
 
@@ -40,7 +39,7 @@ async def compare_judged(
     entry: str,
 ) -> Report:
     """What one more entry does to judged queries, one after the other; raises ApiError as a search."""
-    both = [await asyncio.to_thread(copy_with, platforms, platform, rows, more) for more in (None, entry)]
+    both = await _without_and_with(platforms, platform, rows, entry)
 
     async def answer(judgment: JudgedQuery, searched: Platforms) -> Answer:
         page = await _first_page(engine, searched, platform.id, judgment.query, PAGE)
@@ -50,6 +49,13 @@ async def compare_judged(
         Change(each, *await asyncio.gather(*(answer(each, searched) for searched in both))) for each in judgments
     ]
     return Report(len(judgments), tuple(change for change in changes if change.is_visible))
+
+
+async def _without_and_with(
+    platforms: Platforms, platform: Platform, rows: list[AddedTerm], entry: str
+) -> list[Platforms]:
+    """The platforms with the entries of the store, and with one more; made beside other searches."""
+    return [await asyncio.to_thread(copy_with, platforms, platform, rows, more) for more in (None, entry)]
 
 
 async def find(

@@ -1,6 +1,5 @@
 """What a run at size is on: the secured cluster, a database with its standby, the listings, and the service."""
 
-import shutil
 import ssl
 import tempfile
 import time
@@ -15,7 +14,7 @@ import httpx
 from bench.data import PLATFORM, Data
 from bench.peers import services
 from bench.peers.checkout import HERE
-from mappings.platforms import PLATFORM_FILES
+from tests.support.api.platform_files import platform_folder
 from tests.support.node.secured import SecuredNode, secured_node
 from tests.support.store.postgres import Postgres, Standby, running_postgres, standby_of
 
@@ -99,17 +98,17 @@ def running(items: int, shards: int, folder: Path, heap: str) -> Iterator[Scale]
             node.apply()
             data = Data(items, node.url, folder)
             data.sample()
-            scale = Scale(node, primary, standby, data, admin, _platform_files(below / "platforms", shards))
+            scale = Scale(node, primary, standby, data, admin, _platform_files(below, shards))
             HERE.run("gear-api", "migrate", settings=scale.settings("api"))
             yield scale
 
 
 def _platform_files(folder: Path, shards: int) -> Path:
     """The platform's files with so many shards."""
-    shutil.copytree(PLATFORM_FILES, folder)
-    file = folder / f"{PLATFORM}.toml"
+    files = platform_folder(folder)
+    file = files / f"{PLATFORM}.toml"
     file.write_text(f"shards = {shards}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
-    return folder
+    return files
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import cycle, islice, pairwise
 from typing import Any
 
@@ -159,9 +160,9 @@ def changing(scale: Scale, rate: int) -> Iterator[Changes]:
             assert process.stdin is not None
             started, chance = time.monotonic(), random.Random(0)
             while not ended.wait(max(0.0, started + changes.sent / rate - time.monotonic())):
-                now = f"{time.time():.6f}"
+                now = datetime.now(UTC).isoformat()
                 some = chance.sample(items, max(1, round(rate * TICK_SECONDS)))
-                rows = [{**item, "price": chance.randint(1, 100_000) / 100, "changedAt": rfc3339(now)} for item in some]
+                rows = [{**item, "price": chance.randint(1, 100_000) / 100, "changedAt": now} for item in some]
                 process.stdin.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
                 process.stdin.flush()
                 changes.sent += len(rows)
@@ -184,9 +185,3 @@ def changing(scale: Scale, rate: int) -> Iterator[Changes]:
     if process.returncode:
         message = f"the follower ended with {process.returncode}: {changes.reports[-1:]}"
         raise RuntimeError(message)
-
-
-def rfc3339(seconds: str) -> str:
-    """A Unix time as the items' `changedAt` has it."""
-    whole, _, fraction = seconds.partition(".")
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(int(whole)))}.{fraction}Z"

@@ -49,10 +49,10 @@ def _platforms_of_the_package() -> tuple[Platform, ...]:
     return tuple(platforms)
 
 
-def platforms_for(settings: Settings) -> Platforms:
-    """The platforms of an app of its own: what operators add to one is not in another."""
+def platforms_for(settings: Settings) -> Platforms | None:
+    """The package's platforms for one app: what operators add to it is in no other. None: the app reads other files."""
     if settings.platform_files != PLATFORM_FILES:
-        return read_platforms(settings.platform_files)
+        return None
     return Platforms([platform.model_copy() for platform in _platforms_of_the_package()])
 
 
