@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import structlog
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import create_app
 from api.http.json_body import BODY_SECONDS
@@ -23,6 +25,8 @@ from mappings.platforms import PLATFORM_FILES, Platform, Platforms, read_platfor
 from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.store.migrated import migrated
+
+log = structlog.get_logger("gear.tests")
 
 ALL_SCOPES = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
 
@@ -92,13 +96,26 @@ async def running(settings: Settings) -> AsyncIterator[RunningApp]:
     token = await new_token(settings.database_url, *ALL_SCOPES)
     app = create_app(settings, platforms_for(settings))
     # a fault of the app shall be seen as the client sees it: an answer, not an exception
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    transport = httpx.ASGITransport(_logging_faults(app), raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://gear.test", headers=headers) as client,
     ):
         yield RunningApp(app, client, settings, token)
+
+
+def _logging_faults(app: FastAPI) -> ASGIApp:
+    """The app, whose unexpected exceptions are logged, as uvicorn does it where there is one."""
+
+    async def logging_faults(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except Exception:
+            log.exception("the app raised")
+            raise
+
+    return logging_faults
 
 
 @contextmanager
