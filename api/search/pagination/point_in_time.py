@@ -170,13 +170,15 @@ class PointsInTime:
         del self._opened[: len(pits)]
 
     async def _signing_key(self) -> bytes:
-        if self._key is None:
+        key = self._key
+        if key is None:
             async with self._store.reading() as connection:
-                self._key = await signing_keys.find(connection, KEY_NAME)
-        if self._key is None:
+                key = await signing_keys.find(connection, KEY_NAME)
+        if key is None:
             async with self._store.transaction() as connection:
-                self._key = await signing_keys.find_or_create(connection, KEY_NAME, datetime.now(UTC))
-        return self._key
+                key = await signing_keys.find_or_create(connection, KEY_NAME, datetime.now(UTC))
+        self._key = key  # only now: it is committed, and others may have read it meanwhile
+        return key
 
 
 def _now_milliseconds() -> int:

@@ -5,6 +5,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,16 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.background import BackgroundTasks
 from api.search.pagination import point_in_time
+from api.search.pagination.cursor import Cursor
+from api.search.pagination.point_in_time import PointsInTime
 from mappings.connection import connect
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
+from store.connection.engine import Store
 from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.api.waiting import until
@@ -26,6 +32,7 @@ from tests.support.search import oracle
 from tests.support.search.fixtures import SearchedItems
 from tests.support.search.items import make_items
 from tests.support.search.walking import ids, keep_for, pages, started, views_of
+from tests.support.store.migrated import migrated
 
 ITEMS = make_items(300, seed=11)
 ANY_ORDER = ("relevance",)
@@ -274,6 +281,43 @@ async def test_a_restart_ends_no_cursor_and_closes_those_that_were_read(
     assert not read & open_pits(opensearch_url)
     async with running(settings) as restarted:
         assert [len(page["gear"]) async for page in pages(restarted.search, body, cursor)] == [2, 1]
+
+
+class _SlowCommit(Store):
+    """A store whose first transaction is committed only after a reader has looked for what it writes."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.written, self.looked = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        async with super().transaction() as connection:
+            yield connection
+            self.written.set()
+            await self.looked.wait()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        async with super().reading() as connection:
+            yield connection
+            if self.written.is_set():
+                self.looked.set()
+
+
+async def test_cursors_issued_while_the_first_key_is_made_have_that_key(app: RunningApp, tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path}/gear.db"
+    await migrated(url)
+    store = _SlowCommit(url)
+    try:
+        worker = PointsInTime(app.app.state.services.engine, store, BackgroundTasks())
+        cursor = Cursor("view", False, 0, "", 1, 2, [])
+        first = asyncio.create_task(worker.issue(cursor))
+        await store.written.wait()
+        issued = [await worker.issue(cursor), await first]
+        assert {(await worker.read(token)).pit for token in issued} == {"view"}
+    finally:
+        await store.close()
 
 
 def open_pits(opensearch_url: str) -> set[str]:
