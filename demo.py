@@ -147,7 +147,7 @@ def running_api() -> int | None:
     try:
         process = int(API_PID.read_text())
         os.kill(process, 0)
-    except (FileNotFoundError, ValueError, ProcessLookupError):
+    except (FileNotFoundError, ValueError, ProcessLookupError, PermissionError):  # or another account's process by now
         return None
     listed = subprocess.run(["/bin/ps", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False)
     return process if "gear-api" in listed.stdout else None

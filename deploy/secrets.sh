@@ -4,8 +4,11 @@
 #   sudo deploy/secrets.sh [FOLDER] [HOST]
 #
 # FOLDER: deploy/secrets. HOST: the name in the proxy's certificate, localhost; replace proxy.pem by one that browsers
-# trust. To renew a file, remove it, run this again, and start its service anew. As root it gives each file to the
-# account of its container; keep ca.key and admin.key elsewhere once all is set up.
+# trust. To renew a certificate or a password of the engine or of Redis, remove its file, run this again, and start its
+# service anew. Never remove these three: encryption_keys, which alone reads what is encrypted (`gear-api encryption`
+# changes keys), digest_key, without which nothing that is loaded can be ordered until it is loaded again, and
+# database_password, which PostgreSQL keeps (ALTER ROLE changes it). As root it gives each file to the account of its
+# container; keep ca.key and admin.key elsewhere once all is set up.
 set -euo pipefail
 umask 077
 

@@ -40,9 +40,9 @@ def head() -> str:
 
 async def upgrade(url: str, revision: str = "head", *, actor: Actor | None = None) -> None:
     """Brings the schema up to `revision`, all of it or nothing. A second process waits and then finds it done. What an
-    actor has changed is in the audit.
+    actor has changed is in the audit. A schema that is newer than `head` is left as it is: this version works with it.
 
-    Raises StoreUnavailable, and UnknownRevision where a newer version of the code has been here.
+    Raises StoreUnavailable and UnknownRevision.
     """
     await _run(url, revision, command.upgrade, actor)
 
@@ -64,6 +64,8 @@ async def _run(url: str, revision: str, step: Callable[[Config, str], None], act
         config = _config()
         _check_known(config, revision)
         before = MigrationContext.configure(connection).get_current_revision()
+        if revision == "head" and before is not None and before > head():
+            return before, before
         _check_known(config, before or "base")
         config.attributes["connection"] = connection
         step(config, revision)

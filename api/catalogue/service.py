@@ -8,7 +8,7 @@ from api.errors import invalid
 from api.http.json_body import checked, parse
 from indexer.documents.refusal import ItemRefusedError, refused_by_engine
 from indexer.engine.bulk import Outcome
-from indexer.live.change import Batch, Change, ReadChange, version_of
+from indexer.live.change import UNDATED, Batch, Change, ReadChange, version_of
 from indexer.live.writer import LiveWriter
 from mappings.platforms import Platform
 
@@ -60,7 +60,7 @@ def read_deletes(sent: Sent) -> Write:
     """The ids of a body; raises ApiError where it breaks a rule."""
     body = checked(DeleteBody, parse(sent.unpacked()))
     try:
-        version = 0 if body.changed_at is None else version_of(body.changed_at)
+        version = UNDATED if body.changed_at is None else version_of(body.changed_at)
     except ItemRefusedError as error:
         raise invalid("changedAt", error.refusals[0].reason) from error
     batch = Batch()

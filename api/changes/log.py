@@ -4,6 +4,7 @@ A log is read only up to what the store says is committed, so that what a record
 read.
 """
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from api.search.query.clauses import Clause
 from store.feeds import Feed, Segment
 
 MAX_SIDES: Final = 3
+_ID_BYTES: Final = 8
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Page:
 def new_segment(feed: Feed, now: datetime) -> Segment:
     """A log that begins after what is committed."""
     return Segment(
-        id=secrets.token_hex(8), first=feed.committed + 1, last=feed.committed, opened_at=now, closed_at=None
+        id=secrets.token_hex(_ID_BYTES), first=feed.committed + 1, last=feed.committed, opened_at=now, closed_at=None
     )
 
 
@@ -113,8 +115,12 @@ class ChangeLog:
         return Page(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
 
     async def drop_all_but(self, segments: Sequence[Segment]) -> None:
-        """Deletes the indices of logs that are none of these."""
+        """Deletes the indices of logs that are none of these; the prefix of another service may begin like them."""
         wanted = {f"{self.name(segment.id)}-v1" for segment in segments}
-        unwanted = [index for index in await self._engine.logs(f"{self._prefix}-changes-*") if index not in wanted]
+        logs = [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
+        unwanted = [index for index in logs if index not in wanted]
         if unwanted:
             await self._engine.drop(unwanted)
+
+    def _is_log(self, index: str) -> bool:
+        return re.fullmatch(rf"{re.escape(self.name(''))}[0-9a-f]{{{2 * _ID_BYTES}}}-v1", index) is not None

@@ -97,7 +97,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
 @main.command()
 @AS_JSON
 def migrate(as_json: bool) -> None:
-    """Bring the database's schema up to date; safe to run twice, and by two at once.
+    """Bring the database's schema up to date; safe to run twice, and by two at once. A newer schema is left as it is.
 
     Example: GEAR_DATABASE_URL=postgresql+asyncpg://gear:secret@db/gear gear-api migrate
     """
@@ -106,9 +106,11 @@ def migrate(as_json: bool) -> None:
 
     settings = checked(StoreSettings)
     run_now(migration.upgrade(settings.database_url, actor=command_actor()))
-    click.echo(f"the schema is at {migration.head()}", err=True)
+    revision = run_now(migration.current(settings.database_url))
+    newer = "" if revision == migration.head() else ", of a newer version: it is left as it is"
+    click.echo(f"the schema is at {revision}{newer}", err=True)
     if as_json:
-        click.echo(json.dumps({"revision": migration.head()}))
+        click.echo(json.dumps({"revision": revision}))
 
 
 @main.command()

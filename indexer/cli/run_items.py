@@ -1,6 +1,7 @@
 """Runs the commands that give items out: export and sample."""
 
 import gzip
+import secrets
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -70,7 +71,7 @@ def _target(output: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    part = output.with_name(f"{output.name}.part")
+    part = output.with_name(f"{output.name}.{secrets.token_hex(4)}.part")  # others may write the same file
     try:
         with part.open("wb") as raw, _compressed(raw, output) as target:
             yield target

@@ -7,9 +7,12 @@ first recorded as a document {id, version, at}: `version` is its time, `at` when
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
+from opensearchpy.exceptions import NotFoundError, OpenSearchException, RequestError, TransportError
 
 from indexer.engine.bulk import (
     REQUIRE_ALIAS,
@@ -30,6 +33,8 @@ from mappings.names import deletes_alias, deletes_index
 KEEP_SECONDS = 48 * 3600  # a change that is older than this may bring back what was deleted since
 PRUNE_SECONDS = 60.0  # between two removals of old records, each of at most so many:
 PRUNE_RECORDS = 100_000
+
+_NO_INDEX = "index_not_found_exception"
 
 _BODY = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True}},
@@ -96,14 +101,28 @@ class Deletes:
                 answer = self._client.mget(index=self.alias, body=body, params={"_source_includes": "id,version"})
             except NotFoundError:
                 return []
+            for document in answer["docs"]:
+                _check_read(document)
             return [document["_source"] for document in answer["docs"] if document.get("found")]
 
         records = self._retry.call(read)
         return {record["id"]: record["version"] for record in records if record["version"] > versions[record["id"]]}
 
+    def count_later(self, version: int) -> int:
+        """How many items have a delete that was recorded as later than this."""
+        body = {"query": {"range": {"version": {"gt": version}}}}
+        params = {"ignore_unavailable": "true"}  # it is made with the first delete
+
+        def count() -> int:
+            self._client.indices.refresh(index=self.alias, params=params)
+            return int(self._client.count(index=self.alias, body=body, params=params)["count"])
+
+        return self._retry.call(count)
+
     def prune(self, since: int) -> None:
         """Removes some of the records that are older than two days and than `since`, microseconds since 1970: the
-        start of the oldest load that is not finished. Does so at most once a minute.
+        start of the oldest load that is not finished. Does so at most once a minute; where the engine refuses, the
+        next time removes them.
         """
         if time.monotonic() - self._pruned_at < PRUNE_SECONDS:
             return
@@ -111,7 +130,8 @@ class Deletes:
         before = min(since, time.time_ns() // 1000 - KEEP_SECONDS * 10**6)
         query = {"query": {"range": {"at": {"lt": before}}}, "max_docs": PRUNE_RECORDS}
         params = {"conflicts": "proceed"}
-        self._retry.call(lambda: self._client.delete_by_query(index=self.alias, body=query, params=params))
+        with suppress(OpenSearchException):  # nothing that is due waits for it
+            self._client.delete_by_query(index=self.alias, body=query, params=params)
 
     def apply(self, index: str, version: int) -> None:
         """Deletes in an index that is being filled what was deleted after `version`, the load's start.
@@ -147,3 +167,13 @@ class Deletes:
             if outcome_of(result) is Outcome.REFUSED:
                 message = f"item {number} could not be deleted from {index}: {reason_of(result)}"
                 raise CommandError(message)
+
+
+def _check_read(document: Mapping[str, Any]) -> None:
+    """Raises a TransportError that is retried where the record was not read, as while its shard is not started.
+
+    Without the index nothing was recorded.
+    """
+    error = document.get("error")
+    if error is not None and error["type"] != _NO_INDEX:
+        raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, error["type"], error)

@@ -99,8 +99,9 @@ class Follower:
         report.superseded += batch.superseded
         if not batch.reads:
             return
-        written = self._writer.write(batch.changes())
+        changes = batch.changes()
+        written = self._writer.write(changes)
         for number, (outcome, reason) in written.results.items():
             count_outcome(report, batch.reads[number], outcome, reason, self._rejects)
-        oldest = min(read.change.version or written.version for read in batch.reads.values())
+        oldest = min(change.version if change.is_dated else written.version for change in changes)
         report.age = max(0.0, time.time() - oldest / 10**6)

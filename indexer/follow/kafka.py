@@ -8,6 +8,7 @@ from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.errors import CommandError
 from indexer.follow.stream import Message
 from indexer.live.change import Change, checked_version, delete_of, upsert_of
+from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SCHEME = "kafka://"
 START_SECONDS = 30.0
 REQUEST_SECONDS = 5.0
+MAX_KEY_BYTES = 20  # of a number of 64 bits in decimal with its sign
 _OWN = ("bootstrap.servers", "group.id", "enable.auto.commit", "enable.auto.offset.store")
 
 
@@ -107,8 +109,8 @@ class KafkaStream:
 
     def _message(self, message: "KafkaMessage") -> Message:
         source = f"{self.name}[{message.partition()}]"
-        offset, key = _number(message.offset()), message.key()
-        number = int(key) if key is not None and key.removeprefix(b"-").isdigit() and len(key) <= 20 else None
+        offset = _number(message.offset())
+        number = _id_of(message.key())
         try:
             change: Change | ItemRefusedError = _change_of(message, number, self._platform)
         except ItemRefusedError as error:
@@ -159,9 +161,17 @@ def _change_of(message: "KafkaMessage", number: int | None, platform: Platform) 
     if change.id != number:
         raise ItemRefusedError((Refusal("key", str(number), f"must be the id of the item, {change.id}"),), change.id)
     kind, milliseconds = message.timestamp()
-    if change.version or not kind:  # an item that states its own time has it
+    if change.is_dated or not kind:  # an item that states its own time has it
         return change
     return change._replace(version=checked_version(milliseconds * 1000))
+
+
+def _id_of(key: bytes | None) -> int | None:
+    """The id that a key is; None where it is none."""
+    if key is None or not key.removeprefix(b"-").isdigit() or len(key) > MAX_KEY_BYTES:
+        return None
+    number = int(key)
+    return number if MIN_INTEGER <= number <= MAX_INTEGER else None
 
 
 def _number(value: int | None) -> int:

@@ -1,6 +1,7 @@
 """NDJSON from stdin without end: a thread reads ahead, and no further than a batch or two."""
 
 import queue
+import select
 import sys
 import threading
 import time
@@ -14,6 +15,8 @@ from mappings.platforms import Platform
 
 READ_BYTES = 256 * 1024
 AHEAD = 5_000  # records
+POLL_SECONDS = 0.1  # until the thread sees that it is to stop
+DRAIN_SECONDS = 5.0  # that the end of a line may take to come
 
 
 class LineStream:
@@ -27,6 +30,7 @@ class LineStream:
         self._records: queue.Queue[Record | None] = queue.Queue(AHEAD)
         self.ended = False
         self.line = 0  # the last one that was read
+        self._draining = threading.Event()
         threading.Thread(target=self._read_ahead, name="stdin", daemon=True).start()
 
     def _read_ahead(self) -> None:
@@ -37,9 +41,24 @@ class LineStream:
             self._records.put(None)
 
     def _chunks(self) -> Iterator[bytes]:
+        """What comes, until the stream is drained: then no more than the end of the line that has begun."""
         read = getattr(self._pipe, "read1", self._pipe.read)  # what is there, without waiting for more
-        while chunk := read(READ_BYTES):
-            yield chunk
+        chunk = b"\n"
+        while not self._draining.is_set():
+            if self._has_more():
+                chunk = read(READ_BYTES)
+                if not chunk:
+                    return
+                yield chunk
+        until = time.monotonic() + DRAIN_SECONDS
+        while chunk and not chunk.endswith(b"\n") and time.monotonic() < until:
+            if self._has_more():
+                chunk = read(1)
+                yield chunk
+
+    def _has_more(self) -> bool:
+        """Whether reading does not block; waits a moment for that."""
+        return bool(select.select([self._pipe], [], [], POLL_SECONDS)[0])
 
     def read(self, max_messages: int, seconds: float) -> Sequence[Message]:
         """The next messages, as `Stream`."""
@@ -58,8 +77,9 @@ class LineStream:
         return messages
 
     def drain(self, max_messages: int) -> Sequence[Message]:
-        """What is read ahead, as `Stream`."""
-        return self.read(min(max_messages, self._records.qsize()), 0.0)
+        """What is read ahead, as `Stream`: from now on nothing more is taken from the pipe."""
+        self._draining.set()
+        return self.read(max_messages, 2 * DRAIN_SECONDS)
 
     def _message(self, record: Record) -> Message:
         try:

@@ -15,17 +15,23 @@ from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 MAX_AHEAD_SECONDS = 5  # of this machine's clock
+UNDATED = -1
 _TIME = "changedAt"
 
 
 class Change(NamedTuple):
-    """An item's new document, or None where it is deleted; the version is its time, microseconds since 1970, and 0
-    until it has one: that of its request.
+    """An item's new document, or None where it is deleted; the version is its time, microseconds since 1970, and
+    UNDATED until it has one: that of its request.
     """
 
     id: int
     document: dict[str, Any] | None
-    version: int = 0
+    version: int = UNDATED
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it has a time."""
+        return self.version != UNDATED
 
 
 class ReadChange(NamedTuple):
@@ -39,7 +45,7 @@ class ReadChange(NamedTuple):
 def upsert_of(content: bytes | Mapping[str, Any] | ItemRefusedError, platform: Platform) -> Change:
     """The change that puts an item; raises ItemRefusedError."""
     item = checked_item(content)
-    version = 0 if item.changed_at is None else checked_version(item.changed_at)
+    version = UNDATED if item.changed_at is None else checked_version(item.changed_at)
     return Change(item.id, index_document(item, platform), version)
 
 
@@ -54,7 +60,7 @@ def delete_of(content: bytes | Mapping[str, Any] | ItemRefusedError) -> Change:
     if type(number) is not int or not MIN_INTEGER <= number <= MAX_INTEGER:
         raise ItemRefusedError((Refusal("id", shortened(content), "must be a whole number of 64 bits"),))
     stated = value.get(_TIME) if isinstance(value, Mapping) else None
-    return Change(number, None, 0 if stated is None else version_of(stated))
+    return Change(number, None, UNDATED if stated is None else version_of(stated))
 
 
 def _json(line: bytes) -> Any:
@@ -77,7 +83,10 @@ def version_of(changed_at: object) -> int:
 def checked_version(version: int) -> int:
     """The same version; raises ItemRefusedError where it is too far ahead."""
     if version > time.time_ns() // 1000 + MAX_AHEAD_SECONDS * 10**6:
-        stated = datetime.fromtimestamp(version / 10**6, UTC).isoformat()
+        try:
+            stated = datetime.fromtimestamp(version / 10**6, UTC).isoformat()
+        except (ValueError, OverflowError, OSError):  # a number of other units, as of nanoseconds
+            stated = f"{version} microseconds since 1970"
         reason = f"must be at most {MAX_AHEAD_SECONDS} seconds ahead of the clock here"
         raise ItemRefusedError((Refusal(_TIME, stated, reason),))
     return version
@@ -106,4 +115,4 @@ class Batch:
 
 
 def _order(change: Change) -> float:
-    return change.version or float("inf")
+    return change.version if change.is_dated else float("inf")

@@ -53,7 +53,7 @@ class LiveWriter:
         Raises CommandError or the client's error where not all of them have a result: all may be sent again.
         """
         self._time = version = max(time.time_ns() // 1000, self._time + 1)  # a later batch is later on any clock
-        dated = [change if change.version else change._replace(version=version) for change in changes]
+        dated = [change if change.is_dated else change._replace(version=version) for change in changes]
         puts = [change.id for change in dated if change.document is not None]
         bound, unknown = set[int](), set[int]()
         if self._claims is not None and puts:

@@ -7,6 +7,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from indexer.engine.deletes import Deletes
 from indexer.engine.drift import Differences, field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
@@ -31,6 +32,7 @@ class Preview:
     loaded_at: tuple[str | None, str]  # when the load began, RFC 3339; of the one that serves, and of the target
     items: tuple[int | None, int]
     changed_live: int | None  # written live to the one that serves since its load began
+    deleted_live: int | None  # deletes since then, of the last two days
     prices: PriceChanges  # of a sample of the target's items, against what serves
     fields: Differences  # in which the target's mapping differs from this version's definition
 
@@ -40,6 +42,7 @@ class Preview:
             "serving": {"index": self.serving, "items": self.items[0], "loadedAt": self.loaded_at[0]},
             "target": {"index": self.target, "items": self.items[1], "loadedAt": self.loaded_at[1]},
             "changedLive": self.changed_live,
+            "deletedLive": self.deleted_live,
             "prices": asdict(self.prices),
             "definition": self.fields.sentence() or "equal",
         }
@@ -52,6 +55,10 @@ class Preview:
         if self.changed_live:
             sentences.append(
                 f"{self.changed_live:,} items were changed live since the load: these changes are not in it"
+            )
+        if self.deleted_live:
+            sentences.append(
+                f"{self.deleted_live:,} items were deleted live since the load: those that it has are on offer again"
             )
         if self.prices.changed:
             sentences.append(self.prices.sentence())
@@ -74,13 +81,14 @@ class Rollback:
         generations = self._generations()
         serving, target = self._select(generations.all(), to)
         live = self.client.indices.get_mapping(index=target.index)[target.index]["mappings"]
-        changed_live = None
+        retry = RetryPolicy(RETRY_SECONDS)
+        changed_live = deleted_live = None
         if serving is not None and serving.version is not None:
             query = {"query": {"range": {"version": {"gt": serving.version}}}}
             changed_live = int(self.client.count(index=serving.index, body=query)["count"])
+            deleted_live = Deletes(self.client, self.alias, retry).count_later(serving.version)
         items, prices = generations.count(target.index), PriceChanges()
         if serving is not None:
-            retry = RetryPolicy(RETRY_SECONDS)
             sample = sample_of_index(self.client, target.index, items, retry)
             prices = compare_prices(self.client, serving.index, sample, retry)
         return Preview(
@@ -89,6 +97,7 @@ class Rollback:
             loaded_at=(None if serving is None else _loaded_at(serving), _loaded_at(target)),
             items=(None if serving is None else generations.count(serving.index), items),
             changed_live=changed_live,
+            deleted_live=deleted_live,
             prices=prices,
             fields=field_differences(self.definition, live),
         )

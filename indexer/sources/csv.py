@@ -6,8 +6,9 @@ An empty cell is an absent value; `attachments` holds a JSON array. A map accept
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import orjson
 from pydantic import BaseModel
@@ -16,6 +17,7 @@ from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.sources.records import MAX_ITEM_BYTES, Record, SourceError, nest, numbered_lines
 from mappings.item import Details, GearItem, Paint
 
+MAX_ROW_LINES = 100  # a quote too many may take thousands for one row
 LISTED_AT = "listedAt"  # which sources have beside the fields of an answer
 _INTEGER_COLUMNS = {"id", "paint.seed", "paint.index", "paint.pattern"}
 _NUMBER_COLUMNS = {"price", "paint.float"}
@@ -40,41 +42,84 @@ def columns() -> tuple[str, ...]:
 
 
 def csv_rows(chunks: Iterator[bytes], *, mapped: bool = False) -> Iterator[Record]:
-    """The rows below the header; raises SourceError for a column named twice or, unless `mapped`, an unknown one."""
+    """The rows below the header; raises SourceError for a column named twice or, unless `mapped`, an unknown one.
+
+    A row of several lines that cannot be read is refused by its first line, and the others are read anew: a quote too
+    many in one cell costs its own line alone.
+    """
     csv.field_size_limit(MAX_ITEM_BYTES)  # of the whole process; the module has no other way, and nobody else reads CSV
-    rows = csv.reader(_lines(chunks), strict=True)
+    lines = _Lines(chunks)
+    rows = csv.reader(lines, strict=True)
     header: list[str] | None = None
     while True:
-        line = rows.line_num + 1
+        lines.begin()
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
             if header is None:
-                message = f"line {line}: is no CSV header ({error})"
+                message = f"line {lines.first}: is no CSV header ({error})"
                 raise SourceError(message) from error
-            extent = f" (lines {line} to {rows.line_num} were read as this row)" if rows.line_num > line else ""
-            yield Record(line, ItemRefusedError.of_item(f"Invalid CSV: {error}{extent}"))
+            yield lines.refuse(f"Invalid CSV: {error}")
             continue
         if not row:
             continue
         if header is None:
             header = checked_columns(row, "header", mapped=mapped)
+        elif lines.taken > MAX_ROW_LINES:
+            yield lines.refuse(f"has more than {MAX_ROW_LINES} lines: is a quote not closed?")
         elif len(row) != len(header):
-            yield Record(line, ItemRefusedError.of_item(f"has {len(row)} cells, the header has {len(header)}"))
+            yield lines.refuse(f"has {len(row)} cells, the header has {len(header)}")
         else:
             cells = {column: cell for column, cell in zip(header, row, strict=True) if cell != ""}
-            yield Record(line, cells if mapped else _values(cells))
+            yield Record(lines.first, cells if mapped else _values(cells))
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[str]:
-    for number, line in numbered_lines(chunks):
+class _Lines:
+    """The lines of a CSV source, from which the reader takes as many for a row as it has."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._unread = numbered_lines(chunks)
+        self._again: deque[tuple[int, str]] = deque()
+        self._row: list[tuple[int, str]] = []
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        numbered = self._again.popleft() if self._again else self._read()
+        self._row.append(numbered)
+        return numbered[1]
+
+    def _read(self) -> tuple[int, str]:
+        number, line = next(self._unread)
         if line is None:
             message = f"line {number}: is longer than {MAX_ITEM_BYTES:,} bytes"
             raise SourceError(message)
         # bytes that are not UTF-8 become lone surrogates, which the validation refuses with the column's name
-        yield line.decode("utf-8", "surrogateescape") + "\n"
+        return number, line.decode("utf-8", "surrogateescape") + "\n"
+
+    def begin(self) -> None:
+        """The next line is the first of a row."""
+        self._row.clear()
+
+    @property
+    def first(self) -> int:
+        """The number of the row's first line."""
+        return self._row[0][0]
+
+    @property
+    def taken(self) -> int:
+        """How many lines the row has."""
+        return len(self._row)
+
+    def refuse(self, reason: str) -> Record:
+        """The row refused for this reason, by its first line; the others are read anew."""
+        (first, _), *others = self._row
+        self._again.extendleft(reversed(others))
+        extent = f" (lines {first} to {others[-1][0]} were read as one row)" if others else ""
+        return Record(first, ItemRefusedError.of_item(f"{reason}{extent}"))
 
 
 def checked_columns(names: list[str], where: str, *, mapped: bool) -> list[str]:

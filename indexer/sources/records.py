@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import orjson
+
 from indexer.documents.refusal import ItemRefusedError
 
 # Far more than the largest valid item: 100 attachments of 3,000 characters, each character up to 12 bytes of escapes.
@@ -58,3 +60,34 @@ def json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
             yield Record(number, ItemRefusedError.of_item(f"is longer than {MAX_ITEM_BYTES:,} bytes"))
         elif line and not line.isspace():
             yield Record(number, line)
+
+
+def whole_json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
+    """As `json_lines`; raises SourceError where the last line has no line feed and is no JSON: the source was cut."""
+    end = b""
+
+    def ending() -> Iterator[bytes]:
+        nonlocal end
+        for chunk in chunks:
+            end = chunk[-1:] or end
+            yield chunk
+
+    last: Record | None = None
+    for record in json_lines(ending()):
+        if last is not None:
+            yield last
+        last = record
+    if last is None:
+        return
+    if end != b"\n" and isinstance(last.content, bytes) and not _is_json(last.content):
+        message = f"line {last.line}: the NDJSON breaks off"
+        raise SourceError(message)
+    yield last
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return False
+    return True

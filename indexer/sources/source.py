@@ -27,7 +27,7 @@ from indexer.sources.json_array import array_items
 from indexer.sources.json_object import object_items
 from indexer.sources.mapping import Mapper
 from indexer.sources.parquet import MAGIC, parquet_rows
-from indexer.sources.records import BLANKS, MAX_ITEM_BYTES, Record, SourceError, json_lines
+from indexer.sources.records import BLANKS, MAX_ITEM_BYTES, Record, SourceError, json_lines, whole_json_lines
 
 CHUNK_BYTES = 256 * 1024
 # zstd may turn one byte into thousands, so it is fed in small pieces.
@@ -137,7 +137,7 @@ class Source:
         if first == b"[" and not is_table:
             return array_items(chunks)
         if plain_name.endswith((".ndjson", ".jsonl", ".json")) or (first == b"{" and not is_table):
-            return json_lines(chunks)
+            return whole_json_lines(chunks)
         return csv_rows(chunks, mapped=self._mapper is not None)
 
     def _parquet(self) -> Iterator[Record]:

@@ -132,7 +132,8 @@ async def _erase_responses(connection: AsyncConnection, order_ids: Sequence[str]
     rows = (await connection.execute(select(idempotency_keys).where(idempotency_keys.c.order_id.in_(order_ids)))).all()
     for row in rows:
         response = json.loads(row.response)
-        response["order"].update(account="", code=None)
+        for order in response["orders"] if "orders" in response else [response["order"]]:
+            order.update(account="", code=None)
         await connection.execute(
             update(idempotency_keys)
             .where(idempotency_keys.c.token_id == row.token_id, idempotency_keys.c.key == row.key)

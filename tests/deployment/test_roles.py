@@ -5,6 +5,7 @@ import base64
 import json
 import shutil
 import ssl
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, replace
@@ -123,6 +124,17 @@ def test_the_loader_can_run_every_command(place: Place) -> None:
         place.run("loader", "indexer", *arguments)
     (platform_state,) = place.run("loader", "indexer", "status")["platforms"]
     assert len(platform_state["generations"]) == 1
+
+
+@pytest.mark.parametrize("user", ["writer", "loader"])
+def test_old_records_of_deletes_are_removed_by_whom_deletes(place: Place, user: str) -> None:
+    place.run(user, "indexer", "delete", "1", "--platform", "730")
+    long_ago = (time.time_ns() // 1000) - 3 * 24 * 3600 * 10**6
+    record = json.dumps({"id": 4, "version": long_ago, "at": long_ago})
+    path = "/gear-730-deletes/_doc/4"
+    assert status_of(place, "loader", "PUT", f"{path}?refresh=true", record) == 201
+    place.run(user, "indexer", "delete", "1", "--platform", "730")
+    assert status_of(place, "loader", "GET", path, "") == 404
 
 
 async def test_the_marker_can_mark_and_the_reader_cannot(place: Place) -> None:

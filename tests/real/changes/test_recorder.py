@@ -93,6 +93,21 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
+async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(
+    app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = f"{place.alias.removesuffix('-730')}-changes-eu-730"
+    place.client.indices.create(index=other)
+    monkeypatch.setattr(recorder, "EXPIRE_SECONDS", 0.0)
+    await upsert(place, simple_item(1001))
+    reader = await Reader(app.client).begin()
+    await upsert(place, simple_item(1002))
+    await reader.until(1)
+    log = app.app.state.services.change_feed.log
+    await log.drop_all_but([])
+    assert list(place.client.indices.get(index=f"{place.alias.removesuffix('-730')}-changes-*")) == [other]
+
+
 async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
     await lease_to_another(app, timedelta(hours=1))  # nobody compares the indices before the old one is gone

@@ -152,9 +152,9 @@ async def test_a_database_of_a_newer_version_is_left_alone_and_served(empty_url:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     await store.check()
     await store.close()
-    for step in (migrate.upgrade(empty_url), migrate.downgrade(empty_url, "base")):
-        with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):
-            await step
+    await migrate.upgrade(empty_url)
+    with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):
+        await migrate.downgrade(empty_url, "base")
     assert await migrate.current(empty_url) == "9999"
     with pytest.raises(UnknownRevision, match="schema revision '0815'"):
         await migrate.upgrade(empty_url, "0815")

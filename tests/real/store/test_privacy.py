@@ -98,6 +98,23 @@ async def test_orders_at_their_end_lose_them_by_age(store: Store, new_order: New
             assert states == ({"failed"} if state in ENDED else {"pending"})
 
 
+async def test_the_response_of_several_orders_loses_them_too(store: Store, new_order: NewOrders) -> None:
+    async with store.transaction() as connection:
+        news = [new_order(item) for item in (1, 2)]
+        await idempotency.claim(connection, news[0].token_id, "key", "digest", 0, NOW)
+        placed = [await orders.place(connection, new, NOW) for new in news]
+        listed = [{"id": order.id, **personal_of(new)} for order, new in zip(placed, news, strict=True)]
+        answer = json.dumps({"status": "success", "orders": listed})
+        await idempotency.save(connection, news[0].token_id, "key", placed[0].id, answer)
+        for order in placed:
+            await orders.move(connection, order.id, ["created"], "failed", None, NOW)
+        assert await privacy.erase_older(connection, LATER, 100) == 2
+        kept = (await idempotency.find(connection, news[0].token_id, "key")).stored
+    assert kept is not None
+    erased = [{"id": order.id, "account": "", "code": None} for order in placed]
+    assert json.loads(kept.response) == {"status": "success", "orders": erased}
+
+
 async def test_an_account_is_forgotten_and_no_other(store: Store, new_order: NewOrders, token: CreatedToken) -> None:
     placed = await one_in_each_state(store, new_order)
     async with store.transaction() as connection:

@@ -18,7 +18,7 @@ SECONDS = 60.0
 class FollowerProcess:
     """`gear-indexer follow`; `reports` are what it printed."""
 
-    def __init__(self, place: Place, source: str, *options: str) -> None:
+    def __init__(self, place: Place, source: str, *options: str, stdin: int = subprocess.PIPE) -> None:
         command = [sys.executable, "-m", "indexer.cli.main", "follow", source, "--platform", "730", "--json", "--quiet"]
         environment = {**place.environment, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
         self._log = place.folder / f"follower-{monotonic()}.log"
@@ -27,7 +27,7 @@ class FollowerProcess:
                 [*command, *options],
                 env=environment,
                 cwd=place.folder,
-                stdin=subprocess.PIPE,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=log,
             )

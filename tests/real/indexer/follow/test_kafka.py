@@ -59,11 +59,12 @@ def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topi
     producer.produce(topic, key=b"10", value=b"{")
     producer.produce(topic, value=orjson.dumps({"id": 11, "name": "no key"}))
     send(producer, topic, 12, "ahead", now + 60_000)
+    producer.produce(topic, key=b"99999999999999999999", value=orjson.dumps({"id": 1, "name": "no such key"}))
     producer.flush()
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}", "--rejects", "bad.ndjson")
-    report = follower.wait_read(9)
-    assert (report["written"], report["deleted"], report["superseded"], report["rejected"]) == (2, 1, 1, 5)
-    until(lambda: kafka.committed(place.alias, topic) == 9)
+    report = follower.wait_read(10)
+    assert (report["written"], report["deleted"], report["superseded"], report["rejected"]) == (2, 1, 1, 6)
+    until(lambda: kafka.committed(place.alias, topic) == 10)
     assert names(place) == {1: "late", 3: "Item 3", 7: "new"}
     rejected = [orjson.loads(line) for line in (place.folder / "bad.ndjson").read_bytes().splitlines()]
     assert {(entry["id"], entry["field"]) for entry in rejected} == {

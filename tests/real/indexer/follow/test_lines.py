@@ -1,5 +1,9 @@
 """Changes from stdin without end: written as they come, acknowledged on stdout, and nothing lost at a stop."""
 
+import fcntl
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -70,6 +74,29 @@ def test_a_stop_writes_what_was_read(place: Place) -> None:
     assert follower.process.returncode == 0
     assert len(names(place)) == 1 + report["written"] - 1
     assert report["line"] == report["read"] == report["written"]
+
+
+def test_a_stop_ends_beside_lines_that_keep_coming_and_takes_none_that_it_does_not_write(place: Place) -> None:
+    place.load(items(1))
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 2**20)  # so that nobody waits for a reader
+    follower, stopped = FollowerProcess(place, "-", stdin=reading), threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stopped.wait(0.001):
+            number += 1
+            os.write(writing, orjson.dumps(row(number)) + b"\n")
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write)
+        follower.wait_read(200)
+        report = follower.stop()
+        stopped.set()
+    os.close(writing)
+    assert follower.process.returncode == 0, follower.errors()
+    with os.fdopen(reading, "rb") as left:
+        assert orjson.loads(left.readline())["id"] == report["line"] + 1
 
 
 def test_an_engine_that_is_away_is_waited_for(place: Place, wire: Wire) -> None:

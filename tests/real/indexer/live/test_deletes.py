@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
 import pytest
 from opensearchpy import OpenSearch
 
@@ -210,3 +211,29 @@ def test_a_record_that_is_missing_is_made_again(place: Place, send: Callable[...
     place.client.indices.delete(index=f"{deletes_alias(place.alias)}-v1")
     assert send(put(1, now() - HOUR), gone(2, now())) == [Outcome.DONE, Outcome.DONE]
     assert send(put(2, now() - HOUR)) == [Outcome.SUPERSEDED]
+
+
+def test_a_record_that_cannot_be_read_yet_is_asked_for_again(
+    place: Place, send: Callable[..., list[Outcome]], wire: Wire
+) -> None:
+    """As after a restart of the engine, while the shard of the records is not started."""
+    deleted = now() - HOUR
+    send(gone(1, deleted))
+    forget(place)
+    through = connect(SearchSettings(), retries=0)
+    failures = [200, 200]
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if "_mget" not in path or deletes_alias(place.alias) not in path or not failures:
+            return None
+        error = {"type": "no_shard_available_action_exception", "reason": "not started"}
+        content = orjson.dumps({"docs": [{"_id": "1", "error": error}]})
+        return Fault("answer", failures.pop(), content)
+
+    wire.rule = rule
+    _, results = live_indices(through, place).send([put(1, deleted - 1)])
+    through.close()
+    assert not failures
+    assert results[1][0] is Outcome.SUPERSEDED
+    place.client.indices.refresh(index=place.alias)
+    assert place.served() == [2]

@@ -31,13 +31,14 @@ def test_what_changes_is_shown_before_the_rollback(place: Place) -> None:
     changes = report["changes"]
     assert (changes["serving"]["index"], changes["serving"]["items"]) == (second, 9)
     assert (changes["target"]["index"], changes["target"]["items"]) == (first, 9)
-    assert (changes["changedLive"], changes["definition"]) == (2, "equal")
+    assert (changes["changedLive"], changes["deletedLive"], changes["definition"]) == (2, 1, "equal")
     assert changes["target"]["loadedAt"] < changes["serving"]["loadedAt"] or first < second
     assert place.served() == [4, 5, 6, 8, 9, 10, 11, 12, 20]
     result = place.run("rollback", "--platform", "730", "--json")
     assert result.exit_code == 0, result.output
     assert f"to serve: {first}, 9 items" in result.stderr
     assert "2 items were changed live since the load" in result.stderr
+    assert "1 items were deleted live since the load" in result.stderr
     assert place.served() == list(range(1, 10))
     back = place.json("rollback", "--platform", "730", "--to", second)
     assert back["changes"]["target"]["items"] == 9

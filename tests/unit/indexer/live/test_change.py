@@ -5,7 +5,7 @@ import time
 import pytest
 
 from indexer.documents.refusal import ItemRefusedError
-from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
+from indexer.live.change import UNDATED, Batch, Change, ReadChange, checked_version, delete_of, upsert_of
 from mappings.platforms import read_platforms
 
 (CS2,) = read_platforms()
@@ -48,10 +48,21 @@ def test_an_item_may_be_a_little_ahead_of_the_clock() -> None:
         text = time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
         return upsert_of({"id": 1, "name": "a", "changedAt": text}, CS2).version
 
-    assert upsert_of(b'{"id": 1, "name": "a"}', CS2).version == 0
+    assert not upsert_of(b'{"id": 1, "name": "a"}', CS2).is_dated
     assert at(3) > time.time_ns() // 1000
     with pytest.raises(ItemRefusedError, match="changedAt: must be at most 5 seconds ahead of the clock here"):
         at(60)
+
+
+def test_a_time_in_other_units_is_refused_as_the_number_that_it_is() -> None:
+    with pytest.raises(ItemRefusedError) as refused:
+        checked_version(1_796_000_000_000_000_000)
+    assert refused.value.refusals[0].value == "1796000000000000000 microseconds since 1970"
+
+
+def test_the_first_moment_of_1970_is_a_time() -> None:
+    change = delete_of({"id": 7, "changedAt": "1970-01-01T00:00:00Z"})
+    assert (change.version, change.is_dated) == (0, True)
 
 
 def test_of_two_changes_in_a_batch_the_later_one_stays() -> None:
@@ -64,6 +75,6 @@ def test_of_two_changes_in_a_batch_the_later_one_stays() -> None:
     assert batched(5, 6) == (1, 1)
     assert batched(6, 5) == (0, 1)
     assert batched(6, 6) == (1, 1), "the last of one time"
-    assert batched(6, 0) == (1, 1), "without a time it is now"
-    assert batched(0, 6) == (0, 1)
-    assert batched(0, 0, 0) == (2, 2)
+    assert batched(6, UNDATED) == (1, 1), "without a time it is now"
+    assert batched(UNDATED, 6) == (0, 1)
+    assert batched(UNDATED, UNDATED, UNDATED) == (2, 2)

@@ -209,12 +209,35 @@ def test_a_broken_row_is_one_refused_item(tmp_path: Path) -> None:
     path.write_bytes(b'id,name,attachments\n1,a\n2,b,[nope\n3,"c"x,\n4,d,\n5,"open\n6,f,\n')
     records = _read(path)
     reasons = [content.refusals[0] for _, content in records if isinstance(content, ItemRefusedError)]
-    assert [line for line, _ in records] == [2, 3, 4, 5, 6]
+    assert [line for line, _ in records] == [2, 3, 4, 5, 6, 7]
     assert "has 2 cells, the header has 3" in reasons[0].reason
     assert reasons[1].field == "attachments"
     assert "Invalid CSV" in reasons[2].reason
-    assert "lines 6 to 7 were read as this row" in reasons[3].reason
+    assert "lines 6 to 7 were read as one row" in reasons[3].reason
     assert records[3][1] == {"id": 4, "name": "d"}
+    assert records[5][1] == {"id": 6, "name": "f"}
+
+
+@pytest.mark.parametrize("stray", ['"x', '"'])
+def test_a_quote_too_many_costs_its_own_line_alone(stray: str, tmp_path: Path) -> None:
+    rows = [f"{number},name {number}" for number in range(1, 2001)]
+    rows[99] = f"100,{stray}"
+    rows[1499] = f"1500,{stray}"
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["id,name", *rows, ""]))
+    records = _read(path)
+    refused = [line for line, content in records if isinstance(content, ItemRefusedError)]
+    assert refused == [101, 1501]
+    assert [line for line, _ in records] == list(range(2, 2002))
+
+
+def test_an_ndjson_file_that_ends_within_an_item_breaks_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(NDJSON[:-5])
+    with pytest.raises(SourceError, match="breaks off"):
+        _read(path)
+    path.write_bytes(NDJSON.rstrip(b"\n"))
+    assert _items(path) == [item_from_values(item) for item in ITEMS]
 
 
 def test_numbers_of_a_table_that_are_none_stay_text_and_are_refused(tmp_path: Path) -> None:
