@@ -25,6 +25,7 @@ CONCURRENCY: Final = {"search": (12, 24), "order": (48, 256)}
 """Between which bounds the limits of a worker find themselves. Orders wait for the database, one after the other."""
 HEALTH_CONCURRENCY: Final = 32
 CATALOGUE_CONCURRENCY: Final = 4  # writes to the catalogue, each in a thread
+BODY_CONCURRENCY: Final = 512  # requests whose bodies are on the way, each of 64 KiB at most
 FEED_CONCURRENCY: Final = 20_000  # readers of changes: those who wait cost nothing but their connection
 EXPORT_SHARE: Final = 4  # pages of cursors take at most this part of the searches at work
 REFUSALS_PER_REQUEST: Final = 16  # an open loop at five times the peak needs four, unevenly shared by workers
@@ -136,6 +137,14 @@ class Budget:
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Works within the budget; raises ApiError `overloaded`."""
+        await self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    async def acquire(self) -> None:
+        """Takes a place, which `release` gives back; raises ApiError `overloaded`."""
         waiter = _Waiter()
         self.submit(waiter)
         try:
@@ -144,10 +153,6 @@ class Budget:
             if not waiter.is_abandoned:  # it had just been started
                 self.release()
             raise
-        try:
-            yield
-        finally:
-            self.release()
 
     def _start(self, work: Work, waited: float) -> None:
         self.in_flight += 1
@@ -220,6 +225,7 @@ class Admission:
             **self._adaptive,
             "health": ConcurrencyLimit(HEALTH_CONCURRENCY, HEALTH_CONCURRENCY),
             "catalogue": ConcurrencyLimit(CATALOGUE_CONCURRENCY, CATALOGUE_CONCURRENCY),
+            "body": ConcurrencyLimit(BODY_CONCURRENCY, BODY_CONCURRENCY),
             "feed": ConcurrencyLimit(FEED_CONCURRENCY, FEED_CONCURRENCY),
             "export": Share(self._adaptive["search"], EXPORT_SHARE),
         }

@@ -5,7 +5,7 @@ import re
 from http import HTTPStatus
 from typing import Any, cast
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from api import deadline
@@ -32,16 +32,21 @@ _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+,;=:\[\]-]*")
 
 
 class GearProtocol(HttpToolsProtocol):
-    """uvicorn's protocol; `head_seconds` limits the time until a request's head is complete."""
+    """uvicorn's protocol; `head_seconds` limits the time until a request's head is complete, `write_seconds` how long
+    a client may take no byte of a response that waits for it.
+    """
 
     head_seconds = 20.0
+    write_seconds = 20.0
     refusal_seconds = 1.0  # for the first bytes on a connection that is one too many
 
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
     _is_excess = False
     _is_in_message = False
     _request: "AdmittedRequest | None" = None
+    _is_parsing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the server's own
         """Starts the timer of the first request's head."""
@@ -54,8 +59,9 @@ class GearProtocol(HttpToolsProtocol):
             self._start_timer(self.refusal_seconds if self._is_excess else self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops the timer, and the work whose client has gone."""
+        """Stops the timers, and the work whose client has gone."""
         self._stop_timer()
+        self.resume_writing()
         super().connection_lost(exc)
         if self._request is not None:
             self._request.abandon()
@@ -67,7 +73,11 @@ class GearProtocol(HttpToolsProtocol):
             return
         if self._refuse_unread(data):
             return
+        before, self._is_parsing = self._request, True
         super().data_received(data)
+        self._is_parsing = False
+        if self._request is not None and self._request is not before and not self.transport.is_closing():
+            self._request.submit()
         if self._head_timer is not None:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
@@ -75,6 +85,19 @@ class GearProtocol(HttpToolsProtocol):
                     self._close_with(ApiError("uri_too_long"), new_request_id())
                 else:
                     self.send_400_response(f"the request line and headers are larger than {MAX_HEAD_BYTES:,} bytes")
+
+    def pause_writing(self) -> None:
+        """Called by the event loop where a client takes less than it is sent; closes the connection if that lasts."""
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.write_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Called by the event loop."""
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        super().resume_writing()
 
     def on_message_begin(self) -> None:
         """Starts the timer of a further request's head."""
@@ -110,7 +133,8 @@ class GearProtocol(HttpToolsProtocol):
             cycle.keep_alive = False
         admission: Admission = self.app_state["admission"]
         self._request = AdmittedRequest(self, cycle, app, admission)
-        self._request.submit()
+        if not self._is_parsing:  # else its body may be in the same bytes
+            self._request.submit()
 
     def run(self, request: "AdmittedRequest") -> asyncio.Task[None]:
         """Starts the task of a request."""
@@ -212,6 +236,7 @@ class AdmittedRequest:
         self._app = app
         self._admission = admission
         self._budget = budget_of(cycle.scope["path"])
+        self._held: str | None = None  # the budget in which it has a place
         self._task: asyncio.Task[None] | None = None
         self._started_at = 0.0
 
@@ -221,17 +246,22 @@ class AdmittedRequest:
         return self.cycle.disconnected
 
     def submit(self) -> None:
-        """Starts, waits, or is refused."""
-        self._admission.budgets[self._budget].submit(self)
+        """Starts, waits, or is refused. While its body is on the way it has a place among such requests alone: how long
+        that takes is up to the client.
+        """
+        is_unread = self.cycle.more_body and self._budget in ("search", "order")
+        self._held = "body" if is_unread else self._budget
+        self._admission.budgets[self._held].submit(self)
 
     def start(self) -> None:
         """Begins the work."""
         self._started_at = self._protocol.loop.time()
         self._task = self._protocol.run(self)
-        self._task.add_done_callback(self._ended)
+        self._task.add_done_callback(lambda _: self._release())
 
     def refuse(self) -> None:
         """Answers that it cannot be served in time."""
+        self._held = None
         self._protocol.refuse(self.cycle, ApiError("overloaded"))
 
     def abandon(self) -> None:
@@ -241,9 +271,21 @@ class AdmittedRequest:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the app with the time that is left."""
+
+        async def receive_admitted() -> Message:
+            message = await receive()
+            if self._held == "body" and not message.get("more_body", False):
+                await self._read()
+            return message
+
+        async def send_released(message: Message) -> None:
+            if message["type"] == "http.response.start" and self._budget != "feed":
+                self._release()  # the work is done: how long the response takes is up to the client
+            await send(message)
+
         deadline.start(self.arrival)
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive_admitted, send_released)
         except asyncio.CancelledError:
             if self.cycle.response_started:
                 raise
@@ -251,11 +293,21 @@ class AdmittedRequest:
                 self.cycle.keep_alive = False
                 self._protocol.refuse(self.cycle, ApiError("overloaded", "the server is stopping"))
 
-    def _ended(self, _: asyncio.Task[None]) -> None:
-        if not self.cycle.disconnected:
+    async def _read(self) -> None:
+        """The body is there: takes a place in the request's own budget; raises ApiError `overloaded`."""
+        self._release()
+        await self._admission.budgets[self._budget].acquire()
+        self._held = self._budget
+        self._started_at = self._protocol.loop.time()
+
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        if held is None:
+            return
+        if held == self._budget and not self.cycle.disconnected:
             now = self._protocol.loop.time()
             self._admission.add_sample(self._budget, now, now - self._started_at)
-        self._admission.budgets[self._budget].release()
+        self._admission.budgets[held].release()
 
 
 def _raw_response(error: ApiError, identity: str, *, close: bool, has_body: bool) -> bytes:

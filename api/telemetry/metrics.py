@@ -18,7 +18,7 @@ MAX_TOKENS: Final = 1000
 OTHER_TOKENS: Final = "other"
 """The label of all tokens but the first `MAX_TOKENS`: a label that may have any number of values fills a database."""
 FAILURES: Final = (500, 503)
-BUDGETS: Final = ("search", "order", "health", "export", "feed")
+BUDGETS: Final = ("search", "order", "health", "catalogue", "export", "body", "feed")
 CHANGES: Final = ("listed", "changed", "gone")
 DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
 REFUSED_ITEMS: Final = ("price", "digest", "age", "unknown")

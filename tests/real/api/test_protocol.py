@@ -3,10 +3,11 @@
 import asyncio
 import json
 import re
+import secrets
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 
 import httpx
 import pytest
@@ -14,7 +15,9 @@ from structlog.testing import capture_logs
 
 from api.errors import ERRORS
 from api.http.protocol import MAX_HEAD_BYTES, MAX_TARGET_BYTES, GearProtocol
+from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.app import serving, settings_for
+from tests.support.indices import drop_indices
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,61 @@ def test_connections_beyond_the_bound_get_an_answer_and_are_logged(
         assert exchange(client, b"") == b""  # one that sends nothing is not held for long
         assert client.get("/health/live").status_code == 200
     assert [line["max"] for line in lines if line["event"].startswith("connections are refused")] == [3]
+
+
+class ShortWrites(GearProtocol):
+    """The server's protocol with a short deadline for a client that takes nothing."""
+
+    write_seconds = 0.5
+
+
+@pytest.fixture(scope="module")
+def loaded(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """The same with a price list of more than what the kernel keeps of a connection."""
+    prefix = f"tslow{secrets.token_hex(3)}"
+    settings = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("slow"))
+    put_index(settings, CS2, [simple_item(number, 1.0, f"name {number} {'x' * 450}") for number in range(1, 10_001)])
+    try:
+        with serving(settings, http=ShortWrites) as client:
+            assert len(client.get("/v1/gear/prices").content) > 5 * 2**20
+            yield client
+    finally:
+        drop_indices(opensearch_url, prefix)
+
+
+def opened(client: httpx.Client, sent: bytes, received: int | None = None) -> socket.socket:
+    """A connection on which this was sent, with the client's token in the place of `TOKEN`."""
+    connection = socket.socket()
+    if received is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, received)
+    connection.connect((client.base_url.host, client.base_url.port or 80))
+    connection.sendall(sent.replace(b"TOKEN", client.headers["authorization"].encode()))
+    return connection
+
+
+@pytest.mark.parametrize("path", [b"/v1/gear/search", b"/v1/gear"])
+def test_bodies_that_do_not_come_take_no_place_of_others(loaded: httpx.Client, path: bytes) -> None:
+    head = b"POST %b HTTP/1.1\r\nHost: x\r\nAuthorization: TOKEN\r\nContent-Type: application/json\r\n" % path
+    with ExitStack() as stack:
+        slow = [stack.enter_context(closing(opened(loaded, head + b"Content-Length: 12\r\n\r\n{"))) for _ in range(300)]
+        for _ in range(20):
+            assert loaded.post("/v1/gear/search", json={}).status_code == 200
+            assert loaded.post("/v1/gear", json={}).status_code == 422
+        for connection in slow[:5]:  # and each is answered once it has come
+            connection.sendall(b'"limit": 1}')
+            assert connection.recv(15) in (b"HTTP/1.1 200 OK", b"HTTP/1.1 422 Un")
+
+
+def test_readers_that_take_nothing_take_no_place_of_others_and_are_closed(loaded: httpx.Client) -> None:
+    sent = b"GET /v1/gear/prices HTTP/1.1\r\nHost: x\r\nAuthorization: TOKEN\r\n\r\n"
+    with ExitStack() as stack:
+        slow = [stack.enter_context(closing(opened(loaded, sent, 4096))) for _ in range(12)]
+        for _ in range(5):
+            assert loaded.get("/v1/gear/prices").status_code == 200
+            assert loaded.post("/v1/gear/search", json={"cursor": "*", "limit": 1}).status_code == 200
+        time.sleep(2 * ShortWrites.write_seconds)
+        read = 0
+        with suppress(ConnectionResetError):
+            while part := slow[0].recv(65536):
+                read += len(part)
+        assert read < 5 * 2**20, "the rest was still sent"

@@ -142,7 +142,7 @@ async def test_budgets_are_apart() -> None:
     log: list[str] = []
     for _ in range(10):
         admission.budgets["search"].submit(Request("search", log))
-    for budget in ("order", "health", "export", "catalogue", "feed"):
+    for budget in ("order", "health", "export", "catalogue", "feed", "body"):
         admission.budgets[budget].submit(Request(budget, log))
     assert [line for line in log if line.startswith("start")][2:] == [
         "start order",
@@ -150,9 +150,12 @@ async def test_budgets_are_apart() -> None:
         "start export",
         "start catalogue",
         "start feed",
+        "start body",
     ]
-    assert reported.limits == {"search": 2, "order": 2, "health": 32, "export": 1, "catalogue": 4, "feed": 20_000}
-    assert reported.in_flight == {"search": 2, "order": 1, "health": 1, "export": 1, "catalogue": 1, "feed": 1}
+    fixed = {"health": 32, "catalogue": 4, "feed": 20_000, "body": 512}
+    assert reported.limits == {"search": 2, "order": 2, "export": 1, **fixed}
+    others = dict.fromkeys(("order", "health", "export", "catalogue", "feed", "body"), 1)
+    assert reported.in_flight == {"search": 2, **others}
 
 
 @pytest.mark.parametrize(
