@@ -39,7 +39,7 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
 def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     words = vocabulary.amount_words
     if match["before"] is not None:
-        follows = match.string[: match.start()][-1:].isalpha()
+        follows = match.string[: match.start()][-1:].isalnum()
         return f"{' ' if follows else ''}{words[_blanks(match['before'])]} "
     word = words[_blanks(match["after"])]
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):

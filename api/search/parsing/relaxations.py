@@ -47,9 +47,9 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
     """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
     if len(platforms) != 1:
         return None
-    vocabulary = platforms[0].language
+    vocabulary, (parse,) = platforms[0].language, strict.parses
     letters = letters_of([strict.text])
-    if not any(word in letters for word in vocabulary.wanting):  # most texts are seen so to be none
+    if not (parse.other_amounts or any(word in letters for word in vocabulary.wanting)):  # most texts are none
         return None
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:

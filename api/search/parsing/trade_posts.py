@@ -1,7 +1,8 @@
 """Finds the offer that counts in a trade post, and the price that is asked for it. Pure.
 
-A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`, `куплю`). Of several offers the first one
-counts, what is wanted before what is sold. Where each of several names has its price, the first name counts.
+A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算5000`). Of
+several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
+first name counts.
 
 A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
 before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
@@ -52,7 +53,8 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) 
     """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none."""
     parts = list(_parts(text, quantities, vocabulary))
     offers = [_with_prices(offer) for offer in _offers(parts) if _has(offer, *_NAMES)]
-    if not offers or not _has(parts, *_MARKS):
+    is_post = _has(parts, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    if not offers or not is_post:
         return ""
     offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
     if list(offer) == parts:

@@ -27,6 +27,7 @@ def offer(text: str) -> str:
         ("WTS ak redline 14.50", "WTS ak redline 14.50¤"),
         ("WTS ak redline 5k", "WTS ak redline 5k¤"),
         ("售 夜行衣 2100*4.4=9200", "售 夜行衣 2100¤"),
+        ("夜行衣 同磨底2100*4.4=9200算5000", "夜行衣¤ 2100* 4¤¤ 5000"),
         ("售ak紅線850 awp二西莫夫1200", "售ak紅線 850¤"),  # before the next weapon
         ("售 AK-47 5000 紅線", "售 AK-47 5000¤ 紅線"),
         ("出2把ak 14卡托紅線 7480 火神4xtitan 14000", "出2把ak 14卡托紅線 7480¤"),
@@ -83,3 +84,4 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert "5000" not in later
     assert offer_of(strict, [CS2, CS2]) is None
     assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
+    assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
