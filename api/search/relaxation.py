@@ -15,6 +15,7 @@ from api.search.parsing.parse import ParsedQuery
 from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
+    offer_of,
     partials,
     relaxations,
     single_word,
@@ -32,8 +33,10 @@ MAX_CORRECTED_WORDS = 12
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
     strict, platforms = context.query.parsed, context.platforms
-    bases = [*translated(strict, platforms), strict]
-    relaxed, words = relaxations(strict, platforms), _words_to_correct(bases)
+    offer = offer_of(strict, platforms)
+    base = offer or strict
+    bases = [*translated(base, platforms), base]
+    relaxed, words = relaxations(strict, platforms, offer), _words_to_correct(bases)
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return context
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])

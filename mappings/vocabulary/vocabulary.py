@@ -31,7 +31,8 @@ class Vocabulary(BaseModel):
     on other items, `opens` types with those that their things open and are said with, `fillers` words that say nothing
     of an item. `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions`
     say how the words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is
-    on an item, `has_attached` says that something is. `payments` are wanted for an item in a trade post.
+    on an item, `has_attached` says that something is. `selling` and `buying` say so in a trade post, and nothing of an
+    item; `payments` are wanted for one there.
     `without_float` are types whose items have no float. `endings` may follow a spelling (plurals, cases).
     `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
     `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is {word:
@@ -56,6 +57,8 @@ class Vocabulary(BaseModel):
     names: tuple[str, ...] = ()
     carriers: tuple[str, ...] = ()
     has_attached: tuple[str, ...] = ()
+    selling: tuple[str, ...] = ()
+    buying: tuple[str, ...] = ()
     payments: tuple[str, ...] = ()
     without_float: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()
@@ -272,8 +275,15 @@ class Vocabulary(BaseModel):
 
     @cached_property
     def ignored(self) -> frozenset[str]:
-        """The fillers' letters."""
-        return _letters(self.fillers)
+        """The letters of what says nothing of an item."""
+        return _letters((*self.fillers, *self.selling, *self.buying))
+
+    @cached_property
+    def wanting(self) -> Mapping[str, bool]:
+        """The letters of what a trade post begins with, and whether the item is wanted there."""
+        return {
+            letters: wants for wants in (False, True) for letters in _letters(self.buying if wants else self.selling)
+        }
 
     @cached_property
     def finishes(self) -> frozenset[str]:
@@ -312,6 +322,13 @@ class Vocabulary(BaseModel):
         """Whether a word of these meanings narrows a text that has other words too."""
         fields = [[field for field, _ in meaning.filters] for meaning in meanings]
         return bool(fields) and all(any(name in self.narrowing for name in names) for names in fields)
+
+    @cached_property
+    def last_words(self) -> tuple[str, ...]:
+        """What the names of things that others open end with (`case`), so that people leave it out."""
+        opened = frozenset[str]().union(*self.opens.values())
+        kinds = {term.words: term.filters.get("type", ()) for term in self.term}
+        return tuple([words for words, types in kinds.items() if words and types and opened.issuperset(types)])
 
     @cached_property
     def plain(self) -> tuple[Meaning, ...]:

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.quantities import OTHER_CURRENCY, Quantity
+from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity
 from api.search.parsing.terms import Term
 
 Json = dict[str, Any]
@@ -112,11 +112,11 @@ def _quantity(quantity: Quantity) -> Json:
 
 
 def _relaxed_quantities(strict: PlatformParse, used: PlatformParse) -> list[Json]:
-    used_places = _places(used)
+    read = {*_read_quantities(used), *(("price", _number_of(quantity)) for quantity in used.other_amounts)}
     return [
         {"typed": quantity.typed, "to": f"words: nothing has such a {quantity.field}"}
         for quantity in strict.quantities
-        if (quantity.start, quantity.end) not in used_places
+        if (quantity.field, quantity.typed) not in read
     ]
 
 
@@ -134,16 +134,20 @@ def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relax
             relaxed.append({"typed": term.typed, "to": "its meaning, or a word of the name"})
         relaxed += [{"typed": word.typed, "to": "similar words"} for word in term.words if word.fuzzy]
     if relaxation is Relaxation.SEEDS:
-        strict_places = _places(strict)
-        seeds = [each.typed for each in used.quantities if (each.start, each.end) not in strict_places]
+        read = _read_quantities(strict)
+        seeds = [each.typed for each in used.quantities if (each.field, each.typed) not in read]
         relaxed += [{"typed": typed, "to": "a seed"} for typed in seeds]
     if relaxation is Relaxation.NAMES and not relaxed:
         relaxed += [{"typed": term.typed, "to": "beginnings of words"} for term in used.terms[-1:]]
     return relaxed
 
 
-def _places(parse: PlatformParse) -> set[tuple[int, int]]:
-    return {(quantity.start, quantity.end) for quantity in parse.quantities}
+def _read_quantities(parse: PlatformParse) -> set[tuple[str, str]]:
+    return {(quantity.field, quantity.typed) for quantity in parse.quantities}
+
+
+def _number_of(quantity: Quantity) -> str:
+    return quantity.typed.replace(ASKING_PRICE, "").strip()
 
 
 def _other_currencies(used: PlatformParse) -> list[Json]:
@@ -152,8 +156,10 @@ def _other_currencies(used: PlatformParse) -> list[Json]:
         for quantity in used.quantities
         if quantity.currency not in (None, used.currency)
     ]
-    left_out = [
-        {"typed": quantity.typed.replace(OTHER_CURRENCY, ""), "to": f"left out: prices are in {used.currency}"}
-        for quantity in used.other_amounts
-    ]
-    return taken + left_out
+    return taken + [_left_out(quantity, used.currency) for quantity in used.other_amounts]
+
+
+def _left_out(quantity: Quantity, currency: str) -> Json:
+    if ASKING_PRICE in quantity.typed:
+        return {"typed": _number_of(quantity), "to": "left out: the price that is asked"}
+    return {"typed": quantity.typed.replace(OTHER_CURRENCY, ""), "to": f"left out: prices are in {currency}"}

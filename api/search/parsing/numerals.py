@@ -39,7 +39,8 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
 def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     words = vocabulary.amount_words
     if match["before"] is not None:
-        return f"{words[_blanks(match['before'])]} "
+        follows = match.string[: match.start()][-1:].isalnum()
+        return f"{' ' if follows else ''}{words[_blanks(match['before'])]} "
     word = words[_blanks(match["after"])]
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
         return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)

@@ -50,7 +50,8 @@ class PlatformParse:
     """A text parsed for one platform: an item must match all terms and quantities; without words, all `marks`.
 
     `excluded` are the terms that it must not match, `sort` the order that the text asks for, `ignored` words that were
-    left out because nothing has them, `finishes` the names of finishes that items must have exactly.
+    left out because nothing has them, `finishes` the names of finishes that items must have exactly, `last_words`
+    what a name may have more than the whole text (`Revolution Case`).
     `other_amounts` are prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
     """
 
@@ -65,6 +66,7 @@ class PlatformParse:
     ignored: tuple[str, ...] = ()
     finishes: tuple[str, ...] = ()
     other_amounts: tuple[Quantity, ...] = ()
+    last_words: tuple[str, ...] = ()
 
     @property
     def options(self) -> list[Term]:
@@ -125,9 +127,7 @@ def parse_text(
     `of_listing`: it was the link of an item, so a skin without another quality is a plain one.
     """
     vocabulary = platform.language
-    text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
-    has_floats = not _POINT.search(text) or vocabulary.may_have_float(words_of(text))
-    quantities = quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats=has_floats)
+    text, quantities = with_quantities(text, vocabulary)
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
         quantities = with_bare_seeds(text, quantities)
@@ -152,6 +152,8 @@ def parse_text(
     finishes = _finishes(terms, vocabulary) if has_order or sort else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
+    is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
+    is_unnamed = is_mere and letters_of(words_of(text)) not in vocabulary.finishes
     has_words = any(words_of(piece) for piece in pieces)
     marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
     others = tuple(each for each in quantities if _is_other(each, platform)) if quantities else ()
@@ -166,7 +168,15 @@ def parse_text(
         sort,
         finishes=finishes,
         other_amounts=others,
+        last_words=vocabulary.last_words if is_unnamed else (),
     )
+
+
+def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
+    """The text, amounts in it written in digits and English, and its quantities."""
+    text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
+    has_floats = not _POINT.search(text) or vocabulary.may_have_float(words_of(text))
+    return text, quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats=has_floats)
 
 
 def _is_other(quantity: Quantity, platform: Platform) -> bool:

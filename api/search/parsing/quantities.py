@@ -2,7 +2,8 @@
 
 How quantities are written (cases and blanks do not count):
 - price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
-  `20$-50$`, `30 cents`. A currency alone is a budget (at most). Bounds are inclusive: who has 50 can pay 50.
+  `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). Bounds are inclusive: who has 50 can
+  pay 50.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
   are strict. A bare one is the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
@@ -25,6 +26,7 @@ _CURRENCIES = {
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
+ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
 _AT_MOST = (
@@ -56,7 +58,7 @@ _UNIT = rf"(?:{_MARK}|{_CENT_MARK})"
 _LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_UNIT})?" for end in ("low", "high"))
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
-_NO_MARK = rf"(?!\s*{_MARK})"
+_NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
 _FLOAT = r"(?<!\w)(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?!\w)"
 _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
@@ -88,7 +90,8 @@ _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
-    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}\s*{_UNIT})){_LOW}{_END}",
+    rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
+    rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d){_END}(?!%)",  # cents, for it is no float
 )
 
 
@@ -220,7 +223,8 @@ def _price(match: re.Match[str]) -> Quantity | None:
         return None
     if groups.get("least"):
         return _quantity(match, "price", certain=not behind, low=low, currency=currency)
-    return _quantity(match, "price", certain=True, high=low, currency=currency)
+    is_bare = not currency and match.group().strip() == groups["low"]
+    return _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
 
 
 def _currency(mark: str) -> str | None:

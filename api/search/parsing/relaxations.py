@@ -5,7 +5,8 @@
 3. `words`: terms that narrow (a weapon, a type), first all but the last, may be words of the name instead.
 4. `sets`: words may be those of the item's set (`cache collection`).
 5. `names`: meanings may stand in the name instead, and every word may be a prefix.
-6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again.
+6. `fillers`: words that say nothing about an item (`nice`, `skin`) are left out, in these ways again. Of a trade post
+   its offer without the price that is asked is read so, and in all that follows.
 7. `letters`: the text in letters that look like the typed ones or are on the same keys, or in English.
 8. `stickers`: what follows `with` or `4x`, or any mere word, may be of a sticker on the item. `4x crown foil` is read
    so before `4x` is left out, unless it names a weapon, a type or a finish.
@@ -18,39 +19,61 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from api.search.parsing.letters import in_english, other_letters
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
+from api.search.parsing.stickers import Names, are_counted_stickers, words_of_names, words_of_stickers
 from api.search.parsing.terms import Term, Word
+from api.search.parsing.trade_posts import offer_in
 from mappings.platforms import Platform
-from mappings.vocabulary.entries import Meaning
-from mappings.vocabulary.phrases import Phrases
-from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
-MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
-STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 
 
-Names = Mapping[int, Vocabulary]
-"""The vocabulary of each platform, which knows names."""
+def relaxations(
+    strict: ParsedQuery, platforms: Sequence[Platform], offer: ParsedQuery | None = None
+) -> list[ParsedQuery]:
+    """The relaxations without corrections in their order, the strict parse among them; of a trade post, its offer's."""
+    if offer is None:
+        return [*_as_typed(strict, platforms), *_loose(strict, platforms)]
+    return [*_as_typed(strict, platforms), *_as_typed(offer, platforms), *_loose(offer, platforms)]
 
 
-def relaxations(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
-    """The relaxations without corrections in their order, the strict parse among them."""
+def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+    """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
+    if len(platforms) != 1:
+        return None
+    vocabulary, (parse,) = platforms[0].language, strict.parses
+    letters = letters_of([strict.text])
+    if not (parse.other_amounts or any(word in letters for word in vocabulary.wanting)):  # most texts are none
+        return None
+    text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
+    if not text:
+        return None
+    parse = parse_text(text, platforms[0], **_read_as(strict))
+    return replace(strict, text=text, parses=(parse,), relaxation=Relaxation.FILLERS)
+
+
+def _as_typed(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations in which every word of a text counts."""
     as_words = numbers_as_words(strict, platforms)
     relaxed = [] if as_words is None else [as_words, *narrowing_as_words(as_words)]
-    relaxed += [
+    return [
+        *relaxed,
         strict,
         *narrowing_as_words(strict, Relaxation.WORDS),
         *words_of_sets(strict),
         meanings_as_names(strict),
     ]
+
+
+def _loose(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations that leave out fillers and read other letters, stickers, seeds and unfinished words."""
+    relaxed: list[ParsedQuery] = []
     names = {platform.id: platform.language for platform in platforms}
     on_item = words_of_stickers(strict, names)
     if are_counted_stickers(strict, names):
@@ -112,7 +135,7 @@ def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Na
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(
-        term.is_known or term.typed in _words_of_names(parse, names[parse.platform].phrases)
+        term.is_known or term.typed in words_of_names(parse, names[parse.platform].phrases)
         for parse in parses
         for term in parse.terms
     )
@@ -131,17 +154,6 @@ def _is_word(term: Term) -> bool:
     """Whether it may be left out: numbers and model names never are."""
     is_plain = not (term.meanings or term.alternatives or term.is_attached)
     return is_plain and all(word.is_correctable for word in term.words)
-
-
-def _words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
-    """The mere words that together are one of the names; a mere number is none."""
-    words: set[str] = set()
-    for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
-        typed = [word.typed for term in group for word in term.words] if is_mere else []
-        letters = [letters_of([word]) for word in typed]
-        for at in range(len(typed)):
-            words.update(typed[at : at + names.length_at(letters, at)])
-    return {word for word in words if not word.isnumeric()}
 
 
 def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
@@ -177,85 +189,6 @@ def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS)
     """Mere words may be those of the item's set."""
     relaxed = _with_terms(parsed, lambda term: replace(term, in_set=not term.meanings), relaxation)
     return [relaxed] if any(term.in_set for term in _all_terms(relaxed)) else []
-
-
-def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
-    """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
-    if len(strict.parses) != 1:
-        return []
-    (parse,) = strict.parses
-    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
-    if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
-        starts = [carrier]
-    elif any(term.narrows for term in parse.terms):
-        of_names = _words_of_names(parse, names[parse.platform].finish_phrases)
-        words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
-        starts = words[-MAX_STICKER_WORDS:]
-    else:  # `crown foil x4`
-        starts = [] if carrier is None else [0]
-    if not starts:
-        return []
-    vocabulary = names[parse.platform]
-    # `with navi sticker` is about what the sticker is on
-    kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
-    parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
-    ways = (_as_one, _as_names, list)
-    candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
-    return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
-
-
-def are_counted_stickers(strict: ParsedQuery, names: Names) -> bool:
-    """Whether a text is a number of things that may be on an item, and nothing that an item may be itself."""
-    if len(strict.parses) != 1:
-        return False
-    (parse,) = strict.parses
-    mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
-    is_finish = letters_of(mere) in names[parse.platform].finishes
-    return (
-        any(term.count in STICKER_COUNTS for term in parse.terms)
-        and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
-        and not is_finish
-    )
-
-
-def _with_stickers(
-    parse: PlatformParse, start: int, ways: Sequence[Callable[[list[Term]], list[Term]]]
-) -> list[PlatformParse]:
-    """What may be on the item from there on is, in each of these ways of joining it that differ."""
-    before = [term for term in parse.terms[:start] if not term.is_filler]
-    rest = [term for term in parse.terms[start:] if not term.is_filler]
-    count = max((term.count for term in parse.terms[start:]), default=0)
-    others = [term for term in rest if not _may_be_on_item(term)]
-    stickers = [term for term in rest if _may_be_on_item(term)]
-    joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
-    return [
-        replace(
-            parse,
-            terms=(*before, *others, *(replace(term, on_item=True, narrows=False, count=count) for term in terms)),
-        )
-        for terms in joined
-    ]
-
-
-def _as_one(stickers: list[Term]) -> list[Term]:
-    """All of it is the name of one sticker, what stands for words written out (`ibp holo kato 14`)."""
-    if len(stickers) < 2 or not any(term.meanings for term in stickers):
-        return _as_names(stickers)
-    words = tuple(word for term in stickers for word in term.words)
-    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
-    return [Term(words, (Meaning(words=" ".join(names)),))]
-
-
-def _as_names(stickers: list[Term]) -> list[Term]:
-    """Words beside each other are of one sticker."""
-    groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
-    merged = [Term(tuple(word for term in group for word in term.words)) for group in groups if not group[0].meanings]
-    return [*(term for term in stickers if term.meanings), *merged]
-
-
-def _may_be_on_item(term: Term) -> bool:
-    """A mere word, or what stands for words of names."""
-    return not (term.fields or term.alternatives or term.is_filler or term.is_attached)
 
 
 def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from api.search.parsing.counts import count_at, is_count, with_counts_apart
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -24,8 +25,6 @@ ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
 MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
-_COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
-_NUMBER = re.compile(r"(\d{1,3})(\b)")
 _EITHER = re.compile(r"\s*/\s*")
 
 
@@ -115,6 +114,7 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     words, gaps = words_and_gaps(text)
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
+    words, gaps = with_counts_apart(words, gaps)
     return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
 
 
@@ -188,9 +188,14 @@ class _Reader:
         return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
 
     def _is_minus(self) -> bool:
-        """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`."""
+        """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`.
+
+        Before a word that says nothing of an item `!` begins a command: `!price awp`.
+        """
         gap = self._gaps[self._at]
         if not _MINUS.search(gap) or (self._at and len(gap) == 1):
+            return False
+        if not self._at and gap.strip() == "!" and self._letters[0] in self._vocabulary.ignored:
             return False
         return not (self._at and self._vocabulary.is_known("".join(self._letters[self._at - 1 : self._at + 1])))
 
@@ -321,17 +326,13 @@ class _Reader:
         self._at = end
 
     def _word_term(self, at: int, *, is_name: bool) -> Term:
-        """A mere word; `10x`, `x10`, `10 x` say how many."""
-        letters = self._letters[at]
-        before, after = self._letters[at - 1 : at] if at else [], self._letters[at + 1 : at + 2]
-        count = _COUNT.fullmatch(letters)
-        if count is None and _NUMBER.fullmatch(letters) and (before == ["x"] or after == ["x"]):
-            count = _NUMBER.fullmatch(letters)
-        is_times = letters == "x" and any(_NUMBER.fullmatch(word) for word in (*before, *after))
+        """A mere word, or one that says how many."""
+        letters, ignored = self._letters[at], self._vocabulary.ignored
+        is_filler = letters in ignored or is_count(self._letters, self._gaps, at, ignored)
         return Term(
             (self._words[at],),
-            is_filler=not is_name and (letters in self._vocabulary.ignored or count is not None or is_times),
-            count=int(count[1] or count[2]) if count else 0,
+            is_filler=not is_name and is_filler,
+            count=count_at(self._letters, at),
             carries=letters in self._vocabulary.carrying,
         )
 

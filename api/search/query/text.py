@@ -5,7 +5,8 @@ text comes before all others. Each term that can match in several ways gives 1 f
 value that it means: what is exactly the word also begins with it and is similar to it, and what has the meaning mostly
 has the word. A whole word gives 1 more if it may be a prefix too. Beside a word with a meaning, a finish gives 1 more
 that begins so (`glock fa` is a Fade before it is a Factory New), or that is the very words (`doppler p2` is no Gamma
-Doppler first), and so does a name that begins with the text (`sticker tit`). Ties go by the index field `rank`.
+Doppler first), and so does a name that begins with the text (`sticker tit`), or is the text and the word for a case
+(`revolution`). Ties go by the index field `rank`.
 """
 
 from collections.abc import Iterator
@@ -45,6 +46,9 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
         parts["should"] = [constant_score(_whole_name(parsed.text), WHOLE_NAME_SCORE)]
         if any(_is_unfinished(parse) for parse in parsed.parses):
             parts["should"].append(constant_score({"prefix": {"name.letters": parsed.text}}, 1))
+        names = [f"{parsed.text} {word}" for parse in parsed.parses for word in parse.last_words]
+        if names:
+            parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
     if finishes := sorted({finish for parse in parsed.parses for finish in _finishes(parse)}):
         parts["should"].append(constant_score({"terms": {"finish.folded": finishes}}, 1))
     if parsed.rules and (pins := pin_scores(parsed.rules)):

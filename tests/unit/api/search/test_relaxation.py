@@ -13,6 +13,7 @@ from api.search.parsing.relaxations import (
     corrections,
     meanings_as_names,
     numbers_as_words,
+    offer_of,
     partials,
     relaxations,
     single_word,
@@ -231,6 +232,14 @@ def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_n
     found = explained(strict("ak pattern 661"))
     assert found["filters"] == {"weapon": ["AK-47"]}
     assert found["terms"][-1] == {"typed": "pattern 661", "means": [{"seed": [661]}, {"pattern": [661]}]}
+
+
+def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
+    first = strict("WTS ak redline 0.15 14.50")
+    offer = offer_of(first, [CS2])
+    assert offer is not None
+    assert explained(first, offer)["relaxed"] == [{"typed": "14.50", "to": "left out: the price that is asked"}]
+    assert explained(first, offer)["filters"]["float"]["min"] == 0.15
 
 
 def test_each_platform_reads_by_its_own_vocabulary() -> None:

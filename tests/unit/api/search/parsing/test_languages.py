@@ -34,6 +34,13 @@ def meant(text: str) -> list[str]:
         ("蝴蝶刀", ["Butterfly Knife"]),
         ("ak不明红线", ["AK-47", "不明", "redline"]),
         ("나비칼", ["Butterfly Knife"]),
+        ("우르서스 칼", ["Ursus Knife"]),
+        ("закалене в боях", ["Battle-Scarred"]),
+        ("紅線 戰場實測", ["redline", "Field-Tested"]),
+        ("久經邁阿密", ["Field-Tested", "vice"]),
+        ("14卡托紅線", ["katowice 2014", "redline"]),
+        ("毀滅者 2000", ["decimator"]),
+        ("awp so ft", ["AWP", "Souvenir"]),
         ("데저트 이글", ["Desert Eagle"]),
         ("칼모름", ["칼모름"]),  # Korean parts words by blanks
         ("バタフライナイフ フェード", ["Butterfly Knife", "fade"]),
@@ -60,6 +67,8 @@ def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) 
         ("самый дешевый керамбит", [], "price_asc", None),
         ("калаши до 20 долларов", [], "", 20),
         ("刀100以下", [], "", 100),
+        ("蝴蝶刀低于500", [], "", 500),  # a bound may follow the name at once
+        ("蝴蝶刀 低于500", [], "", 500),
     ],
 )
 def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sort: str, high: int | None) -> None:

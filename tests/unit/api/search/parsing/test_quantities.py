@@ -43,6 +43,8 @@ def bounds(text: str) -> tuple[Any, ...]:
         ("between 20 and 50", 20, 50),
         ("price 20-50", 20, 50),
         ("50$", None, 50),
+        ("ak redline 14.50", None, 14.5),
+        ("ak redline 1234,50", None, 1234.5),
         ("$50", None, 50),
         ("50 €", None, 50),
         ("49,99€", None, 49.99),
@@ -159,6 +161,9 @@ def test_seeds(text: str, field: str, values: tuple[int, ...]) -> None:
         "cz75-auto",
         "under 99999999999999",
         "50k",
+        "12.05.2024",
+        "99.50%",
+        "1.6",
     ],
 )
 def test_other_numbers_are_words(text: str) -> None:
@@ -167,7 +172,16 @@ def test_other_numbers_are_words(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sure"),
-    [("20-50", False), ("0.01", False), ("#661", False), ("0.1-0.2", False), ("20-50$", True), ("seed 661", True)],
+    [
+        ("20-50", False),
+        ("14.50", False),
+        ("under 14.50", True),
+        ("0.01", False),
+        ("#661", False),
+        ("0.1-0.2", False),
+        ("20-50$", True),
+        ("seed 661", True),
+    ],
 )
 def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a table's column
     assert [one.certain for one in found(text)] == [sure]
@@ -180,6 +194,12 @@ def test_numbers_of_three_digits_between_blanks_may_be_seeds() -> None:
     assert seeds("ak case hardened 661") == [(661,)]
     assert seeds("661 under 100 670") == [(661,), (670,)]
     assert seeds("ak-47 p250 2014 m249 ak-661 57") == []
+
+
+def test_a_currency_before_a_number_is_of_that_number() -> None:
+    assert [(one.typed, one.field) for one in found("ak 0.15 $20")] == [("0.15", "float"), ("$20", "price")]
+    assert [(one.typed, one.field) for one in found("0.15 ¤ASK 5000")] == [("0.15", "float"), ("¤ASK 5000", "price")]
+    assert [(one.typed, one.field) for one in found("0.15 $")] == [("0.15 $", "price")]
 
 
 def test_several_amounts_keep_their_order_and_their_places() -> None:

@@ -23,6 +23,12 @@ def excluded(text: str) -> list[str]:
     return [term.typed for term in parsed(text).excluded]
 
 
+def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
+    assert excluded("!price awp asiimov") == []
+    assert excluded("!awp asiimov") == ["awp"]
+    assert [term.typed for term in parsed("/alert awp").terms if term.is_filler] == ["alert"]
+
+
 @pytest.mark.parametrize(
     ("text", "terms", "not_wanted"),
     [

@@ -1,0 +1,37 @@
+"""Numbers that say how many, or which share: `4x`, `x10`, `2把`, `100%`. No item has them. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+
+_COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+_NUMBER = re.compile(r"\d{1,3}")
+_COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
+
+
+def with_counts_apart(words: list[str], gaps: list[str]) -> tuple[list[str], list[str]]:
+    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`."""
+    for at in range(len(words) - 1, -1, -1):
+        if counted := _COUNTED.fullmatch(words[at]):
+            words = [*words[:at], *counted.groups(), *words[at + 1 :]]
+            gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
+    return words, gaps
+
+
+def count_at(letters: Sequence[str], at: int) -> int:
+    """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
+    if count := _COUNT.fullmatch(letters[at]):
+        return int(count[1] or count[2])
+    is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
+    return int(letters[at]) if is_times and _NUMBER.fullmatch(letters[at]) else 0
+
+
+def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:
+    """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
+    if letters[at] == "x":
+        return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+    if count_at(letters, at):
+        return True
+    if not letters[at].isdecimal():
+        return False
+    behind = gaps[at + 1]
+    return behind.startswith("%") or (not behind and any(each in fillers for each in letters[at + 1 : at + 2]))

@@ -1,0 +1,122 @@
+"""Which words of a text may be of stickers on the item. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.terms import Term
+from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_of
+
+MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
+STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
+
+Names = Mapping[int, Vocabulary]
+"""The vocabulary of each platform, which knows names."""
+
+
+def words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
+    """The mere words that together are one of the names; a mere number is none."""
+    words: set[str] = set()
+    for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
+        typed = [word.typed for term in group for word in term.words] if is_mere else []
+        letters = [letters_of([word]) for word in typed]
+        for at in range(len(typed)):
+            words.update(typed[at : at + names.length_at(letters, at)])
+    return {word for word in words if not word.isnumeric()}
+
+
+def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
+    """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
+    if len(strict.parses) != 1:
+        return []
+    vocabulary = names[strict.parses[0].platform]
+    parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
+    carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
+    if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
+        starts = list(dict.fromkeys([carrier, finishes or carrier]))
+    elif finishes or any(term.narrows for term in parse.terms):
+        of_names = words_of_names(parse, vocabulary.finish_phrases)
+        words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
+        starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
+    else:  # `crown foil x4`
+        starts = [] if carrier is None else [0]
+    if not starts:
+        return []
+    # `with navi sticker` is about what the sticker is on
+    kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
+    parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
+    ways = (_as_one, _as_names, list)
+    candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
+    return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
+
+
+def _with_finishes_first(parse: PlatformParse, vocabulary: Vocabulary) -> tuple[PlatformParse, int]:
+    """The parse with what stands for names of finishes before what may be on the item, and how many those are."""
+    of_finishes = [term for term in parse.terms if _is_finish(term, vocabulary)]
+    others = [term for term in parse.terms if term not in of_finishes]
+    if not any(_may_be_on_item(term) for term in others):
+        return parse, 0
+    return replace(parse, terms=(*of_finishes, *others)), len(of_finishes)
+
+
+def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
+    names = [letters_of(words_of(meaning.words)) for meaning in term.meanings]
+    return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
+
+
+def are_counted_stickers(strict: ParsedQuery, names: Names) -> bool:
+    """Whether a text is a number of things that may be on an item, and nothing that an item may be itself."""
+    if len(strict.parses) != 1:
+        return False
+    (parse,) = strict.parses
+    mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
+    is_finish = letters_of(mere) in names[parse.platform].finishes
+    return (
+        any(term.count in STICKER_COUNTS for term in parse.terms)
+        and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
+        and not is_finish
+    )
+
+
+def _with_stickers(
+    parse: PlatformParse, start: int, ways: Sequence[Callable[[list[Term]], list[Term]]]
+) -> list[PlatformParse]:
+    """What may be on the item from there on is, in each of these ways of joining it that differ."""
+    before = [term for term in parse.terms[:start] if not term.is_filler]
+    rest = [term for term in parse.terms[start:] if not term.is_filler]
+    count = max((term.count for term in parse.terms[start:]), default=0)
+    others = [term for term in rest if not _may_be_on_item(term)]
+    stickers = [term for term in rest if _may_be_on_item(term)]
+    joined = dict.fromkeys(tuple(way(stickers)) for way in ways) if stickers else {}
+    return [
+        replace(
+            parse,
+            terms=(*before, *others, *(replace(term, on_item=True, narrows=False, count=count) for term in terms)),
+        )
+        for terms in joined
+    ]
+
+
+def _as_one(stickers: list[Term]) -> list[Term]:
+    """All of it is the name of one sticker, what stands for words written out (`ibp holo kato 14`)."""
+    if len(stickers) < 2 or not any(term.meanings for term in stickers):
+        return _as_names(stickers)
+    words = tuple(word for term in stickers for word in term.words)
+    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
+    return [Term(words, (Meaning(words=" ".join(names)),))]
+
+
+def _as_names(stickers: list[Term]) -> list[Term]:
+    """Words beside each other are of one sticker."""
+    groups = [list(group) for _, group in groupby(stickers, key=lambda term: bool(term.meanings))]
+    merged = [Term(tuple(word for term in group for word in term.words)) for group in groups if not group[0].meanings]
+    return [*(term for term in stickers if term.meanings), *merged]
+
+
+def _may_be_on_item(term: Term) -> bool:
+    """A mere word, or what stands for words of names."""
+    return not (term.fields or term.alternatives or term.is_filler or term.is_attached)

@@ -1,0 +1,145 @@
+"""Finds the offer that counts in a trade post, and the price that is asked for it. Pure.
+
+A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算5000`). Of
+several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
+first name counts.
+
+A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
+before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from api.search.parsing.counts import is_count
+from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
+from api.search.parsing.terms import segmented
+from mappings.vocabulary.entries import Entry, Role
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of, words_and_gaps
+
+_NUMBER = re.compile(r"\d{1,9}k?")
+_SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
+_JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
+
+
+class _Kind(Enum):
+    NAME = auto()
+    WEAPON = auto()
+    NUMBER = auto()
+    PRICE = auto()
+    SELLING = auto()
+    BUYING = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a post, with what stands before it."""
+
+    kind: _Kind
+    gap: str
+    text: str
+
+
+_Parts = Sequence[_Part]
+_MARKS = (_Kind.SELLING, _Kind.BUYING)
+_NAMES = (_Kind.NAME, _Kind.WEAPON)
+
+
+def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> str:
+    """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none."""
+    parts = list(_parts(text, quantities, vocabulary))
+    offers = [_with_prices(offer) for offer in _offers(parts) if _has(offer, *_NAMES)]
+    is_post = _has(parts, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    if not offers or not is_post:
+        return ""
+    offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
+    if list(offer) == parts:
+        return ""
+    return "".join(part.gap + part.text for part in offer)
+
+
+def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
+    for piece, quantity in zip(text_between(text, list(quantities)), (*quantities, None), strict=True):
+        words, gaps = segmented(*words_and_gaps(piece), vocabulary)
+        yield from _parts_of(words, gaps, vocabulary)
+        if quantity is not None:
+            yield _Part(_kind_of_quantity(quantity), gaps[-1], quantity.typed)
+
+
+def _kind_of_quantity(quantity: Quantity) -> _Kind:
+    if quantity.field != "price":
+        return _Kind.OTHER
+    return _Kind.PRICE if quantity.certain or quantity.low else _Kind.NUMBER  # `14.50`
+
+
+def _parts_of(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> Iterator[_Part]:
+    letters = [letters_of([word]) for word in words]
+    last = _Kind.OTHER
+    for at, length, entry in vocabulary.cut(letters):
+        kind = _kind_at(letters, gaps, at, vocabulary) if entry is None else _kind_of_entry(entry)
+        is_more = kind is last is _Kind.NUMBER and _JOINTS.fullmatch(gaps[at])
+        if not is_more:
+            text = words[at] + "".join(gaps[place] + words[place] for place in range(at + 1, at + length))
+            yield _Part(kind, gaps[at], text)
+        last = kind
+
+
+def _kind_of_entry(entry: Entry) -> _Kind:
+    if not entry.meanings:
+        return _Kind.NAME if entry.role is Role.NAME else _Kind.OTHER
+    if any(name == "weapon" for meaning in entry.meanings for name, _ in meaning.filters):
+        return _Kind.WEAPON
+    is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)
+    return _Kind.NUMBER if is_year else _Kind.NAME  # `20` may be 2020
+
+
+def _kind_at(letters: list[str], gaps: list[str], at: int, vocabulary: Vocabulary) -> _Kind:
+    word = letters[at]
+    if (wants := vocabulary.wanting.get(word)) is not None:
+        return _Kind.BUYING if wants else _Kind.SELLING
+    if word in vocabulary.ignored or is_count(letters, gaps, at, vocabulary.ignored):
+        return _Kind.OTHER
+    return _Kind.NUMBER if _NUMBER.fullmatch(word) and word not in vocabulary.words else _Kind.NAME
+
+
+def _offers(parts: _Parts) -> list[list[_Part]]:
+    """The offers: each has one word of trade, what stands before the first one included."""
+    offers: list[list[_Part]] = [[]]
+    for part in parts:
+        if part.kind in _MARKS and _has(offers[-1], *_MARKS):
+            offers.append([])
+        offers[-1].append(part)
+    return offers
+
+
+def _with_prices(offer: _Parts) -> _Parts:
+    """The offer, the numbers in it that are prices as amounts."""
+    return [
+        replace(part, kind=_Kind.PRICE, text=f" {part.text} {ASKING_PRICE}")
+        if part.kind is _Kind.NUMBER and _is_price(offer, at)
+        else part
+        for at, part in enumerate(offer)
+    ]
+
+
+def _is_price(offer: _Parts, at: int) -> bool:
+    if not _has(offer[:at], *_NAMES):
+        return False
+    behind = next((part.kind for part in offer[at + 1 :] if part.kind in _NAMES), _Kind.WEAPON)
+    return behind is _Kind.WEAPON or bool(_SURE.search(offer[at].text))
+
+
+def _first_name(offer: _Parts) -> _Parts:
+    """The first of several names that have their prices, with its own."""
+    prices = [at for at, part in enumerate(offer) if part.kind is _Kind.PRICE]
+    if len(prices) < 2 or not (_has(offer[: prices[0]], *_NAMES) and _has(offer[prices[0] : prices[1]], *_NAMES)):
+        return offer
+    return offer[: prices[0] + 1]
+
+
+def _has(parts: _Parts, *kinds: _Kind) -> bool:
+    return any(part.kind in kinds for part in parts)

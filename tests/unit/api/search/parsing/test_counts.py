@@ -1,0 +1,44 @@
+"""Numbers that say how many, or which share, are no words of a name."""
+
+import pytest
+
+from api.search.parsing.counts import count_at, is_count, with_counts_apart
+from mappings.vocabulary.words import words_and_gaps
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "saying"),
+    [
+        ("10x case", [10, 0], [True, False]),
+        ("x10 case", [10, 0], [True, False]),
+        ("10 x case", [10, 0, 0], [True, True, False]),
+        ("x case", [0, 0], [False, False]),
+        ("1000 x", [0, 0], [False, False]),
+        ("fade 100%", [0, 0], [False, True]),
+        ("fade 100", [0, 0], [False, False]),
+        ("2pcs fade", [0, 0], [False, False]),
+        ("10", [0], [False]),
+    ],
+)
+def test_a_number_may_say_how_many(text: str, counts: list[int], saying: list[bool]) -> None:
+    words, gaps = words_and_gaps(text)
+    assert [count_at(words, at) for at in range(len(words))] == counts
+    assert [is_count(words, gaps, at, {"把"}) for at in range(len(words))] == saying
+
+
+def test_a_number_with_a_filler_behind_it_says_how_many() -> None:
+    assert is_count(["2", "把", "ak"], ["", "", "", ""], 0, {"把"})
+    assert not is_count(["2", "把", "ak"], ["", " ", "", ""], 0, {"把"})
+    assert not is_count(["2", "刀"], ["", "", ""], 0, {"把"})
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "gaps"),
+    [
+        ("火神 4xtitan holo", ["火神", "4x", "titan", "holo"], ["", " ", "", " ", ""]),
+        ("10XTitan", ["10X", "Titan"], ["", "", ""]),
+        ("4x20 zeus x27 100xtitan", ["4x20", "zeus", "x27", "100xtitan"], ["", " ", " ", " ", ""]),
+    ],
+)
+def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[str], gaps: list[str]) -> None:
+    assert with_counts_apart(*words_and_gaps(text)) == (words, gaps)

@@ -1,0 +1,87 @@
+"""Of a trade post one offer counts, and the price that is asked for it is no word of a name."""
+
+import pytest
+
+from api.search.parsing.parse import parse_query, with_quantities
+from api.search.parsing.relaxations import offer_of, relaxations
+from api.search.parsing.trade_posts import offer_in
+from mappings.platforms import read_platforms
+from mappings.vocabulary.vocabulary import Vocabulary
+
+CS2 = next(iter(read_platforms()))
+
+
+def offer(text: str) -> str:
+    found = offer_in(*with_quantities(text, CS2.language), CS2.language)
+    return " ".join(found.replace(" ¤ASK", "¤").split())
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("售 AK-47 紅線 久經 5000", "售 AK-47 紅線 久經 5000¤"),
+        ("WTS ak redline ft 20", "WTS ak redline ft 20¤"),
+        ("wtb ak redline 850 pls", "wtb ak redline 850¤ pls"),
+        ("продам ак редлайн 1500", "продам ак редлайн 1500¤"),
+        ("売ります AK-47 レッドライン 5000", "売ります AK-47 レッドライン 5000¤"),
+        ("WTS ak redline 14.50", "WTS ak redline 14.50¤"),
+        ("WTS ak redline 5k", "WTS ak redline 5k¤"),
+        ("售 夜行衣 2100*4.4=9200", "售 夜行衣 2100¤"),
+        ("夜行衣 同磨底2100*4.4=9200算5000", "夜行衣¤ 2100* 4¤¤ 5000"),
+        ("售ak紅線850 awp二西莫夫1200", "售ak紅線 850¤"),  # before the next weapon
+        ("售 AK-47 5000 紅線", "售 AK-47 5000¤ 紅線"),
+        ("出2把ak 14卡托紅線 7480 火神4xtitan 14000", "出2把ak 14卡托紅線 7480¤"),
+        ("售 沙鷹鈷分裂 5000 收 AWP 電擊 3000", "收 AWP 電擊 3000¤"),
+        ("售 沙鷹鈷分裂 5000 售 AWP 電擊 3000", "售 沙鷹鈷分裂 5000¤"),
+        ("WTS 100% fade glock 20", "WTS 100% fade glock 20¤"),
+        ("WTS ak redline not souvenir 20", "WTS ak redline not souvenir 20¤"),
+        ("WTS m4a1 two times 20", "WTS m4a1 two times 20¤"),
+        ("WTS awp no scope 30", "WTS awp no scope 30¤"),
+        ("WTS ak redline #661 30", "WTS ak redline #661 30¤"),
+        ("WTS ak redline $20 awp asiimov $50", "WTS ak redline $20"),
+        ("WTB under 50 ak redline under 60", ""),
+    ],
+)
+def test_the_price_that_is_asked_is_marked_in_the_offer_that_counts(text: str, counts: str) -> None:
+    assert offer(text) == counts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ak redline 5000",  # no post
+        "售 AK-47 紅線 久經",
+        "收 titan 2014",  # a year
+        "售 M4A1-S 毀滅者 2000",  # part of a name
+        "售 14 卡托",
+        "WTS ak 661 case hardened",  # no end of an offer, and no more than three digits
+        "WTS ak redline #661",
+        "WTS ak redline 0.15",
+        "WTS 20",
+        "WTS 20 ak redline",
+        "收藏 ak 20",
+        "出廠 ak 20",
+    ],
+)
+def test_other_numbers_are_left_as_they_are(text: str) -> None:
+    assert offer(text) == ""
+
+
+def test_a_vocabulary_without_words_of_trade_knows_no_posts() -> None:
+    assert offer_in("wts ak 5000", [], Vocabulary()) == ""
+
+
+def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
+    strict = parse_query("售 AK-47 紅線 久經 5000", [CS2])
+    post = offer_of(strict, [CS2])
+    assert post is not None
+    (parse,) = post.parses
+    assert [quantity.typed for quantity in parse.other_amounts] == ["5000 ¤ASK"]
+    assert [term.typed for term in parse.terms] == ["售", "AK 47", "紅線", "久經"]
+    read = relaxations(strict, [CS2], post)
+    assert read.index(strict) < read.index(post)
+    later = [term.typed for each in read[read.index(post) :] for term in each.parses[0].terms]
+    assert "5000" not in later
+    assert offer_of(strict, [CS2, CS2]) is None
+    assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
+    assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
