@@ -37,6 +37,7 @@ from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.saved_searches import matching, searches
 from store.saved_searches.matching import MovedError, Place
+from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
@@ -203,7 +204,7 @@ class Matcher:
             for number, search in enumerate(added):
                 if number % COMPILED_AT_ONCE == 0:
                     await asyncio.sleep(0)
-                one = compiled(self._engine, self._platforms, self._fields, search)
+                one = self._clause(search)
                 known[search.id] = one and same.setdefault(one.clause, one)
         self._known = known
         searches_of: dict[Compiled, list[str]] = {}
@@ -211,6 +212,13 @@ class Matcher:
             if one is not None:
                 searches_of.setdefault(one, []).append(each)
         return searches_of, [each for each, one in known.items() if one is None]
+
+    def _clause(self, search: SavedSearch) -> Compiled | None:
+        try:
+            return compiled(self._engine, self._platforms, self._fields, search)
+        except Exception:  # of this one: the others are matched
+            log.exception("a saved search cannot be read", search=search.id)
+            return None
 
     async def _preselected(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
@@ -257,7 +265,7 @@ class Matcher:
         try:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
-        except ApiError:
+        except Exception:  # of one of these, perhaps: the others are asked on
             if len(part) > 1:
                 half = len(part) // 2
                 first = await self._ask(segment, part[:half], refused)

@@ -2,15 +2,22 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+import orjson
 import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from standardwebhooks import Webhook
 
+from api.engine.answers import SearchEngine
 from api.saved_searches import matcher
+from api.saved_searches.compiled import Compiled, compiled
+from api.saved_searches.preselection import Fields
+from mappings.platforms import Platforms
 from store.saved_searches import matching
+from store.saved_searches.searches import SavedSearch
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.app import RunningApp
@@ -120,3 +127,26 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
         await put(app, simple_item(1001), simple_item(1002))
         await until_called_back(receiver, 1001, 1002)
         assert next(stops, None) is None
+
+
+@pytest.mark.parametrize("price", [10**19, 10**25], ids=["that the engine refuses", "that cannot be sent"])
+async def test_a_search_that_fails_keeps_no_other_from_its_matches(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch, price: int
+) -> None:
+    def with_a_bad_one(
+        engine: SearchEngine, platforms: Platforms, fields: Fields, search: SavedSearch
+    ) -> Compiled | None:
+        one = compiled(engine, platforms, fields, search)
+        if one is None or search.name != "bad":
+            return one
+        return replace(one, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
+
+    monkeypatch.setattr(matcher, "compiled", with_a_bad_one)
+    with Receiver() as receiver:
+        bad = await saved(app.client, receiver, "bad")
+        for number in (1001, 1002):
+            await saved(app.client, receiver, f"{number}", filters={"ids": [number]})
+        await put(app, simple_item(1001), simple_item(1002))
+        await until_called_back(receiver, 1001, 1002)
+    entry = (await app.client.get(f"/v1/searches/{bad['id']}")).json()["search"]
+    assert entry["gapAt"] is not None
