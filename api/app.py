@@ -179,6 +179,7 @@ async def order_workers(
 
         def forget_texts() -> None:
             services.response_cache.clear()
+            services.price_lists.clear()
             services.matcher.forget_clauses()
 
         added_terms = AddedTerms(store, services.platforms, forget_texts)

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, Generic, TypeVar
 
 from api.deadline import without_request
@@ -20,9 +21,9 @@ class BackgroundTasks:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Starts a task; whoever awaits it gets its result or error."""
-        task = asyncio.create_task(work, context=without_request())
+    def start(self, work: Coroutine[Any, Any, Result], context: Context | None = None) -> asyncio.Task[Result]:
+        """Starts a task, without a context as one of no request; whoever awaits it gets its result or error."""
+        task = asyncio.create_task(work, context=context or without_request())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task

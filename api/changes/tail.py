@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import structlog
+
 from api.background import BackgroundTasks, SingleFlight
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, Page, Subscription
@@ -26,6 +28,8 @@ START_SECONDS: Final = 10.0
 READ_AT_SECONDS: Final = 60.0
 MAX_AT_ONCE: Final = 8  # pages that the engine is asked for at the same time
 STARTING: Final = "the change feed is starting, or nobody records it: ask again"
+
+log = structlog.get_logger("gear.api")
 
 
 @dataclass
@@ -179,16 +183,24 @@ class Tail:
                 page = await self._log.read(feed, group.subscription, group.end, MAX_CHANGES)
         except ApiError as error:
             if error.code == "bookmark_expired":
-                self._finish(group)
-                group.page.set_exception(error)
-                group.page.exception()  # perhaps nobody waits any more
+                self._fail(group, error)
             return  # else it is asked again
+        except Exception as error:  # of this question alone: the others are asked on
+            log.exception("a question of the change feed fails: its readers get the error")
+            self._fail(group, error)
+            return
         if page.changes:
             self._finish(group)
             if not group.page.done():
                 group.page.set_result(page)
         else:
             group.end = page.end
+
+    def _fail(self, group: _Group, error: Exception) -> None:
+        self._finish(group)
+        if not group.page.done():
+            group.page.set_exception(error)
+            group.page.exception()  # perhaps nobody waits any more
 
     def _finish(self, group: _Group) -> None:
         if self._groups.get(group.subscription.key) is group:

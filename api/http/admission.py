@@ -150,7 +150,7 @@ class Budget:
         try:
             await waiter.started
         except asyncio.CancelledError:
-            if not waiter.is_abandoned:  # it had just been started
+            if waiter.is_started:  # just before
                 self.release()
             raise
 
@@ -183,6 +183,11 @@ class _Waiter:
     @property
     def is_abandoned(self) -> bool:
         return self.started.cancelled()
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it was, and not refused."""
+        return self.started.done() and not self.started.cancelled() and self.started.exception() is None
 
     def start(self) -> None:
         self.started.set_result(None)

@@ -37,6 +37,7 @@ from store.connection.errors import StoreUnavailable
 from store.feeds import Feed, Segment
 from store.saved_searches import matching, searches
 from store.saved_searches.matching import MovedError, Place
+from store.saved_searches.searches import SavedSearch
 
 TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
@@ -78,6 +79,7 @@ class Matcher:
         self._leased_at = float("-inf")
         self._fields = Fields(engine.properties)
         self._known: dict[str, Compiled | None] = {}
+        self._clears = 0
         self.on_match: Callable[[], None] = lambda: None
         self.worker = PeriodicWorker("saved searches", self.run_once)
 
@@ -91,7 +93,8 @@ class Matcher:
                 await matching.release(connection, self.name, self._owner)
 
     def forget_clauses(self) -> None:
-        """The vocabulary has changed: texts are read anew."""
+        """The vocabulary has changed: all texts are read anew, also those that are being read."""
+        self._clears += 1
         self._known = {}
 
     async def run_once(self) -> float:
@@ -194,6 +197,20 @@ class Matcher:
 
     async def _compiled(self, live: Mapping[str, int]) -> tuple[dict[Compiled, list[str]], list[str]]:
         """The searches by what is asked for them, which several may share, and those that this version cannot read."""
+        while True:
+            clears = self._clears
+            known = await self._read(live)
+            if clears == self._clears:  # else texts mean something else by now
+                break
+        self._known = known
+        searches_of: dict[Compiled, list[str]] = {}
+        for each, one in known.items():
+            if one is not None:
+                searches_of.setdefault(one, []).append(each)
+        return searches_of, [each for each, one in known.items() if one is None]
+
+    async def _read(self, live: Mapping[str, int]) -> dict[str, Compiled | None]:
+        """The searches as clauses; those that are known are not read again."""
         unknown = sorted(live.keys() - self._known.keys())
         known = {each: self._known[each] for each in live.keys() & self._known.keys()}
         same = {each.clause: each for each in known.values() if each is not None}
@@ -203,14 +220,16 @@ class Matcher:
             for number, search in enumerate(added):
                 if number % COMPILED_AT_ONCE == 0:
                     await asyncio.sleep(0)
-                one = compiled(self._engine, self._platforms, self._fields, search)
+                one = self._clause(search)
                 known[search.id] = one and same.setdefault(one.clause, one)
-        self._known = known
-        searches_of: dict[Compiled, list[str]] = {}
-        for each, one in known.items():
-            if one is not None:
-                searches_of.setdefault(one, []).append(each)
-        return searches_of, [each for each, one in known.items() if one is None]
+        return known
+
+    def _clause(self, search: SavedSearch) -> Compiled | None:
+        try:
+            return compiled(self._engine, self._platforms, self._fields, search)
+        except Exception:  # of this one: the others are matched
+            log.exception("a saved search cannot be read", search=search.id)
+            return None
 
     async def _preselected(
         self, segment: Segment, clauses: Sequence[Compiled], after: int, last: int
@@ -257,7 +276,7 @@ class Matcher:
         try:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
-        except ApiError:
+        except Exception:  # of one of these, perhaps: the others are asked on
             if len(part) > 1:
                 half = len(part) // 2
                 first = await self._ask(segment, part[:half], refused)

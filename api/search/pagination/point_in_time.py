@@ -9,7 +9,8 @@ looks once a minute, drops them. At shutdown those that were read to their end a
 import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from contextvars import Context, copy_context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -67,7 +68,8 @@ class PointsInTime:
         self._engine_seconds = keep_seconds + ENGINE_MARGIN_SECONDS
         self._grace_seconds = grace_seconds
         self._key: bytes | None = None
-        self._opened: list[float] = []  # when those were opened that we have not closed
+        # when those were opened that we have not closed, by their ids, or by what stands for one that is being opened
+        self._opened: dict[object, float] = {}
         self._released: dict[str, float] = {}  # when the last page of each was read
         self._shared: dict[tuple[int, ...], _Shared] = {}
 
@@ -98,14 +100,15 @@ class PointsInTime:
         Under load it is one of a few seconds ago, which several cursors read.
         """
         now = time.monotonic()
-        self._opened = [opened_at for opened_at in self._opened if now - opened_at < self._engine_seconds]
+        for gone in [key for key, opened_at in self._opened.items() if now - opened_at >= self._engine_seconds]:
+            del self._opened[gone]
         await self._close_released(now - self._grace_seconds)
         if len(self._opened) < MAX_OWN:
-            return self._point_in_time(await self._open(platforms), shared=False)
+            return self._point_in_time(await self._open_own(platforms), shared=False)
         key = tuple(platform.id for platform in platforms)
         shared = self._shared.get(key)
         if shared is None or now - shared.opened_at > SHARED_SECONDS or _failed(shared.opening):
-            shared = _Shared(now, self._tasks.start(self._open(platforms)))
+            shared = _Shared(now, self._start_opening(platforms))
             self._shared[key] = shared
         return self._point_in_time(await asyncio.shield(shared.opening), shared=True)
 
@@ -137,14 +140,30 @@ class PointsInTime:
         except TimeoutError:
             log.warning("points in time were not closed; the engine closes them by itself")
 
-    async def _open(self, platforms: Sequence[Platform]) -> str:
-        opened_at = time.monotonic()
-        self._opened.append(opened_at)  # before the engine answers, so that many at once count as many
-        with ExitStack() as undo:
-            undo.callback(self._opened.remove, opened_at)
+    async def _open_own(self, platforms: Sequence[Platform]) -> str:
+        opening = self._start_opening(platforms, copy_context())  # with the deadline of the request
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:  # the engine opens it all the same
+            opening.add_done_callback(self._release_unclaimed)
+            raise
+
+    def _release_unclaimed(self, opening: "asyncio.Task[str]") -> None:
+        if not _failed(opening):
+            self._released[opening.result()] = time.monotonic()
+
+    def _start_opening(self, platforms: Sequence[Platform], context: Context | None = None) -> "asyncio.Task[str]":
+        key = object()
+        self._opened[key] = time.monotonic()  # before the engine answers, so that many at once count as many
+        return self._tasks.start(self._open(key, platforms), context)
+
+    async def _open(self, key: object, platforms: Sequence[Platform]) -> str:
+        try:
             pit = await self._open_in_engine(platforms)
-            undo.pop_all()
-        return pit
+            self._opened[pit] = time.monotonic()
+            return pit
+        finally:
+            self._opened.pop(key, None)
 
     async def _open_in_engine(self, platforms: Sequence[Platform]) -> str:
         try:
@@ -167,7 +186,8 @@ class PointsInTime:
             await self._engine.close_pits(pits)
         except ApiError as error:
             log.info("points in time were not closed; the engine closes them by itself", cause=str(error))
-        del self._opened[: len(pits)]
+        for pit in pits:
+            self._opened.pop(pit, None)  # perhaps another worker opened it
 
     async def _signing_key(self) -> bytes:
         key = self._key

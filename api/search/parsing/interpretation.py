@@ -6,6 +6,7 @@ from typing import Any
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity
 from api.search.parsing.terms import Term
+from mappings.item import MAX_INTEGER
 
 Json = dict[str, Any]
 
@@ -90,7 +91,9 @@ def _bounds(quantity: Quantity) -> Json:
 
 
 def _number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
+    """The number for JSON, whose integers have 64 bits."""
+    is_integer = value == value.to_integral_value() and value <= MAX_INTEGER
+    return int(value) if is_integer else float(value)
 
 
 def _term(term: Term) -> Json:

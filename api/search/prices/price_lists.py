@@ -71,6 +71,13 @@ class PriceLists:
         self._clock = clock
         self._entries: LRUCache[Key, _Entry] = LRUCache(MAX_LISTS)
         self._in_flight: dict[Key, asyncio.Task[PriceList]] = {}
+        self._clears = 0
+
+    def clear(self) -> None:
+        """Forgets all lists, also those that are being made: other names may be hidden now."""
+        self._clears += 1
+        self._entries.clear()
+        self._in_flight.clear()
 
     async def current(self, key: Key, platform: Platform) -> PriceList | None:
         """The list if it is fresh or nothing has changed since; None if it must be made."""
@@ -92,22 +99,24 @@ class PriceLists:
         """
         task = self._in_flight.get(key)
         if task is None:
-            task = self._in_flight[key] = self._tasks.start(self._make(key, platform, rows))
+            task = self._in_flight[key] = self._tasks.start(self._make(key, platform, rows, self._clears))
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 return await asyncio.shield(task)
         except TimeoutError as error:
             raise ApiError("overloaded", "the price list is still being made: ask again") from error
 
-    async def _make(self, key: Key, platform: Platform, rows: MakeRows) -> PriceList:
+    async def _make(self, key: Key, platform: Platform, rows: MakeRows, clears: int) -> PriceList:
         try:
             # the revision before the rows: a change meanwhile makes the list newer than it is taken for
             revision = await self._revision.current([platform])
             prices = await _written(rows(), revision)
-            self._entries[key] = _Entry(prices, self._clock() + self._fresh_seconds)
+            if clears == self._clears:
+                self._entries[key] = _Entry(prices, self._clock() + self._fresh_seconds)
             return prices
         finally:
-            del self._in_flight[key]
+            if clears == self._clears:  # else another task may make it by now
+                del self._in_flight[key]
 
 
 async def _written(rows: AsyncIterator[Json], revision: bytes | None) -> PriceList:

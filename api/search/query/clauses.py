@@ -25,7 +25,8 @@ def constant_score(clause: Clause, score: int) -> Clause:
 
 def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) -> Clause:
     """Prices between inclusive bounds; None: no bound. An item without a price never matches."""
-    bounds = {} if low is None else {"gte": ceil_minor(low, minor_digits)}
+    # a bound beyond every price is one that no price meets; the engine takes no number of more than 64 bits
+    bounds = {} if low is None else {"gte": min(ceil_minor(low, minor_digits), NO_PRICE)}
     bounds["lte"] = NO_PRICE - 1 if high is None else min(floor_minor(high, minor_digits), NO_PRICE - 1)
     return {"range": {"price.ascending": bounds}}
 

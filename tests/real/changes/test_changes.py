@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from opensearchpy.exceptions import TransportError
+from structlog.testing import capture_logs
 
 from api.changes.bookmark import Bookmark
 from api.changes.log import Page, Subscription
@@ -163,6 +165,32 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
     assert await reading == []
     assert await second.read() == []
     assert kinds([*await waiting, *await first.read()]) == [(1001, "listed"), (1002, "listed")]
+
+
+async def test_a_question_that_fails_is_its_readers_alone(app: RunningApp, place: Place) -> None:
+    reader = await Reader(app.client).begin()
+    tail = app.app.state.services.change_feed.tail
+    clauses: list[Json] = [
+        {"range": {"price.ascending": {"gte": 10**19}}},  # the engine refuses it
+        {"range": {"price.ascending": {"gte": 10**25}}},  # it cannot be sent
+    ]
+    failing = [
+        asyncio.create_task(
+            tail.next_page(Subscription((str(number), b""), clause, (730,), False), await tail.now(), 100, 30)
+        )
+        for number, clause in enumerate(clauses)
+    ]
+    waiting = asyncio.create_task(reader.read(wait=30))
+    with capture_logs() as logs:
+        await upsert(place, simple_item(1001))
+        assert kinds(await waiting) == [(1001, "listed")]
+        refused, unsent = await asyncio.gather(*failing, return_exceptions=True)
+    assert isinstance(refused, TransportError)
+    assert isinstance(unsent, TypeError)
+    assert sum("a question of the change feed fails" in line["event"] for line in logs) == 2
+    waiting = asyncio.create_task(reader.read(wait=30))
+    await upsert(place, simple_item(1002))
+    assert kinds(await waiting) == [(1002, "listed")]
 
 
 async def test_several_platforms_are_one_feed_and_prices_of_several_currencies_do_not_compare(

@@ -1,18 +1,27 @@
 """What comes to match a saved search is told once, whatever changes it, and nothing else is."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+import orjson
 import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from standardwebhooks import Webhook
 
+from api.engine.answers import SearchEngine
 from api.saved_searches import matcher
-from store.saved_searches import matching
+from api.saved_searches.compiled import Compiled, compiled
+from api.saved_searches.preselection import Fields
+from mappings.platforms import Platforms
+from store.saved_searches import matching, searches
+from store.saved_searches.searches import SavedSearch
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.shop import Shop
@@ -120,3 +129,57 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
         await put(app, simple_item(1001), simple_item(1002))
         await until_called_back(receiver, 1001, 1002)
         assert next(stops, None) is None
+
+
+@pytest.mark.parametrize("price", [10**19, 10**25], ids=["that the engine refuses", "that cannot be sent"])
+async def test_a_search_that_fails_keeps_no_other_from_its_matches(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch, price: int
+) -> None:
+    def with_a_bad_one(
+        engine: SearchEngine, platforms: Platforms, fields: Fields, search: SavedSearch
+    ) -> Compiled | None:
+        one = compiled(engine, platforms, fields, search)
+        if one is None or search.name != "bad":
+            return one
+        return replace(one, clause=orjson.dumps({"range": {"price.ascending": {"gte": price}}}))
+
+    monkeypatch.setattr(matcher, "compiled", with_a_bad_one)
+    with Receiver() as receiver:
+        bad = await saved(app.client, receiver, "bad")
+        for number in (1001, 1002):
+            await saved(app.client, receiver, f"{number}", filters={"ids": [number]})
+        await put(app, simple_item(1001), simple_item(1002))
+        await until_called_back(receiver, 1001, 1002)
+    entry = (await app.client.get(f"/v1/searches/{bad['id']}")).json()["search"]
+    assert entry["gapAt"] is not None
+
+
+async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_anew(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_ids, is_read, has_changed = searches.with_ids, asyncio.Event(), asyncio.Event()
+
+    async def slowly(connection: AsyncConnection, ids: Sequence[str]) -> list[SavedSearch]:
+        if is_read.is_set():  # one of the two is known
+            await has_changed.wait()
+        is_read.set()
+        return await with_ids(connection, ids)
+
+    monkeypatch.setattr(searches, "with_ids", slowly)
+    monkeypatch.setattr(matcher, "READ_AT_ONCE", 1)
+    with Receiver() as receiver:
+        for name in ("one", "other"):
+            await saved(app.client, receiver, name, query="zweihorn")
+        await put(app, simple_item(1001, 5, "AK-47 | Redline"))
+        await is_read.wait()
+        entry = {"term": {"spellings": ["zweihorn"], "words": "dragon lore"}}
+        assert (await app.client.post("/v1/vocabulary", json=entry)).status_code == 201
+        await put(app, simple_item(1002, 5, "AWP | Dragon Lore"))
+
+        async def applies() -> bool:
+            answer = await app.search({"query": "zweihorn"})
+            return [item["id"] for item in answer.json()["gear"]] == [1002]
+
+        await until(applies)
+        has_changed.set()
+        await until_called_back(receiver, 1002, 1002)

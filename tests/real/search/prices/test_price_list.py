@@ -176,6 +176,29 @@ async def test_a_point_in_time_that_is_gone_is_no_short_list(shop: RunningApp) -
     assert rows_of(await shop.client.get(URL)) == expected(ITEMS)
 
 
+async def test_a_list_that_is_being_made_when_all_are_cleared_is_given_to_nobody_later(stocked: Settings) -> None:
+    async with running(stocked) as app:
+        services = app.app.state.services
+        opened, is_open, may_go_on = services.points_in_time.open, asyncio.Event(), asyncio.Event()
+
+        async def slowly(*platforms: Any) -> Any:
+            pit = await opened(*platforms)
+            if not is_open.is_set():
+                is_open.set()
+                await may_go_on.wait()
+            return pit
+
+        services.points_in_time.open = slowly
+        first = asyncio.create_task(app.client.get(URL))
+        await is_open.wait()
+        put_index(stocked, CS2, ITEMS[1:])
+        services.price_lists.clear()
+        assert rows_of(await app.client.get(URL)) == expected(ITEMS[1:])
+        may_go_on.set()
+        assert rows_of(await first) == expected(ITEMS)
+        assert rows_of(await app.client.get(URL)) == expected(ITEMS[1:])
+
+
 async def test_a_list_is_ten_seconds_old_at_most_and_costs_when_it_is_made(stocked: Settings) -> None:
     limited = stocked.model_copy(update={"rate_limit": "60/hour"})
     async with running(limited) as app:

@@ -38,6 +38,22 @@ def test_a_search_for_it_finds_nothing_and_is_no_error(client: httpx.Client, tex
     assert (answer.status_code, answer.json()["total"]) == (200, 0), answer.text
 
 
+@pytest.mark.parametrize("amount", ["100,000,000,000,000,000", "100,000,000,000,000,000,000,000"])
+@pytest.mark.parametrize(("bound", "end", "total"), [("over", "min", 0), ("under", "max", 1)])
+@pytest.mark.parametrize("words", ["", "redline "])
+def test_an_amount_beyond_every_price_is_one(
+    client: httpx.Client, amount: str, bound: str, end: str, total: int, words: str
+) -> None:
+    text = f"{words}{bound} {amount}"
+    answer = client.post("/v1/gear/search", json={"query": text, "explain": True})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["total"] == total
+    assert answer.json()["interpretation"]["filters"] == {"price": {end: float(amount.replace(",", ""))}}
+    assert client.post("/v1/gear/search", json={"query": text}).json()["total"] == total
+    assert client.post("/v1/gear/search", json={"query": text, "sort": "price_desc"}).json()["total"] == total
+    assert client.get("/v1/gear/suggest", params={"q": text}).status_code == 200
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:12])
 def test_it_suggests_nothing_and_is_no_error(client: httpx.Client, text: str) -> None:
     answer = client.get("/v1/gear/suggest", params={"q": text[:100]})

@@ -105,6 +105,18 @@ async def test_a_name_is_hidden_from_a_text_or_from_all(shop: Shop) -> None:
     ]
 
 
+async def test_a_hidden_name_is_in_no_price_list(shop: Shop) -> None:
+    shop.app.app.state.services.price_lists._fresh_seconds = 600  # however long a command takes here
+
+    async def listed() -> list[str]:
+        return sorted(row["name"] for row in (await shop.called("GET", "/v1/gear/prices", 200))["prices"])
+
+    assert await listed() == sorted([LORE, ASIIMOV, REDLINE, STATTRAK])
+    await shop.command("hide", ASIIMOV)
+    await shop.until("asiimov", 0)
+    assert await listed() == sorted([LORE, REDLINE, STATTRAK])
+
+
 async def test_what_is_hidden_is_not_pinned(shop: Shop) -> None:
     await shop.command("pin", REDLINE, LORE, "--text", "zweihorn")
     await shop.command("hide", REDLINE)

@@ -1,6 +1,7 @@
 """Admission: budgets apart, the newest first, refusals in time, and a limit that finds itself."""
 
 import asyncio
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -133,6 +134,31 @@ async def test_a_slot_is_given_back_however_it_ends() -> None:
     with pytest.raises(LookupError):
         async with budget.slot():
             raise LookupError
+    assert budget.in_flight == 0
+
+
+async def test_a_slot_whose_task_is_cancelled_as_it_is_decided_gives_back_what_it_got() -> None:
+    budget = Budget("export", ConcurrencyLimit(1, 1), Reported())
+
+    async def work() -> None:
+        async with budget.slot():
+            await asyncio.Event().wait()
+
+    at_work, refused = asyncio.create_task(work()), asyncio.create_task(work())
+    await asyncio.sleep(0)
+    time.sleep(2 * WAIT_SECONDS)  # noqa: ASYNC251  # the loop is busy: it refuses and cancels in one turn
+    loop = asyncio.get_running_loop()
+    loop.call_at(loop.time(), refused.cancel)
+    await asyncio.wait([refused])
+    assert refused.cancelled()
+    assert budget.in_flight == 1
+    started = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    at_work.cancel()
+    await asyncio.sleep(0)  # it has left, and `started` does not know yet that it may begin
+    assert budget.in_flight == 1
+    started.cancel()
+    await asyncio.wait([at_work, started])
     assert budget.in_flight == 0
 
 

@@ -242,6 +242,22 @@ def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     assert explained(first, offer)["filters"]["float"]["min"] == 0.15
 
 
+@pytest.mark.parametrize(
+    ("text", "number", "kind"),
+    [
+        ("over 1,000,000,000,000,000,000", 10**18, int),
+        ("over 9,223,372,036,854,775,807", 2**63 - 1, int),
+        ("over 100,000,000,000,000,000,000,000", 1e23, float),
+        ("over 0.5 eur", 0.5, float),
+    ],
+)
+def test_an_amount_is_explained_as_a_number_of_json(text: str, number: float, kind: type) -> None:
+    found = explained(strict(text))
+    assert found["filters"] == {"price": {"min": number}}
+    assert found["terms"] == [{"typed": text, "means": [{"price": {"min": number}}]}]
+    assert type(found["filters"]["price"]["min"]) is kind
+
+
 def test_each_platform_reads_by_its_own_vocabulary() -> None:
     found = interpretation(*[parse_query("ak arc under 5", [DOTA, CS2])] * 2)
     (other,) = found["others"]

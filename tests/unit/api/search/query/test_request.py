@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from api.search.parsing.parse import parse_query
+from api.search.query.clauses import price_range
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS
+from mappings.money import NO_PRICE
 from tests.support.golden import GOLDEN, Golden
 from tests.support.search.query_cases import CASES, PLATFORMS, query_of
 
@@ -56,3 +58,21 @@ def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
 )
 def test_a_page_has_the_hits_that_its_total_leaves_for_it(page: int, hits: int, total: int, is_page: bool) -> None:
     assert query_of(json.dumps({"page": page})).is_page(hits, total) is is_page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bounds"),
+    [
+        (None, None, {"lte": NO_PRICE - 1}),
+        ("5.001", "6.009", {"gte": 501, "lte": 600}),
+        (None, "1e23", {"lte": NO_PRICE - 1}),
+        ("92233720368547758.06", None, {"gte": NO_PRICE - 1, "lte": NO_PRICE - 1}),
+        ("92233720368547758.07", None, {"gte": NO_PRICE, "lte": NO_PRICE - 1}),
+        ("1e23", "1e24", {"gte": NO_PRICE, "lte": NO_PRICE - 1}),
+    ],
+)
+def test_bounds_of_prices_are_64_bit_integers_and_no_price_is_beyond_all(
+    low: str | None, high: str | None, bounds: dict[str, int]
+) -> None:
+    least, most = (None if end is None else Decimal(end) for end in (low, high))
+    assert price_range(least, most, 2) == {"range": {"price.ascending": bounds}}

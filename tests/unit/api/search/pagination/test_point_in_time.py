@@ -1,0 +1,77 @@
+"""How many points in time a worker has open is known, whoever fails or goes away."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from api.background import BackgroundTasks
+from api.engine.errors import TooManyPitsError
+from api.search.context import PointInTime
+from api.search.pagination.point_in_time import PointsInTime
+from mappings.platforms import Platform, read_platforms
+from store.connection.engine import Store
+
+(CS2,) = read_platforms()
+
+
+class SmallEngine:
+    """An engine that opens points in time when it may, or takes no more of them."""
+
+    def __init__(self) -> None:
+        self.is_full = False
+        self.opened: set[str] = set()
+        self.may_open = asyncio.Event()
+
+    async def open_pit(self, _: Sequence[Platform], __: float) -> str:
+        await self.may_open.wait()
+        if self.is_full:
+            raise TooManyPitsError
+        pit = secrets.token_hex(4)
+        self.opened.add(pit)
+        return pit
+
+    async def close_pits(self, pits: Sequence[str]) -> None:
+        await asyncio.sleep(0)
+        self.opened -= set(pits)
+
+
+@pytest.fixture
+async def full(tmp_path: Path) -> AsyncIterator[tuple[SmallEngine, PointsInTime]]:
+    """An engine, and the points in time of a worker in it."""
+    engine, tasks, store = SmallEngine(), BackgroundTasks(), Store(f"sqlite+aiosqlite:///{tmp_path}/gear.db")
+    yield engine, PointsInTime(engine, store, tasks, grace_seconds=0.0)  # type: ignore[arg-type]  # all that is asked
+    await tasks.close()
+    await store.close()
+
+
+async def test_starts_that_a_full_engine_refuses_leave_nothing_counted(
+    full: tuple[SmallEngine, PointsInTime],
+) -> None:
+    engine, worker = full
+    engine.is_full = True
+    engine.may_open.set()
+    worker.release(PointInTime(worker._engine, "of another worker", shared=False, keep_seconds=300.0))
+    starts = [asyncio.create_task(worker.open([CS2])) for _ in range(10)]
+    answers = await asyncio.gather(*starts, return_exceptions=True)
+    assert {type(answer) for answer in answers} == {TooManyPitsError}
+    assert worker._opened == {}
+
+
+async def test_a_start_whose_client_goes_away_is_counted_until_it_is_closed(
+    full: tuple[SmallEngine, PointsInTime],
+) -> None:
+    engine, worker = full
+    leaves, stays = (asyncio.create_task(worker.open([CS2])) for _ in range(2))
+    await asyncio.sleep(0)
+    leaves.cancel()
+    await asyncio.wait([leaves])
+    engine.may_open.set()
+    pit = await stays
+    assert (len(engine.opened), set(worker._opened)) == (2, engine.opened)
+    following = await worker.open([CS2])  # whoever comes next clears up
+    assert engine.opened == {pit.id, following.id} == set(worker._opened)
+    await worker.discard(pit)
+    assert engine.opened == {following.id} == set(worker._opened)
