@@ -27,7 +27,9 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Feed:
-    """The feed: up to which number it is written, the state of its recorder, and its logs, the oldest first."""
+    """The feed: up to which number it is written, the state of its recorder, and its logs in the order of their
+    changes.
+    """
 
     term: int
     owner: str | None
@@ -60,7 +62,9 @@ async def find(connection: AsyncConnection, name: str) -> Feed | None:
     if row is None:
         return None
     ours = select(feed_segments).where(feed_segments.c.feed == name)
-    rows = (await connection.execute(ours.order_by(feed_segments.c.first, feed_segments.c.opened_at))).mappings()
+    # of those with one first change all but the last are empty; the clocks of two hosts may say otherwise
+    order = feed_segments.c.first, feed_segments.c.last, feed_segments.c.opened_at
+    rows = (await connection.execute(ours.order_by(*order))).mappings()
     segments = [Segment(**{key: value for key, value in each.items() if key != "feed"}) for each in rows]
     return Feed(**{key: value for key, value in row.items() if key != "name"}, segments=segments)
 

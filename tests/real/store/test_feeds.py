@@ -1,0 +1,40 @@
+"""The change feed of recorders on several hosts, whose clocks differ."""
+
+from datetime import timedelta
+
+from store import feeds
+from store.connection.engine import Store
+from store.feeds import Feed, Segment
+from tests.support.store.fixtures import NOW
+
+FEED = "gear"
+
+
+async def take_over(store: Store, owner: str, ahead: timedelta) -> Feed:
+    """The feed with its lease taken by this recorder, whose clock is so far ahead."""
+    async with store.transaction() as connection:
+        await feeds.activate(connection, FEED, NOW)
+        assert await feeds.lease(connection, FEED, owner, NOW + ahead, 6)
+        feed = await feeds.find(connection, FEED)
+    assert feed is not None
+    return feed
+
+
+async def open_log(store: Store, feed: Feed, name: str, ahead: timedelta) -> None:
+    log = Segment(id=name, first=feed.committed + 1, last=feed.committed, opened_at=NOW + ahead, closed_at=None)
+    async with store.transaction() as connection:
+        await feeds.open_segment(connection, FEED, feed.term, log)
+
+
+async def test_the_newest_log_is_the_one_that_is_written_whatever_the_clocks_say(store: Store) -> None:
+    await open_log(store, await take_over(store, "a", timedelta(minutes=5)), "of a", timedelta(minutes=5))
+    async with store.transaction() as connection:
+        await feeds.release(connection, FEED, "a")  # stops, and has committed nothing
+    feed = await take_over(store, "b", timedelta())
+    await open_log(store, feed, "of b", timedelta())
+    async with store.transaction() as connection:
+        await feeds.commit(connection, FEED, feed.term, "of b", 3, "{}")
+        found = await feeds.find(connection, FEED)
+    assert found is not None
+    assert found.committed == found.newest.last == 3
+    assert [segment.id for segment in found.segments] == ["of a", "of b"]
