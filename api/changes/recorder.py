@@ -114,7 +114,7 @@ class Recorder:
             return feed
         async with self._store.reading() as connection:
             stored = await feeds.find(connection, self._name)
-        if stored is None or (stored.owner not in (None, self._owner) and _is_leased(stored)):
+        if stored is None or stored.is_leased_elsewhere(self._owner, datetime.now(UTC)):
             return None
         async with self._store.transaction() as connection:
             if not await self._lease(connection):
@@ -280,7 +280,3 @@ class Recorder:
         with suppress(ApiError, NotLoadedError):
             if listed := list(pits):
                 await self._engine.close_pits(listed)
-
-
-def _is_leased(feed: Feed) -> bool:
-    return feed.leased_until is not None and feed.leased_until >= datetime.now(UTC)
