@@ -15,8 +15,8 @@ from store.connection.upsert import insert_for
 from store.schema import feed_segments, feeds
 
 MAX_LEASE: Final = timedelta(minutes=10)
-"""No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and is
-free."""
+"""No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and
+is free."""
 
 
 @dataclass(frozen=True, kw_only=True)
