@@ -150,13 +150,13 @@ class Recorder:
         if feed.state is None:
             return await self._begin(feed, observed)
         state = _state.decode(feed.state)
+        await self._touch(state)
         moved = {
             key: view
             for key, view in ((str(platform), view) for platform, view in observed.items())
             if key not in state or (state[key].index, state[key].position) != (view.index, view.checkpoint)
         }
         if not moved:
-            await self._touch(state)
             return feed, segment
         try:
             return await self._record(feed, segment, state, moved)

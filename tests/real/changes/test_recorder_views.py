@@ -1,4 +1,4 @@
-"""What a recorder leaves behind while its ticks fail: no view and no log."""
+"""The views and the logs of a recorder: it leaves none behind while its ticks fail, and loses none that it needs."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
@@ -169,3 +169,18 @@ async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(
     assert len(engine.open) == 2
     assert (await recording.feed()).committed == 1
     assert len((await recording.feed()).segments) == recording.logs() == 2
+
+
+async def test_the_view_of_a_platform_is_kept_while_another_one_changes(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tick, engine = recording.recorder.run_once, recording.engine
+    await tick()
+    (quiet,) = (index for index in engine.open.values() if "-570-" in index)
+    for number in (1001, 1002):
+        monkeypatch.setattr(recorder, "TOUCH_SECONDS", 0.0 if number == 1002 else 600.0)
+        await upsert(recording.place, simple_item(number))
+        engine.counted.clear()
+        await tick()
+        assert (await recording.feed()).committed == number - 1000
+    assert quiet in engine.counted
