@@ -6,12 +6,17 @@ A recorder writes only under its own term: one that was taken over changes nothi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
 from store.schema import feed_segments, feeds
+
+MAX_LEASE: Final = timedelta(minutes=10)
+"""No lease lasts longer, though the clocks of hosts differ. One that says so was taken by a clock that was wrong, and
+is free."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +32,9 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Feed:
-    """The feed: up to which number it is written, the state of its recorder, and its logs, the oldest first."""
+    """The feed: up to which number it is written, the state of its recorder, and its logs in the order of their
+    changes.
+    """
 
     term: int
     owner: str | None
@@ -41,6 +48,12 @@ class Feed:
     def newest(self) -> Segment:
         """The log that is written, or was last."""
         return self.segments[-1]
+
+    def is_leased_elsewhere(self, owner: str, now: datetime) -> bool:
+        """Whether another recorder has the lease."""
+        if self.leased_until is None or self.owner == owner:
+            return False
+        return now <= self.leased_until <= now + MAX_LEASE
 
 
 class SupersededError(Exception):
@@ -60,7 +73,9 @@ async def find(connection: AsyncConnection, name: str) -> Feed | None:
     if row is None:
         return None
     ours = select(feed_segments).where(feed_segments.c.feed == name)
-    rows = (await connection.execute(ours.order_by(feed_segments.c.first, feed_segments.c.opened_at))).mappings()
+    # of those with one first change all but the last are empty; the clocks of two hosts may say otherwise
+    order = feed_segments.c.first, feed_segments.c.last, feed_segments.c.opened_at
+    rows = (await connection.execute(ours.order_by(*order))).mappings()
     segments = [Segment(**{key: value for key, value in each.items() if key != "feed"}) for each in rows]
     return Feed(**{key: value for key, value in row.items() if key != "name"}, segments=segments)
 
@@ -72,7 +87,8 @@ async def lease(connection: AsyncConnection, name: str, owner: str, now: datetim
     renewed = await connection.execute(ours.where(feeds.c.owner == owner).values(leased_until=until))
     if renewed.rowcount:
         return True
-    free = or_(feeds.c.owner.is_(None), feeds.c.leased_until < now)
+    wrong = feeds.c.leased_until > now + MAX_LEASE
+    free = or_(feeds.c.owner.is_(None), feeds.c.leased_until < now, wrong)
     values = {"owner": owner, "term": feeds.c.term + 1, "leased_until": until}
     return bool((await connection.execute(ours.where(free).values(values))).rowcount)
 

@@ -81,6 +81,10 @@ class ChangeLog:
         """The alias of a log."""
         return f"{self._prefix}-changes-{segment}"
 
+    def index(self, segment: str) -> str:
+        """The index of a log."""
+        return f"{self.name(segment)}-v1"
+
     async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
         place = next((at for at, each in enumerate(feed.segments) if each.id == since.segment), None)
@@ -116,7 +120,7 @@ class ChangeLog:
 
     async def drop_all_but(self, segments: Sequence[Segment]) -> None:
         """Deletes the indices of logs that are none of these; the prefix of another service may begin like them."""
-        wanted = {f"{self.name(segment.id)}-v1" for segment in segments}
+        wanted = {self.index(segment.id) for segment in segments}
         logs = [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
         unwanted = [index for index in logs if index not in wanted]
         if unwanted:

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -28,6 +28,7 @@ from store.feeds import Feed, Segment, SupersededError
 TICK_SECONDS: Final = 0.5
 LEASE_SECONDS: Final = 6.0
 RENEW_SECONDS: Final = 1.5
+MAX_BACK_OFF_SECONDS: Final = 15.0  # after failures, one after the other
 IDLE_SECONDS: Final = 2.0  # while nobody reads the feed, or another worker records it
 TOUCH_SECONDS: Final = 600.0  # so that the engine keeps the views of what does not change
 EXPIRE_SECONDS: Final = 60.0
@@ -81,6 +82,9 @@ class Recorder:
         self._recorded_at = float("-inf")  # up to then all changes are told
         self._feed: Feed | None = None  # as it is while this worker has the lease
         self._segment: Segment | None = None  # the log that it writes, which nobody else ever writes
+        self._failures = 0  # one after the other
+        self._unneeded: set[str] = set()  # views that no committed state has
+        self._begun: Segment | None = None  # a log that nothing is committed of
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
@@ -94,14 +98,18 @@ class Recorder:
             started = time.monotonic()
             self._feed, self._segment = await self._tick(feed, segment)
             self._recorded_at = started
+            self._failures = 0
             await self._expire(self._feed)
         except SupersededError:
             log.info("another worker records the change feed")
         except (ApiError, PitGoneError) as error:
+            self._failures += 1
             log.warning("changes cannot be recorded now", cause=str(error))
+        finally:
+            await self._give_up()
         if self._recorded_at > 0:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
-        return TICK_SECONDS
+        return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2 ** min(self._failures, 10))
 
     async def close(self) -> None:
         """Leaves the feed to another worker."""
@@ -114,7 +122,7 @@ class Recorder:
             return feed
         async with self._store.reading() as connection:
             stored = await feeds.find(connection, self._name)
-        if stored is None or (stored.owner not in (None, self._owner) and _is_leased(stored)):
+        if stored is None or stored.is_leased_elsewhere(self._owner, datetime.now(UTC)):
             return None
         async with self._store.transaction() as connection:
             if not await self._lease(connection):
@@ -142,13 +150,13 @@ class Recorder:
         if feed.state is None:
             return await self._begin(feed, observed)
         state = _state.decode(feed.state)
+        await self._touch(state)
         moved = {
             key: view
             for key, view in ((str(platform), view) for platform, view in observed.items())
             if key not in state or (state[key].index, state[key].position) != (view.index, view.checkpoint)
         }
         if not moved:
-            await self._touch(state)
             return feed, segment
         try:
             return await self._record(feed, segment, state, moved)
@@ -159,7 +167,7 @@ class Recorder:
     async def _begin(self, feed: Feed, observed: dict[int, Observed]) -> tuple[Feed, Segment]:
         """The first views: what comes after them is told."""
         state = {str(platform): await self._view(view) for platform, view in observed.items()}
-        feed, segment = await self._open(feed)
+        segment = await self._open(feed)
         return await self._commit(feed, segment, feed.committed, state), segment
 
     async def _record(
@@ -173,7 +181,7 @@ class Recorder:
             async for differences in self._differences(int(key), state.get(key), following[key]):
                 await self._renew()
                 if differences and segment is None:
-                    feed, segment = await self._open(feed)
+                    segment = await self._open(feed)
                 if segment is not None:
                     last = await self._append(segment, last, differences)
                 kinds.update(difference.kind for difference in differences)
@@ -182,17 +190,22 @@ class Recorder:
         feed = await self._commit(feed, segment, last, following)
         for kind, number in kinds.items():
             self._metrics.count_changes(kind, number)
-        await self._close(state[key].pit for key in moved if key in state)
         return feed, segment
 
     async def _view(self, observed: Observed) -> PlatformState:
         """A view of what serves now."""
         at = time.time_ns() // 1000
         try:
-            pit = await self._engine.freeze(observed.index)
+            pit = await self._freeze(observed.index)
         except NotLoadedError as error:
             raise ApiError("search_unavailable", f"{observed.index} was replaced meanwhile") from error
         return PlatformState(observed.index, observed.checkpoint, pit, at)
+
+    async def _freeze(self, index: str) -> str:
+        """A view that is closed after this tick unless it is committed; the engine keeps only a few hundred."""
+        pit = await self._engine.freeze(index)
+        self._unneeded.add(pit)
+        return pit
 
     async def _differences(
         self, platform: int, before: PlatformState | None, after: PlatformState
@@ -214,7 +227,7 @@ class Recorder:
             log.warning("a view of the change feed is gone: all that was written since is told", index=before.index)
             if before.index == index:
                 return [unknown(view, before.position, deleted)]
-            earlier = View(self._engine, view.platform, await self._engine.freeze(before.index))
+            earlier = View(self._engine, view.platform, await self._freeze(before.index))
             return [unknown(earlier, before.position, deleted), everywhere(earlier, view)]
         return [since(earlier, view, before.position, deleted) if before.index == index else everywhere(earlier, view)]
 
@@ -226,23 +239,25 @@ class Recorder:
             await self._engine.append(self._log.name(segment.id), lines)
         return last + len(differences)
 
-    async def _open(self, feed: Feed) -> tuple[Feed, Segment]:
-        """Begins a log of this recorder's own."""
-        now = datetime.now(UTC)
-        segment = new_segment(feed, now)
-        async with self._store.transaction() as connection:
-            await feeds.open_segment(connection, self._name, feed.term, segment)
+    async def _open(self, feed: Feed) -> Segment:
+        """Begins a log of this recorder's own, which is the feed's with its first commit."""
+        self._begun = segment = new_segment(feed, datetime.now(UTC))
         await self._engine.create_log(self._log.name(segment.id))
-        closed = [replace(each, closed_at=each.closed_at or now) for each in feed.segments]
-        return replace(feed, segments=[*closed, segment]), segment
+        return segment
 
     async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: State) -> Feed:
         encoded = msgspec.json.encode(state).decode()
+        begun, self._begun = self._begun, None  # it stays even where the commit's answer is lost
+        segments = list(feed.segments)
         async with self._store.transaction() as connection:
+            if begun is not None:
+                await feeds.open_segment(connection, self._name, feed.term, begun)
+                segments = [*(replace(each, closed_at=each.closed_at or begun.opened_at) for each in segments), begun]
             await feeds.commit(
                 connection, self._name, feed.term, None if segment is None else segment.id, last, encoded
             )
-        segments = [replace(each, last=last) if segment and each.id == segment.id else each for each in feed.segments]
+        segments = [replace(each, last=last) if segment and each.id == segment.id else each for each in segments]
+        self._unneeded = (self._unneeded | _pits(feed.state)) - _pits(encoded)
         if last > feed.committed:
             self.on_commit()
         return replace(feed, committed=last, state=encoded, segments=segments)
@@ -251,6 +266,7 @@ class Recorder:
         log.error("the views of the change feed are gone: bookmarks expire, and readers begin anew")
         async with self._store.transaction() as connection:
             await feeds.reset(connection, self._name, feed.term)
+        self._unneeded |= _pits(feed.state)
 
     async def _touch(self, state: State) -> None:
         """Makes the engine keep the views."""
@@ -273,14 +289,21 @@ class Recorder:
             stored = await feeds.find(connection, self._name)
         await self._log.drop_all_but([] if stored is None else stored.segments)
         self._feed = stored and replace(feed, segments=stored.segments)
-        if stored is None and feed.state is not None:
-            await self._close(view.pit for view in _state.decode(feed.state).values())
+        if stored is None:
+            self._unneeded |= _pits(feed.state)
 
-    async def _close(self, pits: Iterable[str]) -> None:
-        with suppress(ApiError, NotLoadedError):
-            if listed := list(pits):
-                await self._engine.close_pits(listed)
+    async def _give_up(self) -> None:
+        """Closes the views and drops the log that a tick opened and did not commit, and the views from before it."""
+        pits, self._unneeded = self._unneeded, set()
+        begun, self._begun = self._begun, None
+        if pits:
+            with suppress(ApiError):
+                await self._engine.close_pits(sorted(pits))
+        if begun is not None:
+            with suppress(ApiError):  # else it is dropped with old logs
+                await self._engine.drop([self._log.index(begun.id)])
 
 
-def _is_leased(feed: Feed) -> bool:
-    return feed.leased_until is not None and feed.leased_until >= datetime.now(UTC)
+def _pits(state: str | None) -> set[str]:
+    """The views of a state as it is stored."""
+    return set() if state is None else {view.pit for view in _state.decode(state).values()}

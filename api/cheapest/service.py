@@ -70,13 +70,11 @@ async def order_cheapest(
     check_fields(services.settings, body, platform)
     context = cheapest_first(services, body, platform)
     request = CheapestRequest(token, body, call, platform)
-    async with services.store.reading() as connection:
-        state = await idempotency.find(connection, token.id, request.key)
-        earlier = None if state.stored is None else await _repeated(connection, request, state.stored)
-    if earlier is not None:
+    earlier = await _earlier(services, request)
+    if isinstance(earlier, Placed):
         return earlier
     try:
-        placed = await _order(services, request, context, state.refusals)
+        placed = await _order(services, request, context, earlier)
     except Superseded:
         raise not_enough(0, "a later call with this Idempotency-Key was refused: call again") from None
     except QuotaExceeded as error:
@@ -86,6 +84,16 @@ async def order_cheapest(
             services.metrics.orders.count_transitions("created", body.count)
         wake_workers()
     return placed
+
+
+async def _earlier(services: Services, request: CheapestRequest) -> Placed | int:
+    """The response to an earlier call that this one repeats. Where there is none, the number of earlier calls with the
+    key that were refused.
+    """
+    async with services.store.reading() as connection:
+        state = await idempotency.find(connection, request.token.id, request.key)
+        placed = None if state.stored is None else await _repeated(connection, request, state.stored)
+        return state.refusals if placed is None else placed
 
 
 async def _order(services: Services, request: CheapestRequest, context: SearchContext | None, refusals: int) -> Placed:
@@ -195,7 +203,11 @@ async def _refused(services: Services, request: CheapestRequest, available: int)
     """Raises ApiError `not_enough`, which is final for what was sent before it with the same key; or the response of a
     duplicate that was placed meanwhile.
     """
-    if request.call.key is not None:
+    if request.call.key is None:
+        earlier = await _earlier(services, request)
+        if isinstance(earlier, Placed):
+            return earlier
+    else:
         async with services.store.transaction() as connection:
             stored = await idempotency.refuse(connection, request.token.id, request.key, datetime.now(UTC))
         if stored is not None:

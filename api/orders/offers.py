@@ -13,7 +13,7 @@ from api.orders.placing.money import json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
 from api.orders.schemas import OrderBody
 from api.services import Services
-from mappings.money import from_minor, to_minor
+from mappings.money import ceil_minor, from_minor
 from mappings.platforms import Platform
 from store.connection.engine import Store
 from store.outbox import index_outbox
@@ -99,7 +99,7 @@ def sandbox_offer(platform: Platform, item: int, trade_link: str | None) -> tupl
         raise item_not_in_sandbox(str(item))
     if scenario.refused is not None:
         raise ApiError(scenario.refused, f"the sandbox refuses item {item}: it {scenario.meaning}")
-    price = to_minor(scenario.price, platform.minor_digits)
+    price = ceil_minor(scenario.price, platform.minor_digits)  # where the currency has no decimals, -41 costs 11
     return Offer(platform, item, price, f"Sandbox item {item}", None), scenario
 
 

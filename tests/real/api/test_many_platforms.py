@@ -165,3 +165,11 @@ async def test_a_token_that_filters_by_price_names_a_platform_where_currencies_d
             assert "different currencies" in error_of(answer, "validation_failed")["message"]
     answer = await both.client.post("/v1/gear/search", json={"platform": 570}, headers=headers)
     assert {item["price"] for item in answer.json()["gear"]} == {1.0, 2.0}
+
+
+async def test_the_sandbox_has_prices_in_every_currency(both: RunningApp) -> None:
+    token = await new_token(both.settings.database_url, "order", sandbox=True)
+    body = {"account": "client-17", "email": "buyer@example.com", "platform": "dota2", "item": "-41"}
+    answer = await both.client.post("/v1/gear", json=body, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["order"]["amounts"]["price"] == (10.5 if one_currency(both) else 11)

@@ -44,7 +44,7 @@ async def test_nothing_is_lost_with_the_view_of_an_index(
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1001), simple_item(1002))
     await reader.until(2)
-    await lease_to_another(app, timedelta(hours=1))  # nobody sees a part of what follows with a view again
+    await lease_to_another(app, timedelta(minutes=9))  # nobody sees a part of what follows with a view again
     await lose_views(app)
     await asyncio.gather(upsert(place, simple_item(1001, 7), simple_item(1003)), delete(place, 1002))
     await lease_to_another(app, timedelta(seconds=-1))
@@ -110,7 +110,7 @@ async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(
 
 async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
-    await lease_to_another(app, timedelta(hours=1))  # nobody compares the indices before the old one is gone
+    await lease_to_another(app, timedelta(minutes=9))  # nobody compares the indices before the old one is gone
     await load(place, [*ITEMS, simple_item(1001)], keep=1)
     await lease_to_another(app, timedelta(seconds=-1))
 

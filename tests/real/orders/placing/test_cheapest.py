@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.cheapest import service
 from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.catalogue import CS2, put_index, simple_item
@@ -148,6 +149,26 @@ async def test_duplicates_at_once_order_once(shop: Shop) -> None:
         assert len({answer.content for answer in answers}) == 1
         assert items_of(answers[0])
     assert len((await shop.get("/v1/orders?limit=100")).json()["orders"]) == 6
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_a_retry_gets_the_orders_that_are_placed_while_it_looks_for_items(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    find_offers = service.find_offers
+    body = body_for(len(PRICES))
+    first: list[httpx.Response] = []
+
+    async def find_after_the_first_call(*arguments: Any) -> Any:
+        monkeypatch.setattr(service, "find_offers", find_offers)
+        first.append(await ask(shop, body, key))  # it was under way, and the retry has not seen it yet
+        return await find_offers(*arguments)
+
+    monkeypatch.setattr(service, "find_offers", find_after_the_first_call)
+    retry = await ask(shop, body, key)
+    assert items_of(first[0]) == items_of(retry) == BY_PRICE
+    assert retry.content == first[0].content
+    assert retry.headers["Idempotent-Replayed"] == "true"
 
 
 async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:

@@ -1,0 +1,186 @@
+"""The views and the logs of a recorder: it leaves none behind while its ticks fail, and loses none that it needs."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from api.changes import recorder
+from api.changes.log import ChangeLog
+from api.changes.recorder import MAX_BACK_OFF_SECONDS, TICK_SECONDS, Recorder
+from api.engine.feed import FeedEngine
+from api.settings import Settings
+from api.telemetry.metrics import FeedMetrics
+from mappings.platforms import read_platforms
+from store import feeds
+from store.connection.engine import Store
+from store.feeds import Feed
+from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.platform_files import platform_folder
+from tests.support.indexer.fixtures import Place
+from tests.support.indexer.wire import Fault, Wire, pass_all
+from tests.support.streams.changes import upsert
+
+REFUSED = Fault("answer", 403, b'{"error": {"type": "security_exception", "root_cause": []}, "status": 403}')
+
+
+class CountingEngine(FeedEngine):
+    """Knows the views that are open, and those whose items were counted, which keeps them."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, 30)
+        self.open: dict[str, str] = {}  # by view, its index
+        self.counted: list[str] = []
+
+    async def freeze(self, index: str) -> str:
+        pit = await super().freeze(index)
+        self.open[pit] = index
+        return pit
+
+    async def close_pits(self, pits: list[str]) -> None:  # type: ignore[override]
+        await super().close_pits(pits)
+        for pit in pits:
+            del self.open[pit]
+
+    async def count(self, pit: str) -> int:
+        self.counted.append(self.open[pit])
+        return await super().count(pit)
+
+
+@dataclass
+class Recording:
+    """A recorder, and what lies between it and the engine."""
+
+    recorder: Recorder
+    engine: CountingEngine
+    store: Store
+    wire: Wire
+    place: Place
+    settings: Settings
+
+    async def feed(self) -> Feed:
+        """The feed as it is committed."""
+        async with self.store.reading() as connection:
+            feed = await feeds.find(connection, self.settings.index_prefix)
+        assert feed is not None
+        return feed
+
+    def logs(self) -> int:
+        """How many logs the engine has."""
+        return len(self.place.client.indices.get(index=f"{self.settings.index_prefix}-changes-*"))
+
+
+@pytest.fixture
+def wire(opensearch_url: str) -> Iterator[Wire]:
+    """A proxy before the engine for the recorder alone."""
+    with Wire(opensearch_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def recording(feed_settings: Settings, wire: Wire, place: Place) -> AsyncIterator[Recording]:
+    """A recorder of two platforms in a feed that is read."""
+    files = platform_folder(place.folder, (570, "dota2", "USD", 2))
+    platforms = read_platforms(files)
+    other = platforms.by_id(570)
+    assert other is not None
+    put_index(feed_settings, other, [simple_item(1)], datetime.now(UTC) - timedelta(hours=1))
+    engine = CountingEngine(feed_settings.model_copy(update={"opensearch_url": wire.url}))
+    store = Store(feed_settings.database_url)
+    log = ChangeLog(engine, feed_settings.index_prefix)
+    made = Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry()))
+    async with store.transaction() as connection:
+        await feeds.activate(connection, log.feed, datetime.now(UTC))
+    yield Recording(made, engine, store, wire, place, feed_settings)
+    await engine.close_pits(list(engine.open))
+    await engine.close()
+    await store.close()
+
+
+def is_new_log(method: str, path: str, body: bytes) -> Fault | None:
+    return REFUSED if method == "PUT" and "-changes-" in path else None
+
+
+def is_append(method: str, path: str, body: bytes) -> Fault | None:
+    return REFUSED if "-changes-" in path and "/_bulk" in path else None
+
+
+def is_page(method: str, path: str, body: bytes) -> Fault | None:
+    return REFUSED if b'"pit"' in body and b'"_seq_no"' in body else None
+
+
+async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "LOGS", 10**9)  # each change has a log of its own
+    tick, engine, wire = recording.recorder.run_once, recording.engine, recording.wire
+    wire.rule = is_new_log
+    pauses = [await tick() for _ in range(7)]
+    assert pauses == [1.0, 2.0, 4.0, 8.0, MAX_BACK_OFF_SECONDS, MAX_BACK_OFF_SECONDS, MAX_BACK_OFF_SECONDS]
+    assert engine.open == {}
+    assert (await recording.feed()).segments == []
+    wire.rule = pass_all
+    assert await tick() == TICK_SECONDS
+    assert len(engine.open) == 2
+    assert len((await recording.feed()).segments) == recording.logs() == 1
+
+    for number, fault in enumerate((is_new_log, is_append, is_page), 1):
+        before, views = await recording.feed(), dict(engine.open)
+        await upsert(recording.place, simple_item(1000 + number))
+        wire.rule = fault
+        assert [await tick(), await tick()] == [1.0, 2.0]
+        assert engine.open == views
+        assert await unchanged(recording, before)
+        assert recording.logs() == number
+        wire.rule = pass_all
+        assert await tick() == TICK_SECONDS
+        after = await recording.feed()
+        assert after.committed == before.committed + 1
+        assert len(after.segments) == recording.logs() == number + 1
+        assert len(engine.open) == 2
+        assert engine.open != views
+
+
+async def unchanged(recording: Recording, before: Feed) -> bool:
+    after = await recording.feed()
+    return replace(after, leased_until=before.leased_until) == before
+
+
+async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(recording: Recording) -> None:
+    tick, engine = recording.recorder.run_once, recording.engine
+    await tick()
+    views = dict(engine.open)
+    await upsert(recording.place, simple_item(1001))
+
+    def take_over(method: str, path: str, body: bytes) -> Fault | None:
+        if "-changes-" in path and "/_refresh" in path:
+            with closing(sqlite3.connect(recording.place.folder / "orders.db")) as database, database:
+                database.execute("UPDATE feeds SET owner = 'another', term = term + 1, leased_until = 0")
+        return None
+
+    recording.wire.rule = take_over
+    await tick()
+    assert engine.open == views
+    assert (await recording.feed()).committed == 0
+    recording.wire.rule = pass_all
+    await tick()
+    assert len(engine.open) == 2
+    assert (await recording.feed()).committed == 1
+    assert len((await recording.feed()).segments) == recording.logs() == 2
+
+
+async def test_the_view_of_a_platform_is_kept_while_another_one_changes(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tick, engine = recording.recorder.run_once, recording.engine
+    await tick()
+    (quiet,) = (index for index in engine.open.values() if "-570-" in index)
+    for number in (1001, 1002):
+        monkeypatch.setattr(recorder, "TOUCH_SECONDS", 0.0 if number == 1002 else 600.0)
+        await upsert(recording.place, simple_item(number))
+        engine.counted.clear()
+        await tick()
+        assert (await recording.feed()).committed == number - 1000
+    assert quiet in engine.counted
