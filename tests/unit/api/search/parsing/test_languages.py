@@ -38,6 +38,11 @@ def meant(text: str) -> list[str]:
         ("закалене в боях", ["Battle-Scarred"]),
         ("紅線 戰場實測", ["redline", "Field-Tested"]),
         ("久經邁阿密", ["Field-Tested", "vice"]),
+        ("Üretimden Yeni Çıkmış", ["Factory New"]),
+        ("殺豬刀 牙簽", ["Gut Knife", "Stiletto Knife"]),
+        ("Classified(ピンク)", ["Classified"]),
+        ("сувенирный набор", ["souvenir package"]),  # not a souvenir
+        ("старт трек м4а1 вой", ["StatTrak™", "howl"]),
         ("14卡托紅線", ["katowice 2014", "redline"]),
         ("毀滅者 2000", ["decimator"]),
         ("awp so ft", ["AWP", "Souvenir"]),
@@ -76,6 +81,12 @@ def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sor
     assert [term.typed for term in parse.excluded] == not_wanted
     assert parse.sort == sort
     assert [int(quantity.high or 0) for quantity in parse.quantities] == ([] if high is None else [high])
+
+
+@pytest.mark.parametrize("text", ["параметр износа: 0.24", "蝴蝶刀 磨损：0.24", "노바 플로트: 0.24", "знос:0.24"])
+def test_a_colon_may_stand_before_the_number(text: str) -> None:
+    (quantity,) = parsed(text).quantities
+    assert (quantity.field, quantity.certain) == ("float", True)
 
 
 @pytest.mark.parametrize(
