@@ -109,7 +109,7 @@ class Recorder:
             await self._give_up()
         if self._recorded_at > 0:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
-        return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2 ** min(self._failures, 10))
+        return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2.0 ** min(self._failures, 10))
 
     async def close(self) -> None:
         """Leaves the feed to another worker."""

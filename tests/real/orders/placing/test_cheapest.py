@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from api.cheapest import service
+from api.cheapest.candidates import find_offers
 from api.settings import Settings
 from store.auth import tokens
 from tests.support.api.catalogue import CS2, put_index, simple_item
@@ -155,7 +156,6 @@ async def test_duplicates_at_once_order_once(shop: Shop) -> None:
 async def test_a_retry_gets_the_orders_that_are_placed_while_it_looks_for_items(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, key: str | None
 ) -> None:
-    find_offers = service.find_offers
     body = body_for(len(PRICES))
     first: list[httpx.Response] = []
 
