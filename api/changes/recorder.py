@@ -106,7 +106,7 @@ class Recorder:
             self._failures += 1
             log.warning("changes cannot be recorded now", cause=str(error))
         finally:
-            await self._give_up()
+            await self._discard()
         if self._recorded_at > 0:
             self._metrics.set_lag(time.monotonic() - self._recorded_at)
         return min(MAX_BACK_OFF_SECONDS, TICK_SECONDS * 2.0 ** min(self._failures, 10))
@@ -292,7 +292,7 @@ class Recorder:
         if stored is None:
             self._unneeded |= _pits(feed.state)
 
-    async def _give_up(self) -> None:
+    async def _discard(self) -> None:
         """Closes the views and drops the log that a tick opened and did not commit, and the views from before it."""
         pits, self._unneeded = self._unneeded, set()
         begun, self._begun = self._begun, None

@@ -1,7 +1,7 @@
 """The views and the logs of a recorder: it leaves none behind while its ticks fail, and loses none that it needs."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ class CountingEngine(FeedEngine):
         self.open[pit] = index
         return pit
 
-    async def close_pits(self, pits: list[str]) -> None:  # type: ignore[override]
+    async def close_pits(self, pits: Sequence[str]) -> None:
         await super().close_pits(pits)
         for pit in pits:
             del self.open[pit]

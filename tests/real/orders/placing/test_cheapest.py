@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.cheapest import service
 from api.cheapest.candidates import find_offers
 from api.settings import Settings
 from store.auth import tokens
@@ -159,11 +160,11 @@ async def test_a_retry_gets_the_orders_that_are_placed_while_it_looks_for_items(
     first: list[httpx.Response] = []
 
     async def find_after_the_first_call(*arguments: Any) -> Any:
-        monkeypatch.setattr("api.cheapest.service.find_offers", find_offers)
+        monkeypatch.setattr(service, "find_offers", find_offers)
         first.append(await ask(shop, body, key))  # it was under way, and the retry has not seen it yet
         return await find_offers(*arguments)
 
-    monkeypatch.setattr("api.cheapest.service.find_offers", find_after_the_first_call)
+    monkeypatch.setattr(service, "find_offers", find_after_the_first_call)
     retry = await ask(shop, body, key)
     assert items_of(first[0]) == items_of(retry) == BY_PRICE
     assert retry.content == first[0].content
