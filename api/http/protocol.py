@@ -74,8 +74,10 @@ class GearProtocol(HttpToolsProtocol):
         if self._refuse_unread(data):
             return
         before, self._is_parsing = self._request, True
-        super().data_received(data)
-        self._is_parsing = False
+        try:
+            super().data_received(data)
+        finally:
+            self._is_parsing = False
         if self._request is not None and self._request is not before and not self.transport.is_closing():
             self._request.submit()
         if self._head_timer is not None:

@@ -55,9 +55,9 @@ def client(opensearch_url: str, wire: TcpProxy, tmp_path: Path) -> Iterator[http
 
 async def crowd(url: str, headers: dict[str, str]) -> tuple[list[httpx.Response], list[httpx.Response], httpx.Response]:
     """The answers to so many clients with two searches each, to health checks beside them, and to an order."""
-    async with httpx.AsyncClient(
-        base_url=url, headers=headers, timeout=60, limits=httpx.Limits(max_connections=None)
-    ) as client:
+    # a connection for each request: on a busy machine the server may close one that was idle for its five seconds
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, limits=limits) as client:
 
         async def search(number: int) -> list[httpx.Response]:
             bodies = ({"filters": {"price": {"max": number + half / 10}}} for half in (1, 2))

@@ -63,6 +63,7 @@ async def test_a_server_that_has_to_stop_is_not_ready_and_serves_on(settings: Se
             await asyncio.wait_for(stopped, 30)
 
 
+@pytest.mark.timeout(120 + 80 * RESTARTS)  # a start takes ten seconds of a busy machine's core
 async def test_rolling_restarts_fail_no_request_and_end_no_cursor(settings: Settings) -> None:
     headers = await token_of(settings)
     async with serving(settings, 1) as first, serving(settings, 2) as second:
