@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, delete, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
@@ -67,6 +67,11 @@ async def activate(connection: AsyncConnection, name: str, now: datetime) -> Non
     await connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"read_at": now}))
 
 
+def is_over(leased_until: ColumnElement[datetime], now: datetime) -> ColumnElement[bool]:
+    """Whether a lease has ended, or was taken by a clock that was wrong."""
+    return or_(leased_until < now, leased_until > now + MAX_LEASE)
+
+
 async def find(connection: AsyncConnection, name: str) -> Feed | None:
     """The feed; None while nobody reads it."""
     row = (await connection.execute(select(feeds).where(feeds.c.name == name))).mappings().one_or_none()
@@ -87,8 +92,7 @@ async def lease(connection: AsyncConnection, name: str, owner: str, now: datetim
     renewed = await connection.execute(ours.where(feeds.c.owner == owner).values(leased_until=until))
     if renewed.rowcount:
         return True
-    wrong = feeds.c.leased_until > now + MAX_LEASE
-    free = or_(feeds.c.owner.is_(None), feeds.c.leased_until < now, wrong)
+    free = or_(feeds.c.owner.is_(None), is_over(feeds.c.leased_until, now))
     values = {"owner": owner, "term": feeds.c.term + 1, "leased_until": until}
     return bool((await connection.execute(ours.where(free).values(values))).rowcount)
 

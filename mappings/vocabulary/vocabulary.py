@@ -281,9 +281,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def wanting(self) -> Mapping[str, bool]:
         """The letters of what a trade post begins with, and whether the item is wanted there."""
-        return {
-            letters: wants for wants in (False, True) for letters in _letters(self.buying if wants else self.selling)
-        }
+        return dict.fromkeys(_letters(self.selling), False) | dict.fromkeys(_letters(self.buying), True)
 
     @cached_property
     def finishes(self) -> frozenset[str]:

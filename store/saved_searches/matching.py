@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
-from store.feeds import MAX_LEASE
+from store.feeds import is_over
 from store.outbox.callbacks import receiver_of
 from store.schema import PENDING, deliveries
 from store.search_schema import saved_searches, search_matchers, search_matches
@@ -43,8 +43,7 @@ async def lease(connection: AsyncConnection, name: str, owner: str, now: datetim
     """Takes or renews the lease; False where another matcher has it."""
     await _ensure(connection, name)
     table = search_matchers.c
-    wrong = table.leased_until > now + MAX_LEASE
-    free = or_(table.owner.is_(None), table.owner == owner, table.leased_until < now, wrong)
+    free = or_(table.owner.is_(None), table.owner == owner, is_over(table.leased_until, now))
     values = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
     taken = await connection.execute(update(search_matchers).where(table.name == name, free).values(values))
     return bool(taken.rowcount)
@@ -59,7 +58,7 @@ async def release(connection: AsyncConnection, name: str, owner: str) -> None:
 async def leased_elsewhere(connection: AsyncConnection, name: str, owner: str, now: datetime) -> bool:
     """Whether another matcher has the lease."""
     table = search_matchers.c
-    others = table.name == name, table.owner != owner, table.leased_until.between(now, now + MAX_LEASE)
+    others = table.name == name, table.owner != owner, ~is_over(table.leased_until, now)
     return (await connection.execute(select(table.name).where(*others))).first() is not None
 
 

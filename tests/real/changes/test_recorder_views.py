@@ -171,7 +171,7 @@ async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(
     assert len((await recording.feed()).segments) == recording.logs() == 2
 
 
-async def test_the_view_of_a_platform_is_kept_while_another_one_changes(
+async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tick, engine = recording.recorder.run_once, recording.engine
