@@ -11,11 +11,12 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from socket import SOCK_STREAM
 from typing import Final, cast
 
 import aiohappyeyeballs
 import httptools
+
+from mappings.transport.names import HostName
 
 CONNECT_SECONDS: Final = 0.75  # an engine is near
 IDLE_SECONDS: Final = 15.0  # what is between may forget a connection that is idle for longer
@@ -145,7 +146,7 @@ class HttpClient:
         self, host: str, port: int, tls: ssl.SSLContext | None, limit: int, idle_seconds: float = IDLE_SECONDS
     ) -> None:
         self._host = host
-        self._port = port
+        self._name = HostName(host, port)
         self._tls = tls
         self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(limit)
@@ -197,7 +198,7 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                addresses = await loop.getaddrinfo(self._host, self._port, type=SOCK_STREAM)
+                addresses = await self._name.addresses()
                 socket = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=FAMILY_SECONDS)
                 name = None if self._tls is None else self._host
                 is_taken = False
