@@ -44,7 +44,7 @@ class _Connection(asyncio.Protocol):
         self._response: asyncio.Future[HttpResponse] | None = None
         self._headers: dict[str, str] = {}
         self._parts: list[bytes] = []
-        self._is_head = self._ends_at_eof = self._keeps_alive = False
+        self._is_head = self._ends_at_eof = self._keeps_alive = self._is_lost = False
         self.idle_since = 0.0
 
     @property
@@ -54,6 +54,8 @@ class _Connection(asyncio.Protocol):
 
     async def exchange(self, request: bytes, *, is_head: bool) -> HttpResponse:
         """Sends the request; raises ConnectionError where no complete response comes."""
+        if self._is_lost:
+            raise ConnectionResetError("the connection was closed before the request")
         self._response = asyncio.get_running_loop().create_future()
         self._parser = httptools.HttpResponseParser(self)
         self._headers, self._parts = {}, []
@@ -87,6 +89,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the event loop."""
+        self._is_lost = True
         self._fail(f"the connection was lost: {exc}" if exc else "the connection was closed before the response's end")
         self._on_lost(self)
 

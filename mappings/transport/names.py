@@ -1,6 +1,7 @@
 """Resolves host names, each in a thread of its own: a name server that does not respond delays nobody else.
 
-An event loop has a few threads for all names, uvloop four. The name of a host that is gone can hold one for ten seconds.
+An event loop has a few threads for all names, uvloop four. The name of a host that is gone can hold one for ten
+seconds.
 """
 
 import asyncio
