@@ -44,7 +44,8 @@ class _Connection(asyncio.Protocol):
         self._response: asyncio.Future[HttpResponse] | None = None
         self._headers: dict[str, str] = {}
         self._parts: list[bytes] = []
-        self._is_head = self._ends_at_eof = self._keeps_alive = self._is_lost = False
+        self._is_head = self._ends_at_eof = self._keeps_alive = False
+        self.is_open = False
         self.idle_since = 0.0
 
     @property
@@ -54,8 +55,6 @@ class _Connection(asyncio.Protocol):
 
     async def exchange(self, request: bytes, *, is_head: bool) -> HttpResponse:
         """Sends the request; raises ConnectionError where no complete response comes."""
-        if self._is_lost:
-            raise ConnectionResetError("the connection was closed before the request")
         self._response = asyncio.get_running_loop().create_future()
         self._parser = httptools.HttpResponseParser(self)
         self._headers, self._parts = {}, []
@@ -70,6 +69,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
         self._transport = cast("asyncio.Transport", transport)
+        self.is_open = True
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop; what nobody has requested ends the connection."""
@@ -89,7 +89,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the event loop."""
-        self._is_lost = True
+        self.is_open = False
         self._fail(f"the connection was lost: {exc}" if exc else "the connection was closed before the response's end")
         self._on_lost(self)
 
@@ -218,5 +218,9 @@ class HttpClient:
         except TimeoutError as error:  # the kernel's own, too
             message = f"no connection within {CONNECT_SECONDS} s"
             raise ConnectionRefusedError(message) from error
+        except RuntimeError as error:  # uvloop's, of a transport that ended within its handshake
+            raise ConnectionResetError(str(error)) from error
+        if not connection.is_open:  # it may be over before anybody is told
+            raise ConnectionResetError("the connection was closed as soon as it was made")
         self._open.add(connection)
         return connection

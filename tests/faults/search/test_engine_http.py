@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearchWarning, exceptions
 
-from mappings.transport.http import HttpClient, _Connection
+from mappings.transport.http import HttpClient
 from tests.support.faults.engine_client import NEXT, TIMEOUT, Run, answer, client_of, number_of, settle, until
 from tests.support.faults.scripted_server import CLOSE, HANG, RESET, Response, ScriptedServer, scripted_server
 
@@ -234,17 +234,6 @@ def test_an_idle_connection_is_closed_after_a_while(run: Run) -> None:
             assert bodies == [b'{"number":1}', b'{"number":1}', b'{"number":2}']
             await until(lambda: server.open == 1)
             await client.close()
-
-    run(case())
-
-
-def test_a_connection_that_is_lost_before_its_first_request_is_lost_at_once(run: Run) -> None:
-    async def case() -> None:
-        connection = _Connection(lambda _: None)
-        connection.connection_made(asyncio.Transport())
-        connection.connection_lost(None)
-        with pytest.raises(ConnectionResetError, match="before the request"):
-            await connection.exchange(b"GET / HTTP/1.1\r\n\r\n", is_head=False)
 
     run(case())
 
