@@ -15,7 +15,8 @@ import structlog
 from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
-from tests.support.scheduling import ByEngine, longest_first, mark_slow
+from tests.support.memory import memory_for_tests
+from tests.support.scheduling import ByServer, is_left_out, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
 
 pytest_plugins = [
@@ -27,6 +28,8 @@ pytest_plugins = [
     "tests.support.clients",
 ]
 """The fixtures that several folders use; those of one folder are in its conftest."""
+
+TESTS = Path(__file__).parent
 
 # A machine that stands still for half a second is no fault of what is tested. The usual run draws the same examples
 # each time, so that it fails by what was changed alone; `make test-extended` draws others.
@@ -43,6 +46,9 @@ structlog.configure(
     [structlog.processors.add_log_level, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 )
 
+if "TMPDIR" not in os.environ and (_MEMORY := memory_for_tests()) is not None:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
 # The tests' PostgreSQL keeps a lock file here; without a folder of one's own it is one for all users of the machine.
 _RUNTIME = Path(tempfile.gettempdir()) / f"gear-tests-{os.getuid()}"
 _RUNTIME.mkdir(mode=0o700, exist_ok=True)
@@ -53,6 +59,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if not collection_path.is_relative_to(TESTS):
+        return None
+    path = collection_path.relative_to(TESTS.parent).as_posix() + "/" * collection_path.is_dir()
+    return is_left_out(path, config.option.markexpr) or None
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_slow(items)
@@ -60,9 +73,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByServer | None:
     """Of the workers of `--dist loadfile`."""
-    return ByEngine(config, log) if config.getvalue("dist") == "loadfile" else None
+    return ByServer(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,10 @@ from api.app import create_app
 from api.http.json_body import BODY_SECONDS
 from api.http.protocol import GearProtocol
 from api.settings import Settings
-from mappings.platforms import PLATFORM_FILES, Platform, Platforms, read_platforms
+from mappings.platforms import PLATFORM_FILES, Platforms
 from store.auth import tokens
 from store.connection.engine import Store
+from tests.support.platforms import shared_platforms
 from tests.support.store.migrated import migrated
 
 log = structlog.get_logger("gear.tests")
@@ -45,19 +45,11 @@ class RunningApp:
         return await self.client.post("/v1/gear/search", json=body)
 
 
-@cache
-def _platforms_of_the_package() -> tuple[Platform, ...]:
-    """Read once for all apps of a process, since their vocabularies' tables take two seconds of a core."""
-    platforms = read_platforms()
-    platforms.read_languages()
-    return tuple(platforms)
-
-
 def platforms_for(settings: Settings) -> Platforms | None:
     """The package's platforms for one app: what operators add to it is in no other. None: the app reads other files."""
     if settings.platform_files != PLATFORM_FILES:
         return None
-    return Platforms([platform.model_copy() for platform in _platforms_of_the_package()])
+    return shared_platforms()
 
 
 def settings_for(opensearch_url: str, index_prefix: str, folder: Path, **more: Any) -> Settings:
@@ -131,8 +123,10 @@ def serving(
     server = uvicorn.Server(uvicorn.Config(app, http=http, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
+    headers = {"Authorization": f"Bearer {token}"}
     try:
-        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+        # no certificates are read, which takes 27 ms
+        with httpx.Client(base_url=address, headers=headers, timeout=60, verify=False) as client:
             # the socket listens already: the request waits until the app has started
             client.get("/health/live").raise_for_status()
             yield client

@@ -20,19 +20,19 @@ from api.saved_searches.compiled import Compiled, compiled, found_by, read_reque
 from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
-from mappings.platforms import read_platforms
 from store.saved_searches.searches import SavedSearch, new_id
 from tests.support.api.catalogue import CS2
 from tests.support.app import settings_for
 from tests.support.exact_json import dumps
 from tests.support.indices import drop_indices
+from tests.support.platforms import shared_platforms
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import known_of
 from tests.support.search.items import make_items
 
 CHANGES = 400
 SEARCHES = 12
-PLATFORMS = read_platforms()
+PLATFORMS = shared_platforms()
 ITEMS = make_items(2 * CHANGES, seed=11)
 SEQS = list(range(1, CHANGES + 1))
 

@@ -7,9 +7,9 @@ from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 
-PLATFORMS = list(read_platforms())
+PLATFORMS = list(shared_platforms())
 CASES: dict[str, str] = {
     "everything": "{}",
     "blank": '{"query": " \\u0000\\t "}',

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from mappings.platforms import read_platforms
 from mappings.vocabulary.words import letters_of
+from tests.support.platforms import shared_platforms
 from tests.support.search.oracle import Item, fold
 from tests.support.search.text_oracle import spellings, words
 
-LANGUAGES = tuple(platform.language for platform in read_platforms())
+LANGUAGES = tuple(platform.language for platform in shared_platforms())
 KINDS = ("item", "weapon", "finish", "set", "sticker")
 Suggested = tuple[str, str, int]
 

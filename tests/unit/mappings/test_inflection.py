@@ -2,12 +2,12 @@
 
 import pytest
 
-from mappings.platforms import read_platforms
 from mappings.vocabulary.entries import Entry, Meaning
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.words import letters_of
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 RED = Entry((Meaning(words="redline"),), 2, frozenset({("красная", "линия"), ("редлайн",)}))
 WEB = Entry((Meaning(words="web"),), 3, frozenset({("красная", "линия", "паутины")}))
 

@@ -11,8 +11,9 @@ from mappings.platforms import PlatformFileError, read_platforms
 from mappings.vocabulary.entries import Meaning, Term
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def test_words_are_letters_and_digits_without_marks() -> None:
@@ -85,7 +86,7 @@ def test_a_payment_is_nothing_else() -> None:
 
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:
-    platform = next(iter(read_platforms()))
+    platform = next(iter(shared_platforms()))
     platform.use_language(platform.language_with([Term(spellings=("dlore", "zweihorn"), words="the other")]))
     assert platform.language.entries["zweihorn"].meanings == (Meaning(words="the other"),)
     before, added = platform.language.entries["dlore"].meanings

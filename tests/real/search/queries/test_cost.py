@@ -13,10 +13,10 @@ from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 from tests.support.search.fixtures import SearchedItems
 
-PLATFORMS = [platform for platform in read_platforms() if platform.id == 730]
+PLATFORMS = [platform for platform in shared_platforms() if platform.id == 730]
 FILTERED = {
     "platform": 730,
     "filters": {"price": {"min": 5, "max": 100}, "exterior": ["FN", "MW"]},

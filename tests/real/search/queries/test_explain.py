@@ -17,10 +17,10 @@ from api.search.explain.explain import Explainer, Explanation
 from api.search.schemas.search import SearchBody
 from api.settings import Settings
 from mappings.connection import connect_async
-from mappings.platforms import read_platforms
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import new_token, settings_for
 from tests.support.exact_json import dumps
+from tests.support.platforms import shared_platforms
 from tests.support.search import oracle
 from tests.support.search.bodies import bodies
 from tests.support.search.fixtures import SearchedItems
@@ -209,7 +209,7 @@ def test_an_engine_that_does_not_answer_is_an_error_that_names_the_setting(tmp_p
 
 
 async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -> Explanation:
-    platforms = read_platforms()
+    platforms = shared_platforms()
     platform = platforms.by_id(730)
     assert platform is not None
     found = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)

@@ -14,12 +14,12 @@ from api.background import BackgroundTasks
 from api.search.response_cache import IndexRevision, ResponseCache
 from api.services import Services
 from mappings.connection import connect
-from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, running, settings_for
+from tests.support.platforms import shared_platforms
 
-(PLATFORM,) = read_platforms()
+(PLATFORM,) = shared_platforms()
 ITEMS = range(40)
 BODIES: list[dict[str, Any]] = [
     {"limit": 100},

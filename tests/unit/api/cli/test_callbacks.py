@@ -21,6 +21,7 @@ from store.outbox.attempts import FinishedAttempt
 from store.records import Attempt
 from tests.support.orders.desk import order_with_callback
 from tests.support.orders.samples import WORK
+from tests.support.store.migrated import migrated
 
 
 class Machine:
@@ -80,7 +81,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     made = Machine(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEAR_DATABASE_URL", made.url)
-    assert made.run("migrate").exit_code == 0
+    asyncio.run(migrated(made.url))
     return made
 
 

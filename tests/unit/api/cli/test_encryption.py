@@ -1,5 +1,6 @@
 """`gear-api encryption`: keys are made, checked and rotated; none is ever printed again."""
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -9,14 +10,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
+from tests.support.store.migrated import migrated
 
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with a migrated SQLite file and a token made without keys."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/gear.db")
-    assert run("migrate").exit_code == 0
+    url = f"sqlite:///{tmp_path}/gear.db"
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
+    asyncio.run(migrated(url))
     assert run("token", "create", "--name", "shop", "--scope", "order").exit_code == 0
     return tmp_path
 

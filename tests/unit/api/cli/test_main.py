@@ -1,5 +1,6 @@
 """`gear-api`: every command explains itself, and tokens are made, listed and revoked on a real SQLite file."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from api.cli.main import main
 from api.cli.tokens import SCOPES
 from store.auth import tokens
+from tests.support.store.migrated import migrated
 
 
 def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
@@ -31,12 +33,13 @@ def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
 def gear_api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Runs a command on an empty migrated SQLite file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/gear.db")
+    url = f"sqlite:///{tmp_path}/gear.db"
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
 
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, arguments)
 
-    assert run("migrate").exit_code == 0
+    asyncio.run(migrated(url))
     return run
 
 
@@ -184,7 +187,9 @@ def test_without_a_schema_the_commands_say_what_to_do(
     assert "run gear-api migrate" in result.stderr
 
 
-def test_migrating_twice_is_as_good_as_once(gear_api: Any) -> None:
+def test_migrating_twice_is_as_good_as_once(gear_api: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/new.db")
+    assert gear_api("migrate").exit_code == 0
     made(gear_api)
     result = gear_api("migrate")
     assert (result.exit_code, result.stdout) == (0, "")

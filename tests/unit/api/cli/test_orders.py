@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from api.cli.main import main
 from store.connection.engine import Store
 from store.orders import orders
+from tests.support.store.migrated import migrated
 from tests.support.store.new_order import new_order
 
 
@@ -21,8 +22,7 @@ def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path}/gear.db"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEAR_DATABASE_URL", url)
-    assert run("migrate").exit_code == 0
-    return url
+    return asyncio.run(migrated(url))
 
 
 def run(*arguments: str) -> Result:

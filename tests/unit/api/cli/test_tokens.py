@@ -1,5 +1,6 @@
 """`gear-api token`: what a token is restricted to is checked when it is created, and listed."""
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -10,14 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
+from tests.support.store.migrated import migrated
 
 
 @pytest.fixture
 def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A migrated SQLite file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GEAR_DATABASE_URL", f"sqlite:///{tmp_path}/gear.db")
-    assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
+    url = f"sqlite:///{tmp_path}/gear.db"
+    monkeypatch.setenv("GEAR_DATABASE_URL", url)
+    asyncio.run(migrated(url))
     return tmp_path / "gear.db"
 
 

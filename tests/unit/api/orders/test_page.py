@@ -13,13 +13,13 @@ from api.orders import page
 from api.orders.answers import history_entries, order_entry
 from api.orders.index_sync import MAX_RETRY_SECONDS, retry_seconds
 from api.timestamps import rfc3339
-from mappings.platforms import read_platforms
 from store.records import OrderEvent
 from store.states import STATES, State
 from tests.support.golden import Golden
 from tests.support.orders.samples import AT, ORDER
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def test_the_page_shows_the_item_its_state_and_its_amounts() -> None:

@@ -13,11 +13,12 @@ from api.http.json_body import parse
 from api.search.context import PointInTime, SearchContext, forced_clauses, page_of, search_context
 from api.search.query.request import Position
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
-from mappings.platforms import Platform, Platforms, read_platforms
+from mappings.platforms import Platform, Platforms
+from tests.support.platforms import shared_platforms
 from tests.support.search.engines import NoEngine, ScriptedEngine
 
 EURO = Platform(id=1, slug="one", name="One", currency="EUR", minor_digits=2)
-PLATFORMS = Platforms([*read_platforms(), EURO])
+PLATFORMS = Platforms([*shared_platforms(), EURO])
 HIT: Hit = {"_source": {"item": Raw(b'{"id":1}')}, "sort": [1]}
 
 

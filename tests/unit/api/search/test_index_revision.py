@@ -10,9 +10,9 @@ from structlog.testing import capture_logs
 from api.background import BackgroundTasks
 from api.errors import ApiError
 from api.search.response_cache import IndexRevision
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 
-PLATFORMS = list(read_platforms())
+PLATFORMS = list(shared_platforms())
 
 
 async def test_an_engine_that_fails_late_is_no_unseen_exception() -> None:

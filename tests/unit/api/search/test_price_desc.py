@@ -22,10 +22,10 @@ from api.search.price_desc import (
 from api.search.query.request import Position, SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.money import MAX_MINOR, NO_PRICE
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 from tests.support.search.engines import NoEngine
 
-PLATFORMS = [platform for platform in read_platforms() if platform.id == 730]
+PLATFORMS = [platform for platform in shared_platforms() if platform.id == 730]
 ALL = NO_PRICE - 1
 
 

@@ -21,11 +21,12 @@ from api.search.parsing.relaxations import (
 from api.search.query.request import SearchQuery
 from api.search.relaxation import MAX_CORRECTED_WORDS, relax
 from api.search.schemas.search import SearchBody
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import Platform
 from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 DOTA = Platform(
     id=570,
     slug="dota2",

@@ -9,9 +9,10 @@ from structlog.testing import capture_logs
 from api.background import BackgroundTasks
 from api.errors import ApiError
 from api.search.response_cache import Computation, IndexRevision, ResponseCache, Result
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import Platform
+from tests.support.platforms import shared_platforms
 
-PLATFORMS = tuple(read_platforms())
+PLATFORMS = tuple(shared_platforms())
 MAX_BYTES = 1_000_000
 LONG = 30.0  # however busy this machine is
 

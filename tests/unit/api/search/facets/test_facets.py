@@ -28,8 +28,8 @@ from api.search.schemas.search import SearchBody
 from mappings.fields import FACETS, Filter
 from mappings.histograms import FLOAT_EDGES, NO_BUCKET, bucket_of, price_edges
 from mappings.money import NO_PRICE
-from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
+from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
 
 CASES: dict[str, str] = {
@@ -42,7 +42,7 @@ CASES: dict[str, str] = {
     "none": '{"facets": []}',
     "null": '{"facets": null}',
 }
-PLATFORMS = list(read_platforms())
+PLATFORMS = list(shared_platforms())
 PRICE, FLOAT = (next(row for row in FACETS if row.name == name) for name in ("price", "float"))
 
 

@@ -18,11 +18,11 @@ from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
 from mappings.fields import SORTS
-from mappings.platforms import read_platforms
 from tests.support.golden import GOLDEN, Golden
+from tests.support.platforms import shared_platforms
 from tests.support.search.engines import ScriptedEngine
 
-PLATFORMS = [one for one in read_platforms() if one.id == 730]
+PLATFORMS = [one for one in shared_platforms() if one.id == 730]
 CASES: dict[str, str] = {
     "default": '{"groupBy": "name"}',
     "page": '{"groupBy": "name", "limit": 7, "page": 3, "filters": {"weapon": ["AK-47"]}}',

@@ -11,10 +11,11 @@ from api.background import BackgroundTasks
 from api.engine.errors import TooManyPitsError
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import Platform
 from store.connection.engine import Store
+from tests.support.platforms import shared_platforms
 
-(CS2,) = read_platforms()
+(CS2,) = shared_platforms()
 
 
 class SmallEngine:

@@ -7,9 +7,9 @@ import pytest
 from api.search.parsing.interpretation import interpretation
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.parsing.relaxations import offer_of
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def strict(text: str) -> ParsedQuery:

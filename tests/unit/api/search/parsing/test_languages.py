@@ -4,12 +4,12 @@ import pytest
 
 from api.search.parsing.letters import other_letters
 from api.search.parsing.parse import PlatformParse, parse_query
-from mappings.platforms import read_platforms
 from mappings.vocabulary.entries import Role
 from mappings.vocabulary.merging import merged
 from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def parsed(text: str) -> PlatformParse:

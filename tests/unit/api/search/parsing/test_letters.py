@@ -5,10 +5,10 @@ import pytest
 from api.search.parsing.letters import in_english
 from api.search.parsing.parse import Relaxation, parse_query
 from api.search.parsing.relaxations import relaxations, translated
-from mappings.platforms import read_platforms
 from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
 
-PLATFORM = next(platform for platform in read_platforms() if platform.id == 730)
+PLATFORM = next(platform for platform in shared_platforms() if platform.id == 730)
 CS2 = PLATFORM.language
 
 

@@ -5,9 +5,9 @@ import pytest
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.parse import parse_query
 from api.search.parsing.relaxations import relaxations
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 
-CS2 = tuple(read_platforms())
+CS2 = tuple(shared_platforms())
 MARKET = "https://steamcommunity.com/market/listings/730/"
 
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from api.search.parsing.parse import PlatformParse, parse_query
 from api.search.query.text import text_clauses
-from mappings.platforms import Platform, read_platforms
+from mappings.platforms import Platform
+from tests.support.platforms import shared_platforms
 from tests.support.search.clauses import leaves
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 BARE = Platform(id=1, slug="bare", name="a game without a vocabulary", currency="EUR", minor_digits=2)
 
 

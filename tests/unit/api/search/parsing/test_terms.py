@@ -5,9 +5,9 @@ import pytest
 from api.search.parsing.parse import PlatformParse, Relaxation, parse_query
 from api.search.parsing.relaxations import corrections, relaxations
 from api.search.query.text import text_clauses
-from mappings.platforms import read_platforms
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def parsed(text: str) -> PlatformParse:

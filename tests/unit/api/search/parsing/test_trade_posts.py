@@ -5,10 +5,10 @@ import pytest
 from api.search.parsing.parse import parse_query, with_quantities
 from api.search.parsing.relaxations import offer_of, relaxations
 from api.search.parsing.trade_posts import offer_in
-from mappings.platforms import read_platforms
 from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
 
-CS2 = next(iter(read_platforms()))
+CS2 = next(iter(shared_platforms()))
 
 
 def offer(text: str) -> str:

@@ -7,9 +7,9 @@ from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.query.rules import hidden_from_all
 from api.search.schemas.search import SearchBody
-from mappings.platforms import read_platforms
 from mappings.vocabulary.rules import Hide, Pin, rules_of
 from tests.support.golden import Golden
+from tests.support.platforms import shared_platforms
 
 CASES = {"pinned": "redline ", "amounts_and_exclusions": "awp under 50 -stattrak", "hidden": "dragon lore", "blank": ""}
 PINS = [Pin(texts=("redline", "awp under 50 -stattrak"), names=("AK-47 | Redline (Field-Tested)", "x"))]
@@ -18,7 +18,7 @@ HIDES = [Hide(texts=("dragon lore",), names=("y",)), Hide(names=("Souvenir Charm
 
 def query_of(text: str) -> SearchQuery:
     """A search by this text with the rules."""
-    (platform,) = read_platforms()
+    (platform,) = shared_platforms()
     platform.use_rules(rules_of(PINS, HIDES))
     return SearchQuery(SearchBody(query=text), parse_query(text, [platform]), minor_digits=2)
 
@@ -35,7 +35,7 @@ def test_explain_has_a_condition_for_what_is_hidden(name: str) -> None:
 
 
 def test_suggestions_leave_out_what_is_hidden_from_all_texts() -> None:
-    (platform,) = read_platforms()
+    (platform,) = shared_platforms()
     assert hidden_from_all([platform]) == []
     platform.use_rules(rules_of(PINS, HIDES))
     (clause,) = hidden_from_all([platform])

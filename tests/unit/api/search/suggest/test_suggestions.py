@@ -12,8 +12,8 @@ from api.search.parsing.prefix import PrefixQuery
 from api.search.suggest import Suggestion, best, suggest, suggestion_queries, suggestion_request, suggestions_of
 from mappings.fields import SUGGESTED
 from mappings.folding import fold
-from mappings.platforms import read_platforms
 from tests.support.golden import Golden
+from tests.support.platforms import shared_platforms
 from tests.support.search.clauses import leaves
 from tests.support.search.engines import NoEngine, ScriptedEngine
 
@@ -65,7 +65,7 @@ def test_slang_is_matched_by_the_names_that_it_stands_for(typed: str, value: str
     assert PrefixQuery(typed, VOCABULARIES).matches(value, fuzzy=False) is matches
 
 
-VOCABULARIES = tuple(platform.language for platform in read_platforms())
+VOCABULARIES = tuple(platform.language for platform in shared_platforms())
 
 
 @given(
@@ -121,7 +121,7 @@ def test_what_may_not_be_the_best_or_exact_is_asked_for_again() -> None:
 
 
 async def suggested(text: str, engine: ScriptedEngine, limit: int = 2) -> list[str]:
-    answered = orjson.loads(await suggest(engine, list(read_platforms()), text, limit))
+    answered = orjson.loads(await suggest(engine, list(shared_platforms()), text, limit))
     return [suggestion["text"] for suggestion in answered["suggestions"]]
 
 

@@ -1,0 +1,17 @@
+"""The package's platforms without their vocabularies' time: the tables take two seconds of a core, once a process."""
+
+from functools import cache
+
+from mappings.platforms import Platform, Platforms, read_platforms
+
+
+@cache
+def _platforms() -> tuple[Platform, ...]:
+    platforms = read_platforms()
+    platforms.read_languages()
+    return tuple(platforms)
+
+
+def shared_platforms() -> Platforms:
+    """Platforms of the caller's own, with one vocabulary for all: what one is told to use, no other one uses."""
+    return Platforms([platform.model_copy() for platform in _platforms()])
