@@ -119,12 +119,6 @@ async def find(connection: AsyncConnection, plaintext: str) -> Token | None:
     return _token(row)
 
 
-async def get(connection: AsyncConnection, token_id: str) -> Token | None:
-    """The token of this id, revoked and expired ones too."""
-    row = (await connection.execute(select(tokens).where(tokens.c.id == token_id))).one_or_none()
-    return None if row is None else _token(row)
-
-
 async def list_all(connection: AsyncConnection) -> list[Token]:
     """Every token, oldest first, revoked and expired ones too."""
     rows = await connection.execute(select(tokens).order_by(tokens.c.created_at, tokens.c.id))
