@@ -10,15 +10,15 @@ from api.auth import SearchToken
 from api.changes.search_fields import context_of
 from api.errors import ApiError, Detail, invalid
 from api.http.json_body import body_of, parse, request_body
-from api.http.openapi import answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.orders import listing
 from api.orders.placing.idempotency import body_digest
-from api.orders.routes import AppServices
 from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import forced_filters
+from api.services import AppServices
 from api.timestamps import rfc3339
 from store import endpoints
 from store.auth.tokens import Token
@@ -29,7 +29,6 @@ from store.saved_searches.searches import SavedSearch, TooManySearchesError, new
 
 router = APIRouter(tags=["searches"])
 SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
-_FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
 
 
 @router.post(
@@ -39,12 +38,9 @@ _FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "s
     responses=answers(
         schemas.SavedSearchAnswer,
         schemas.SEARCH_ANSWER,
-        *_FOR_ALL,
-        "bad_request",
-        "invalid_json",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "too_many_searches",
-        "body_too_large",
-        "unsupported_media_type",
         "unknown_platform",
         "search_unavailable",
         status=201,
@@ -92,7 +88,7 @@ async def save_search(
 @router.get(
     "/v1/searches",
     summary="Saved searches, newest first",
-    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *_FOR_ALL),
+    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *TOKEN_ERRORS),
 )
 async def list_saved_searches(
     token: SearchToken,
@@ -114,7 +110,7 @@ async def list_saved_searches(
 @router.get(
     "/v1/searches/{id}",
     summary="One saved search",
-    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
@@ -131,7 +127,7 @@ async def get_saved_search(
 @router.delete(
     "/v1/searches/{id}",
     summary="Delete a saved search",
-    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices

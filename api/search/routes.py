@@ -3,7 +3,6 @@
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.routing import APIRoute
 
@@ -12,8 +11,9 @@ from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.fields import parse_item_id
+from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
-from api.http.openapi import Named, answers
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
 from api.http.query_params import only_query
 from api.search.availability import bound_now
 from api.search.context import forced_clauses
@@ -34,7 +34,7 @@ from api.search.schemas.search import (
 )
 from api.search.service import cached_search
 from api.search.suggest import suggest
-from api.services import Services, services_of
+from api.services import AppServices, services_of
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -50,7 +50,6 @@ class _DirectRoute(APIRoute):
 
 search_router = APIRouter(tags=["search"], route_class=_DirectRoute)
 router = APIRouter(tags=["search"])
-AppServices = Annotated[Services, Depends(services_of)]
 _no_query = only_query()
 
 
@@ -65,19 +64,12 @@ def json_response(content: bytes) -> Response:
     responses=answers(
         SearchAnswer,
         Named(examples.SEARCH_ANSWERS),
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "unknown_platform",
         "page_window_exceeded",
         "cursor_expired",
-        "rate_limited",
         "search_unavailable",
-        "store_unavailable",
     ),
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
     openapi_extra=request_body(SearchBody, examples.SEARCH_BODIES),
@@ -100,17 +92,7 @@ async def search_by_get() -> Response:
 @router.get(
     "/v1/gear/suggest",
     summary="Suggestions while typing",
-    responses=answers(
-        SuggestAnswer,
-        examples.SUGGEST_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
-    ),
+    responses=answers(SuggestAnswer, examples.SUGGEST_ANSWER, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
 )
 async def get_suggestions(
     token: SearchToken,
@@ -145,16 +127,7 @@ async def get_suggestions(
     "/v1/gear/{id}",
     summary="One item",
     responses=answers(
-        ItemAnswer,
-        examples.ITEM_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "item_not_found",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
+        ItemAnswer, examples.ITEM_ANSWER, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"
     ),
 )
 async def get_item(
@@ -171,7 +144,7 @@ async def get_item(
     if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
     available = stored.price is not None and not await bound_now(services, [(number, searched.id)])
-    return json_response(orjson.dumps({"status": "success", "gear": stored.item, "available": available}))
+    return json_answer({"gear": stored.item, "available": available})
 
 
 async def _is_visible(engine: Engine, token: Token, platform: Platform, number: int) -> bool:

@@ -2,12 +2,11 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault
+from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
-from api.search.schemas.values import Strict, Value
+from api.search.schemas.values import Value
 from mappings.fields import DETAILS
 from mappings.vocabulary.entries import Term
 from mappings.vocabulary.rules import Hide, Pin
@@ -120,11 +119,7 @@ class VocabularyTestBody(VocabularyBody):
     query: Query = Field(description="the text to search for, before and after")
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
-
-
-class TermEntry(_Answer):
+class TermEntry(StrictCamelCase):
     """Spellings of something, and what they stand for."""
 
     spellings: list[str]
@@ -132,14 +127,14 @@ class TermEntry(_Answer):
     filters: dict[str, list[str]]
 
 
-class RuleEntry(_Answer):
+class RuleEntry(StrictCamelCase):
     """Texts of searches, and names of items."""
 
     texts: list[str]
     names: list[str]
 
 
-class VocabularyEntry(_Answer):
+class VocabularyEntry(StrictCamelCase):
     """A term, a pin or a hide; the others are null. All are where a newer version added it."""
 
     id: str
@@ -152,35 +147,35 @@ class VocabularyEntry(_Answer):
     removed_at: str | None = Field(description="RFC 3339; null while it applies")
 
 
-class VocabularyEntryAnswer(_Answer):
+class VocabularyEntryAnswer(StrictCamelCase):
     """One entry."""
 
     status: Literal["success"]
     entry: VocabularyEntry
 
 
-class VocabularyAnswer(_Answer):
+class VocabularyAnswer(StrictCamelCase):
     """The entries, those added first before."""
 
     status: Literal["success"]
     entries: list[VocabularyEntry]
 
 
-class RemovedAnswer(_Answer):
+class RemovedAnswer(StrictCamelCase):
     """The id of the entry that was removed."""
 
     status: Literal["success"]
     removed: str
 
 
-class Trial(_Answer):
+class Trial(StrictCamelCase):
     """How many items a text finds, and the names of the first."""
 
     total: int
     names: list[str]
 
 
-class VocabularyTestAnswer(_Answer):
+class VocabularyTestAnswer(StrictCamelCase):
     """What the text finds as it is, and with the entry."""
 
     status: Literal["success"]
@@ -188,7 +183,7 @@ class VocabularyTestAnswer(_Answer):
     after: Trial
 
 
-class UnansweredEntry(_Answer):
+class UnansweredEntry(StrictCamelCase):
     """A text that was searched for in vain."""
 
     platform: int = Field(description="numeric id")
@@ -199,7 +194,7 @@ class UnansweredEntry(_Answer):
     last_day: str = Field(description="a date, UTC")
 
 
-class UnansweredAnswer(_Answer):
+class UnansweredAnswer(StrictCamelCase):
     """The texts, the most frequent first."""
 
     status: Literal["success"]

@@ -12,7 +12,7 @@ from api.auth import SearchToken, searching
 from api.engine.answers import Json
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
-from api.http.openapi import answers
+from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.search.context import search_context
 from api.search.costs import PRICES
@@ -21,7 +21,7 @@ from api.search.platform_parameter import platform_of
 from api.search.prices.price_list import price_list_rows
 from api.search.prices.representation import NDJSON, is_unchanged, representation_of
 from api.search.schemas.search import Offers, SearchBody
-from api.services import Services, services_of
+from api.services import AppServices, Services
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -61,17 +61,7 @@ EXAMPLE: dict[str, Any] = {
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = answers(
-        PricesAnswer,
-        EXAMPLE,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
-    )
+    described = answers(PricesAnswer, EXAMPLE, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
     row = orjson.dumps(EXAMPLE["prices"][0]).decode()
     described[200]["content"][NDJSON] = {"schema": {"type": "string"}, "example": f"{row}\n"}
     described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
@@ -87,7 +77,7 @@ async def get_prices(
     token: SearchToken,
     request: Request,
     _: Annotated[None, Depends(only_query("platform"))],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """One document with all names, at most ten seconds old. `If-None-Match` with its `ETag` is answered with a 304
