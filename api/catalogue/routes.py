@@ -15,10 +15,10 @@ from api.catalogue.schemas import (
     DeleteBody,
 )
 from api.catalogue.service import Write, read_deletes, read_puts
-from api.errors import ApiError, Detail
 from api.http.json_body import request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
 from api.services import AppServices, Services
 from indexer.live.writer import LiveWriter
@@ -38,11 +38,7 @@ async def platform_of(
     services: AppServices,
 ) -> Platform:
     """A dependency: the platform of the path; raises ApiError `unknown_platform`."""
-    known = services.platforms.by_reference(platform)
-    if known is None:
-        message = f"unknown platform {platform[:100]!r}; known are {services.platforms.describe()}"
-        raise ApiError("unknown_platform", message, [Detail("platform", message)])
-    return known
+    return known_platform(services.platforms, platform)
 
 
 Visible = Annotated[

@@ -15,11 +15,11 @@ from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
 from api.http.query_params import only_query
+from api.known_platforms import known_platform, platform_or_only
 from api.search.availability import bound_now
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
-from api.search.platform_parameter import platform_of
 from api.search.query.rules import hidden_from_all
 from api.search.response_cache import Computation
 from api.search.schemas import examples
@@ -108,7 +108,7 @@ async def get_suggestions(
     What begins with the whole text comes first, then what most items have; only where nothing has the words, similar
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
-    platforms = tuple(services.platforms) if platform is None else (platform_of(platform, services.platforms),)
+    platforms = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
     forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
     key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
@@ -138,7 +138,7 @@ async def get_item(
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""
-    searched = platform_of(platform, services.platforms)
+    searched = platform_or_only(services.platforms, platform)
     number = parse_item_id(gear_id)
     stored = None if number is None else await services.engine.item(searched, number)
     if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):

@@ -10,22 +10,16 @@ from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
-from api.search.platform_parameter import platform_of
+from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
 from api.services import AppServices
 from api.vocabulary import entries, schemas
 from api.vocabulary.schemas import MAX_DAYS, MAX_UNANSWERED, VocabularyBody, VocabularyTestBody
 from api.vocabulary.trial import compare
 from store import unanswered_searches
-from store.auth.tokens import Token
-from store.records import Actor
 
 router = APIRouter(tags=["vocabulary"])
 PlatformParameter = Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")]
-
-
-def _actor(token: Token) -> Actor:
-    return Actor(token.id, token.name)
 
 
 @router.get(
@@ -40,7 +34,7 @@ async def list_vocabulary(
     platform: PlatformParameter = None,
 ) -> Response:
     """The terms, pins and hides that apply, those added first before."""
-    chosen = None if platform is None else platform_of(platform, services.platforms)
+    chosen = None if platform is None else known_platform(services.platforms, platform)
     rows = await entries.read(services.store, chosen)
     return json_answer({"entries": [entries.described(row) for row in rows]})
 
@@ -65,8 +59,8 @@ async def add_vocabulary(
     A spelling that has a meaning already gets one more. A pin breaks no filter, no amount and no exclusion. What is
     hidden can still be read and ordered by its id.
     """
-    platform = entries.named(services.platforms, body.platform)
-    row = await entries.add(services.store, platform, body, _actor(token))
+    platform = platform_or_only(services.platforms, body.platform)
+    row = await entries.add(services.store, platform, body, token.actor)
     response = json_answer({"entry": entries.described(row)}, 201)
     response.headers["Location"] = f"/v1/vocabulary/{row.id}"
     return response
@@ -84,7 +78,7 @@ async def remove_vocabulary(
     services: AppServices,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
-    if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, _actor(token)):
+    if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, token.actor):
         raise ApiError("not_found", f"no entry that applies has the id {entry_id[:40]!r}")
     return json_answer({"removed": entry_id})
 
@@ -109,7 +103,7 @@ async def try_vocabulary(
     services: AppServices,
 ) -> Response:
     """What a text finds as it is, and with the entry; nothing is changed."""
-    platform = entries.named(services.platforms, body.platform)
+    platform = platform_or_only(services.platforms, body.platform)
     rows = list(await entries.read(services.store, platform))
     entry = entries.stored(body)
     return json_answer(await compare(services.engine, services.platforms, platform, body.query, rows, entry))
@@ -131,7 +125,7 @@ async def list_unanswered_searches(
     """Texts that found nothing, or not all of what they say, the most frequent first: counted by day without who
     searched, and kept for 30 days.
     """
-    chosen = None if platform is None else platform_of(platform, services.platforms).id
+    chosen = None if platform is None else known_platform(services.platforms, platform).id
     async with services.store.reading() as connection:
         found = await unanswered_searches.read(connection, first_day(days), chosen, limit)
     return json_answer({"searches": [unanswered_entry(each) for each in found]})

@@ -9,7 +9,7 @@ from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
 from api.search.schemas.values import Value
 from mappings.fields import DETAILS
 from mappings.vocabulary.entries import Term
-from mappings.vocabulary.rules import Hide, Pin
+from mappings.vocabulary.rules import RuleText
 from mappings.vocabulary.vocabulary import Vocabulary
 
 MAX_SPELLINGS = 20
@@ -20,7 +20,8 @@ MAX_UNANSWERED = 1000
 MAX_DAYS = 30
 
 Spelling = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
-RuleTexts = Annotated[list[Spelling], Field(max_length=MAX_SPELLINGS)]
+Text = Annotated[RuleText, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
+RuleTexts = Annotated[list[Text], Field(max_length=MAX_SPELLINGS)]
 Names = Annotated[list[ItemName], Field(min_length=1, max_length=MAX_NAMES)]
 Query = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS)]
 
@@ -30,10 +31,6 @@ TermFilters = create_model(  # type: ignore[call-overload]  # fields from the ta
     __doc__="Values of fields, as `filters` of a search has them: any value of a field, and all of the fields.",
     **{name: (Annotated[list[Value], Field(min_length=1, max_length=MAX_NAMES)] | None, None) for name in DETAILS},
 )
-
-
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
 
 
 class TermFields(Strict):
@@ -57,7 +54,8 @@ class TermFields(Strict):
         try:
             Vocabulary(term=(self.term(),))
         except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
+            reasons = (str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
+            raise ValueError("; ".join(reasons)) from None
         return self
 
 
@@ -69,14 +67,6 @@ class PinFields(Strict):
     )
     names: Names = Field(description="names of items, byte for byte; the first comes first")
 
-    @model_validator(mode="after")
-    def _is_a_pin(self) -> Self:
-        try:
-            Pin(texts=tuple(self.texts), names=tuple(self.names))
-        except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
-        return self
-
 
 class HideFields(Strict):
     """Items with one of the names are found by none of the texts; without texts by no search."""
@@ -85,14 +75,6 @@ class HideFields(Strict):
         default=[], description="whole texts of searches; none: every search, and suggestions of names"
     )
     names: Names = Field(description="names of items, byte for byte")
-
-    @model_validator(mode="after")
-    def _is_a_hide(self) -> Self:
-        try:
-            Hide(texts=tuple(self.texts), names=tuple(self.names))
-        except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
-        return self
 
 
 class VocabularyBody(Strict):

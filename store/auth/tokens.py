@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import AmbiguousName
 from store.endpoints import new_webhook_secret
+from store.records import Actor
 from store.schema import tokens
 
 SCOPES: Final = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
@@ -51,6 +52,11 @@ class Token:
     filters: str | None = None
     origins: tuple[str, ...] = ()
     last_used_at: datetime | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """The token as the audit names it."""
+        return Actor(self.id, self.name)
 
     def usable(self, now: datetime) -> bool:
         """Neither revoked nor expired; it expires at `expires_at`, not after it."""

@@ -14,10 +14,10 @@ from api.engine.errors import PitGoneError
 from api.errors import ApiError
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.known_platforms import platform_or_only
 from api.search.context import search_context
 from api.search.costs import PRICES
 from api.search.forced_filters import forced_filters
-from api.search.platform_parameter import platform_of
 from api.search.prices.price_list import price_list_rows
 from api.search.prices.representation import NDJSON, is_unchanged, representation_of
 from api.search.schemas.search import Offers, SearchBody
@@ -84,7 +84,7 @@ async def get_prices(
     while nothing in it has changed. `Accept: application/x-ndjson` gives a line a name, `Accept-Encoding: gzip` fewer
     bytes.
     """
-    listed = platform_of(platform, services.platforms)
+    listed = platform_or_only(services.platforms, platform)
     key = (listed.id, token.filters)
     prices = await services.price_lists.current(key, listed)
     if prices is None:
