@@ -120,12 +120,15 @@ def platform_named(platforms: "Platforms", reference: str | None) -> "Platform":
 
 @contextmanager
 def search_errors(settings: "SearchSettings") -> Iterator[None]:
-    """Turns a body that the API refuses and an engine that does not answer into messages."""
+    """Turns a body that the API refuses and an engine that does not answer into messages, in the place of log lines."""
+    import structlog
     from opensearchpy.exceptions import OpenSearchException
 
     from api.errors import ApiError
     from mappings.engine_errors import describe_error, redacted_address
 
+    logging = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
     try:
         yield
     except OpenSearchException as error:
@@ -134,6 +137,8 @@ def search_errors(settings: "SearchSettings") -> Iterator[None]:
         if isinstance(error.__cause__, OpenSearchException):
             raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
         raise click.ClickException(_refusal(error)) from error
+    finally:
+        structlog.configure(**logging)
 
 
 def _refusal(error: "ApiError") -> str:
