@@ -12,6 +12,7 @@ from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
 from api.orders.fulfilment import read_fulfilment
@@ -110,8 +111,8 @@ async def list_orders(
     state: listing.OfState = None,
     account: listing.OfAccount = None,
     item: listing.OfItem = None,
-    limit: listing.Limit = listing.DEFAULT_LIMIT,
-    cursor: listing.Cursor = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Response:
     """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""
     page, following = await listing.list_orders(

@@ -12,7 +12,7 @@ from api.errors import ApiError, Detail, invalid
 from api.http.json_body import body_of, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
-from api.orders import listing
+from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
 from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
@@ -94,16 +94,15 @@ async def list_saved_searches(
     token: SearchToken,
     _: Annotated[None, Depends(only_query("limit", "cursor"))],
     services: AppServices,
-    limit: listing.Limit = listing.DEFAULT_LIMIT,
-    cursor: listing.Cursor = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Response:
     """A page of the token's own searches."""
     _refuse_pages(token)
-    after = None if cursor is None else listing.position_of(cursor)
+    after = position_of(cursor)
     async with services.store.reading() as connection:
         rows = await searches.list_newest(connection, token.id, after, limit + 1)
-    page = rows[:limit]
-    following = listing.cursor_of(page[-1].created_at, page[-1].id) if len(rows) > limit else None
+    page, following = page_of(rows, limit)
     return _json({"searches": [_entry(search) for search in page], "nextCursor": following})
 
 

@@ -4301,7 +4301,7 @@ export interface operations {
     listSavedSearches: {
         parameters: {
             query?: {
-                /** @description orders a page */
+                /** @description how many a page */
                 limit?: number;
                 /** @description `nextCursor` of the page before, as it came */
                 cursor?: string | null;
@@ -5763,7 +5763,7 @@ export interface operations {
                 account?: string | null;
                 /** @description only orders of the item with this id */
                 item?: string | null;
-                /** @description orders a page */
+                /** @description how many a page */
                 limit?: number;
                 /** @description `nextCursor` of the page before, as it came */
                 cursor?: string | null;
