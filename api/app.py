@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import TraceConfig
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -85,6 +86,9 @@ ROUTERS = (
 )
 # `include_router` would make each route anew at an app's first request: a tenth of a second in which all others wait.
 ROUTES = [route for router in ROUTERS for route in router.routes]
+for _route in ROUTES:
+    if isinstance(_route, APIRoute):
+        _route.unique_id = api.http.openapi.operation_id(_route)
 
 
 BODIES: list[type[BaseModel]] = [

@@ -2,18 +2,17 @@
 
 from typing import Annotated, Literal
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel
 
 from api.auth import charge_address
 from api.errors import ApiError
-from api.http.openapi import NO_TOKEN, answers, operation_id
+from api.http.json_answer import json_answer
+from api.http.openapi import NO_TOKEN, answers
 from api.http.query_params import only_query
-from api.services import Services, services_of
+from api.services import AppServices
 
-router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
-_SUCCESS = orjson.dumps({"status": "success"})
+router = APIRouter(tags=["health"])
 _READY = {"status": "success", "search": True, "orders": True}
 Capability = Literal["search", "orders"]
 
@@ -40,7 +39,7 @@ class Ready(Healthy):
 )
 async def get_liveness() -> Response:
     """Succeeds as long as the process runs."""
-    return Response(_SUCCESS, media_type="application/json")
+    return json_answer({})
 
 
 @router.get(
@@ -52,7 +51,7 @@ async def get_liveness() -> Response:
 )
 async def get_readiness(
     request: Request,
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     wanted: Annotated[Capability | None, Query(alias="for", description="the one that is needed")] = None,
 ) -> Response:
     """Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
@@ -67,4 +66,4 @@ async def get_readiness(
     error = state.orders if wanted == "orders" else state.search
     if error is not None and (wanted is not None or not any(works.values())):
         raise ApiError(error.code)  # the reason is in the log: anybody may ask
-    return Response(orjson.dumps({"status": "success", **works}), media_type="application/json")
+    return json_answer(works)

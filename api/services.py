@@ -2,8 +2,9 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.background import BackgroundTasks
 from api.catalogue.audit import WriteAudit
@@ -130,3 +131,6 @@ async def services_of(request: Request) -> Services:
     """A dependency: the running app's services. Async, because the framework runs others in a thread."""
     services: Services = request.app.state.services
     return services
+
+
+AppServices = Annotated[Services, Depends(services_of)]

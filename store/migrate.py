@@ -1,9 +1,9 @@
-"""Migrates a database up and down.
+"""Migrates a database.
 
 Alembic runs without an alembic.ini: the migrations lie beside this file, so an installed wheel has them too.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,21 +44,7 @@ async def upgrade(url: str, revision: str = "head", *, actor: Actor | None = Non
 
     Raises StoreUnavailable and UnknownRevision.
     """
-    await _run(url, revision, command.upgrade, actor)
 
-
-async def downgrade(url: str, revision: str) -> None:
-    """Brings the schema down to `revision` (`base` is an empty database). Rows of dropped tables are lost."""
-    await _run(url, revision, command.downgrade)
-
-
-async def current(url: str) -> str | None:
-    """The database's revision; None where no migration ever ran."""
-    async with _opened(url, "BEGIN") as connection:
-        return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
-
-
-async def _run(url: str, revision: str, step: Callable[[Config, str], None], actor: Actor | None = None) -> None:
     def migrate(connection: Connection) -> tuple[str | None, str | None]:
         """Returns the revisions before and after."""
         config = _config()
@@ -68,7 +54,7 @@ async def _run(url: str, revision: str, step: Callable[[Config, str], None], act
             return before, before
         _check_known(config, before or "base")
         config.attributes["connection"] = connection
-        step(config, revision)
+        command.upgrade(config, revision)
         return before, MigrationContext.configure(connection).get_current_revision()
 
     async with _opened(url, BEGIN_WRITING) as connection:
@@ -80,6 +66,12 @@ async def _run(url: str, revision: str, step: Callable[[Config, str], None], act
             await audit.record(connection, actor, "database.migrate", str(after), datetime.now(UTC), {"from": before})
         if not postgres:
             await _check_references(connection)
+
+
+async def current(url: str) -> str | None:
+    """The database's revision; None where no migration ever ran."""
+    async with _opened(url, "BEGIN") as connection:
+        return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
 
 
 def _check_known(config: Config, revision: str) -> None:

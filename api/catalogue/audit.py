@@ -25,7 +25,7 @@ class WriteAudit:
 
     def add(self, token: Token, platform: str, verb: str, answer: dict[str, Any]) -> None:
         """Counts a write; `verb` is `put` or `delete`."""
-        counts = self._counts.setdefault((Actor(token.id, token.name), platform), Counter())
+        counts = self._counts.setdefault((token.actor, platform), Counter())
         refused = len(answer["refused"])
         counts.update({verb: answer["written"], "superseded": answer["superseded"], "refused": refused, "requests": 1})
 

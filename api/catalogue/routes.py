@@ -15,46 +15,30 @@ from api.catalogue.schemas import (
     DeleteBody,
 )
 from api.catalogue.service import Write, read_deletes, read_puts
-from api.errors import ApiError, Detail
 from api.http.json_body import request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
-from api.services import Services, services_of
+from api.services import AppServices, Services
 from indexer.live.writer import LiveWriter
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["catalogue"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["catalogue"])
 
 PATH: Final = "/v1/catalogue/{platform}/items"
 RESPONSES: Final = answers(
-    CatalogueAnswer,
-    CATALOGUE_ANSWER,
-    "bad_request",
-    "invalid_json",
-    "unauthorized",
-    "forbidden",
-    "body_too_large",
-    "unsupported_media_type",
-    "validation_failed",
-    "unknown_platform",
-    "rate_limited",
-    "search_unavailable",
-    "store_unavailable",
+    CatalogueAnswer, CATALOGUE_ANSWER, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", "search_unavailable"
 )
 
 
 async def platform_of(
     platform: Annotated[str, Path(description="slug or decimal id", examples=["cs2"])],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
 ) -> Platform:
     """A dependency: the platform of the path; raises ApiError `unknown_platform`."""
-    known = services.platforms.by_reference(platform)
-    if known is None:
-        message = f"unknown platform {platform[:100]!r}; known are {services.platforms.describe()}"
-        raise ApiError("unknown_platform", message, [Detail("platform", message)])
-    return known
+    return known_platform(services.platforms, platform)
 
 
 Visible = Annotated[
@@ -70,7 +54,7 @@ async def put_items(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("visible"))],
     platform: Annotated[Platform, Depends(platform_of)],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     visible: Visible = "false",
 ) -> Response:
     """Each item replaces the one with its id, in what serves and in what is being loaded, unless a later change of it
@@ -96,7 +80,7 @@ async def delete_items(
     token: CatalogueToken,
     _: Annotated[None, Depends(only_query("visible"))],
     platform: Annotated[Platform, Depends(platform_of)],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     visible: Visible = "false",
 ) -> Response:
     """Removes items from what serves and from what is being loaded, unless a later change of them is known by

@@ -2,17 +2,14 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from api.catalogue.body import JSON, MAX_ITEMS, NDJSON
-from api.http.fields import Int64
+from api.http.fields import Int64, Strict, StrictCamelCase
 
 
-class DeleteBody(BaseModel):
+class DeleteBody(StrictCamelCase):
     """`DELETE /v1/catalogue/{platform}/items`: null for a field means absent."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     ids: list[Int64] = Field(min_length=1, max_length=MAX_ITEMS, description="the items that are gone")
     changed_at: Annotated[str, Field(strict=True)] | None = Field(
@@ -22,10 +19,8 @@ class DeleteBody(BaseModel):
     )
 
 
-class RefusedEntry(BaseModel):
+class RefusedEntry(Strict):
     """An item that was refused; the others of the request are written all the same."""
-
-    model_config = ConfigDict(extra="forbid")
 
     line: int = Field(description="of the body, from 1; that on which the item begins")
     id: int | None
@@ -33,10 +28,8 @@ class RefusedEntry(BaseModel):
     reason: str = Field(description="the rule that it breaks, and any others with their fields behind it")
 
 
-class CatalogueAnswer(BaseModel):
+class CatalogueAnswer(Strict):
     """What became of the items: each was written, superseded or refused."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Literal["success"]
     written: int = Field(description="changes that hold now, those that held before among them")

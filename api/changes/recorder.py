@@ -65,8 +65,6 @@ class Recorder:
         change_log: ChangeLog,
         retention: timedelta,
         metrics: FeedMetrics,
-        *,
-        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -76,7 +74,6 @@ class Recorder:
         self._retention = retention
         self._metrics = metrics
         self.on_commit: Callable[[], None] = lambda: None
-        self._lease_seconds = lease_seconds
         self._owner = secrets.token_hex(8)
         self._leased_at = self._touched_at = self._expired_at = float("-inf")
         self._recorded_at = float("-inf")  # up to then all changes are told
@@ -139,7 +136,7 @@ class Recorder:
 
     async def _lease(self, connection: AsyncConnection) -> bool:
         """Takes or renews the lease; False where another worker has it."""
-        has_lease = await feeds.lease(connection, self._name, self._owner, datetime.now(UTC), self._lease_seconds)
+        has_lease = await feeds.lease(connection, self._name, self._owner, datetime.now(UTC), LEASE_SECONDS)
         if has_lease:
             self._leased_at = time.monotonic()
         return has_lease

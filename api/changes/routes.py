@@ -14,31 +14,24 @@ from api.changes.search_fields import context_of
 from api.changes.stream import STREAM, events
 from api.errors import ApiError, invalid
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.search.forced_filters import forced_filters
-from api.services import Services, services_of
+from api.services import AppServices, Services
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["search"])
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
     described = answers(
         ChangesAnswer,
         CHANGES_ANSWER,
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "bookmark_expired",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
         "unknown_platform",
-        "rate_limited",
         "search_unavailable",
-        "store_unavailable",
     )
     described[200]["content"][STREAM] = {"schema": {"type": "string"}, "example": EVENT}
     return described
@@ -55,7 +48,7 @@ async def list_changes(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[ChangesBody, Depends(body_of(ChangesBody))],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
 ) -> Response:
     """The changes of what a search with this query and these filters finds, in their order: `listed` is an item that
     it finds from now on, `gone` one that it does not find any more, `changed` one whose content is another. The

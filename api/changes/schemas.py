@@ -4,10 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
+from api.changes.search_fields import SearchFields
 from api.http.fields import Int64, NullDefault
 from api.search.schemas.examples import ITEM
-from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
-from api.search.schemas.values import Strict
 from mappings.item import GearItem
 
 DEFAULT_CHANGES = 100
@@ -23,20 +22,12 @@ Wait = Annotated[
     Field(ge=0, le=MAX_WAIT_SECONDS),
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}),
 ]
-Text = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")]
 BookmarkText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_BOOKMARK_CHARACTERS)]
 
 
-class ChangesBody(Strict):
+class ChangesBody(SearchFields):
     """`POST /v1/gear/changes`: null for a field means absent."""
 
-    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
-    query: Text = Field(
-        default="",
-        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
-        "typed, and words of order change nothing",
-    )
-    filters: Filters | None = None
     since: BookmarkText | None = Field(default=None, description="`next` of the answer before; absent: from now on")
     limit: Annotated[Limit, NullDefault(DEFAULT_CHANGES)] = Field(default=DEFAULT_CHANGES, description="changes a page")
     wait: Annotated[Wait, NullDefault(0)] = Field(

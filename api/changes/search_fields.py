@@ -1,21 +1,26 @@
 """What a reader of changes asks for: the context of a search that relaxes nothing."""
 
-from typing import Protocol
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from api.engine.answers import SearchEngine
+from api.http.fields import Int64, NullDefault, StrictCamelCase
 from api.search.context import SearchContext, search_context
-from api.search.schemas.search import Filters, SearchBody, SortName
+from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters, SearchBody, SortName
 from mappings.platforms import Platforms
 
 
-class SearchFields(Protocol):
+class SearchFields(StrictCamelCase):
     """The fields of a search that say what is meant."""
 
-    platform: int | None
-    query: str
-    filters: Filters | None
+    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
+    query: Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS), NullDefault("")] = Field(
+        default="",
+        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
+        "typed, and words of order change nothing",
+    )
+    filters: Filters | None = None
 
 
 def context_of(

@@ -8,13 +8,13 @@ from api.auth import OrderToken, searching
 from api.cheapest.schemas import CHEAPEST_ANSWER, CHEAPEST_BODIES, CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
 from api.orders.routes import WakeWorkers, placed_response
-from api.services import Services, services_of
+from api.services import AppServices
 
-router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["orders"])
 
 
 @router.post(
@@ -24,20 +24,13 @@ router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
     responses=answers(
         CheapestAnswer,
         CHEAPEST_ANSWER,
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "not_enough",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
         "unknown_platform",
         "idempotency_key_reused",
-        "rate_limited",
         "too_many_orders",
         "search_unavailable",
-        "store_unavailable",
         status=201,
     ),
     openapi_extra={**request_body(CheapestBody, CHEAPEST_BODIES), "parameters": [KEY_PARAMETER]},
@@ -48,7 +41,7 @@ async def order_cheapest_items(
     _: Annotated[None, Depends(only_query())],
     key: Annotated[str | None, Depends(key_of)],
     body: Annotated[CheapestBody, Depends(body_of(CheapestBody))],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     wake_workers: WakeWorkers,
 ) -> Response:
     """Binds the `count` cheapest items that the search finds at `maxPrice` or less, each to an order of its own: all of

@@ -2,14 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from api.http.fields import Int64, NullDefault, Price
+from api.http.fields import Int64, NullDefault, Price, Strict, StrictCamelCase
 from api.orders.examples import ORDER
 from api.orders.schemas import OrderEntry, OrderFields
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, Filters
-from api.search.schemas.values import Strict
 
 MAX_ORDERS = 20
 
@@ -34,10 +32,8 @@ class CheapestBody(OrderFields):
     )
 
 
-class CheapestAnswer(BaseModel):
+class CheapestAnswer(StrictCamelCase):
     """The placed orders, the cheapest item first."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     status: Literal["success"]
     orders: list[OrderEntry]

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.cheapest.candidates import cheapest_first, find_offers
 from api.cheapest.schemas import CheapestBody
 from api.errors import ApiError
+from api.known_platforms import known_platform
 from api.orders.answers import order_entry
 from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
 from api.orders.offers import Offer, sandbox_offer
@@ -20,7 +21,6 @@ from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, replay
 from api.search.context import SearchContext
-from api.search.platform_parameter import platform_of
 from api.services import Services
 from mappings.money import floor_minor
 from mappings.platforms import Platform
@@ -66,7 +66,7 @@ async def order_cheapest(
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
     items than wanted can be ordered at the price.
     """
-    platform = platform_of(body.platform, services.platforms)
+    platform = known_platform(services.platforms, body.platform)
     check_fields(services.settings, body, platform)
     context = cheapest_first(services, body, platform)
     request = CheapestRequest(token, body, call, platform)

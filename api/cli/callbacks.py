@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now, since_when, token_named
+from api.cli.context import (
+    AS_JSON,
+    checked,
+    opened_store,
+    record_command,
+    run_now,
+    since_when,
+    token_named,
+    unknown_token,
+)
 from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
 
@@ -86,7 +95,6 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
 
     Example: gear-api webhook rotate shop --keep 24h
     """
-    from store import audit
     from store.auth import tokens
 
     until = None if at_once else datetime.now(UTC) + keep
@@ -96,15 +104,12 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
             rotated = await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
             if rotated is not None:
                 details = {"previousValidUntil": until.isoformat() if until else None}
-                await audit.record(
-                    connection, command_actor(), "webhook.rotate", rotated[0], datetime.now(UTC), details
-                )
+                await record_command(connection, "webhook.rotate", rotated[0], details)
             return rotated
 
     changed = run_now(change())
     if changed is None:
-        message = f"no token has the id or name {token_id_or_name!r}; see gear-api token list"
-        raise click.ClickException(message)
+        raise unknown_token(token_id_or_name)
     ends = until.isoformat() if until else None
     show_secret({"id": changed[0], "webhookSecret": changed[1], "previousValidUntil": ends}, as_json=as_json)
 
@@ -126,7 +131,6 @@ def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
 
 async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOVER_BATCH) -> int:
     """Sends undelivered callbacks again, in transactions of so many orders; returns their number."""
-    from store import audit
     from store.outbox import redelivery
 
     async with opened_store() as store:
@@ -137,7 +141,7 @@ async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOV
                 now = datetime.now(UTC)
                 count, following = await redelivery.recover(connection, token.id, since, after, batch, now)
                 details = {"since": since.isoformat(), "callbacks": count}
-                await audit.record(connection, command_actor(), "webhook.recover", token.id, now, details)
+                await record_command(connection, "webhook.recover", token.id, details)
             total += count
             if following is None:
                 return total

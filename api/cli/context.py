@@ -14,6 +14,8 @@ import click
 from api.durations import parse_duration
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from api.errors import ApiError
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
@@ -63,6 +65,15 @@ def command_actor() -> "Actor":
     return Actor.command(f"{user}@{socket.gethostname()}")
 
 
+async def record_command(
+    connection: "AsyncConnection", action: str, subject: str, details: dict[str, Any] | None = None
+) -> None:
+    """Puts what the command does into the audit, with who runs it."""
+    from store import audit
+
+    await audit.record(connection, command_actor(), action, subject, datetime.now(UTC), details or {})
+
+
 @asynccontextmanager
 async def opened_store() -> AsyncIterator["Store"]:
     """The store of GEAR_DATABASE_URL."""
@@ -75,6 +86,11 @@ async def opened_store() -> AsyncIterator["Store"]:
         yield store
     finally:
         await store.close()
+
+
+def unknown_token(id_or_name: str) -> click.ClickException:
+    """The error for a token that there is not."""
+    return click.ClickException(f"no token has the id or name {id_or_name!r}; see gear-api token list")
 
 
 async def token_named(store: "Store", id_or_name: str) -> "Token":
@@ -104,12 +120,15 @@ def platform_named(platforms: "Platforms", reference: str | None) -> "Platform":
 
 @contextmanager
 def search_errors(settings: "SearchSettings") -> Iterator[None]:
-    """Turns a body that the API refuses and an engine that does not answer into messages."""
+    """Turns a body that the API refuses and an engine that does not answer into messages, in the place of log lines."""
+    import structlog
     from opensearchpy.exceptions import OpenSearchException
 
     from api.errors import ApiError
     from mappings.engine_errors import describe_error, redacted_address
 
+    logging = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
     try:
         yield
     except OpenSearchException as error:
@@ -118,6 +137,8 @@ def search_errors(settings: "SearchSettings") -> Iterator[None]:
         if isinstance(error.__cause__, OpenSearchException):
             raise click.ClickException(describe_error(error.__cause__, redacted_address(settings))) from error
         raise click.ClickException(_refusal(error)) from error
+    finally:
+        structlog.configure(**logging)
 
 
 def _refusal(error: "ApiError") -> str:

@@ -2,11 +2,10 @@
 
 import json
 import time
-from datetime import UTC, datetime
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now
+from api.cli.context import AS_JSON, checked, opened_store, record_command, run_now
 
 BATCH = 200  # rows in one transaction
 
@@ -54,7 +53,7 @@ def rotate(as_json: bool) -> None:
 
 async def _rotate() -> dict[str, int]:
     from api.background import give_way
-    from store import audit, reencryption
+    from store import reencryption
 
     counts = {table.name: 0 for table in reencryption.TABLES}
     recorded = False
@@ -66,8 +65,7 @@ async def _rotate() -> dict[str, int]:
                     started = time.monotonic()
                     count, after = await reencryption.reencrypt(connection, table, after, BATCH)
                     if count and not recorded:  # with the first of its changes
-                        now = datetime.now(UTC)
-                        await audit.record(connection, command_actor(), "encryption.rotate", "database", now)
+                        await record_command(connection, "encryption.rotate", "database")
                 recorded = recorded or count > 0
                 counts[table.name] += count
                 await give_way(started)

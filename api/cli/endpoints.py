@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, duration, opened_store, run_now
+from api.cli.context import AS_JSON, checked, duration, opened_store, record_command, run_now, unknown_token
 
 if TYPE_CHECKING:
     from store.endpoints import Endpoint
@@ -43,7 +43,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
     """
     from api.orders.webhooks.addresses import url_problem
     from api.settings import Settings
-    from store import audit, endpoints
+    from store import endpoints
     from store.auth import tokens
 
     problem = url_problem(url, allow_insecure=checked(Settings).allow_insecure_callbacks)
@@ -60,13 +60,12 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
                 return None
             now = datetime.now(UTC)
             added = await endpoints.add(connection, token_id, url, exact=exact, now=now)
-            await audit.record(connection, command_actor(), "endpoint.add", added.id, now, {"token": token_id})
+            await record_command(connection, "endpoint.add", added.id, {"token": token_id})
             return added
 
     added = run_now(register())
     if added is None:
-        message = f"no token has the id or name {token_id_or_name!r}; see gear-api token list"
-        raise click.ClickException(message)
+        raise unknown_token(token_id_or_name)
     show_secret({**_describe(added), "webhookSecret": added.secret}, as_json=as_json)
 
 
@@ -99,13 +98,13 @@ def remove(endpoint_id: str, as_json: bool) -> None:
 
     Example: gear-api webhook endpoint remove ep_3p9nAq0Zt7LwK2sV
     """
-    from store import audit, endpoints
+    from store import endpoints
 
     async def delete() -> bool:
         async with opened_store() as store, store.transaction() as connection:
             removed = await endpoints.remove(connection, endpoint_id)
             if removed:
-                await audit.record(connection, command_actor(), "endpoint.remove", endpoint_id, datetime.now(UTC))
+                await record_command(connection, "endpoint.remove", endpoint_id)
             return removed
 
     if not run_now(delete()):
@@ -125,7 +124,7 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
 
     Example: gear-api webhook endpoint rotate ep_3p9nAq0Zt7LwK2sV --keep 24h
     """
-    from store import audit, endpoints
+    from store import endpoints
 
     until = None if at_once else datetime.now(UTC) + keep
 
@@ -134,8 +133,7 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
             secret = await endpoints.rotate(connection, endpoint_id, until)
             if secret is not None:
                 details = {"previousValidUntil": until.isoformat() if until else None}
-                now = datetime.now(UTC)
-                await audit.record(connection, command_actor(), "endpoint.rotate", endpoint_id, now, details)
+                await record_command(connection, "endpoint.rotate", endpoint_id, details)
             return secret
 
     secret = run_now(change())

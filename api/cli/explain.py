@@ -110,15 +110,13 @@ async def _explain(
     from api.search.explain.explain import Explainer
     from api.search.forced_filters import forced_filters
     from api.search.schemas.search import SearchBody
-    from mappings.connection import connect_async
 
     body = json_body.checked(SearchBody, json_body.parse(text.encode("utf-8", "surrogateescape")))
     forced = None if token is None else forced_filters(token)
     of_body = None if body.platform is None else str(body.platform)
     platform = platform_named(platforms, of_body if reference is None else reference)
-    engine, client = Engine(settings, TIMEOUT_SECONDS), connect_async(settings, timeout=TIMEOUT_SECONDS)
+    engine = Engine(settings, TIMEOUT_SECONDS)
     try:
-        return await Explainer(engine, client, settings, platforms).explain(platform, number, body, forced)
+        return await Explainer(engine, platforms).explain(platform, number, body, forced)
     finally:
-        await client.close()
         await engine.close()

@@ -94,9 +94,9 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
         )
         with suppress(KeyboardInterrupt):
             if workers > 1:
-                from api.telemetry.metrics import WorkerDeaths  # it counts in the folder that is set by now
+                from api.telemetry.metrics import worker_deaths  # it counts in the folder that is set by now
 
-                Supervisor(config, [config.bind_socket()], WorkerDeaths().count).run()
+                Supervisor(config, [config.bind_socket()], worker_deaths().inc).run()
                 return
             server = uvicorn.Server(config)
             server.run()

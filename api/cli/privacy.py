@@ -3,13 +3,12 @@
 import json
 import os
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, opened_store, run_now
+from api.cli.context import AS_JSON, checked, opened_store, record_command, run_now
 
 if TYPE_CHECKING:
     from api.orders.retention import Erasure
@@ -70,10 +69,9 @@ def forget(
 
 async def _record(store: "Store", details: dict[str, Any]) -> None:
     """Records the command before its many transactions; whose data they are is not told."""
-    from store import audit
 
     async with store.transaction() as connection:
-        await audit.record(connection, command_actor(), "account.forget", "account", datetime.now(UTC), details)
+        await record_command(connection, "account.forget", "account", details)
 
 
 def _keep(order_ids: list[str], file: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, command_actor, duration, opened_store, run_now
+from api.cli.context import AS_JSON, duration, opened_store, record_command, run_now
 
 if TYPE_CHECKING:
     from store.auth.tokens import Token
@@ -108,7 +108,6 @@ def create_token(
 
     Example: gear-api token create --name shop --scope search --scope order --expires 90d --json
     """
-    from store import audit
     from store.auth import tokens
 
     now = datetime.now(UTC)
@@ -130,7 +129,7 @@ def create_token(
                 origins=origins,
             )
             details = _describe(created.token)
-            await audit.record(connection, command_actor(), "token.create", created.token.id, now, details)
+            await record_command(connection, "token.create", created.token.id, details)
             return created
 
     created = run_now(create())
@@ -186,7 +185,6 @@ def limit_token(
 
     Example: gear-api token limit shop --max-active 5000 --max-active-per-account 20 --rate-limit 500
     """
-    from store import audit
     from store.auth import tokens
 
     limits = {"maxActive": max_active, "maxActivePerAccount": max_active_per_account, "rateLimit": rate_limit}
@@ -195,7 +193,7 @@ def limit_token(
         async with opened_store() as store, store.transaction() as connection:
             token_id = await tokens.limit(connection, token_id_or_name, max_active, max_active_per_account, rate_limit)
             if token_id is not None:
-                await audit.record(connection, command_actor(), "token.limit", token_id, datetime.now(UTC), limits)
+                await record_command(connection, "token.limit", token_id, limits)
             return token_id
 
     token_id = run_now(change())
@@ -215,7 +213,6 @@ def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> 
 
     Example: gear-api token revoke shop --stop-callbacks
     """
-    from store import audit
     from store.auth import tokens
 
     async def revoke() -> str | None:
@@ -224,7 +221,7 @@ def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> 
             token_id = await tokens.revoke(connection, token_id_or_name, now, stop_callbacks=stop_callbacks)
             if token_id is not None:
                 details = {"callbacksStopped": stop_callbacks}
-                await audit.record(connection, command_actor(), "token.revoke", token_id, now, details)
+                await record_command(connection, "token.revoke", token_id, details)
             return token_id
 
     if run_now(revoke()) is None:

@@ -4,6 +4,8 @@ Items stay the JSON that they were loaded as: they are cut out of the engine's a
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, TypedDict, TypeVar
 
 import msgspec
@@ -45,6 +47,21 @@ class Answer(TypedDict, total=False):
 
 class _MultiSearchAnswer(TypedDict, total=False):
     responses: list[Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredItem:
+    """An item of the index: its JSON as answers show it, its price in minor units if it has one, the digest of both,
+    whether it is marked as bound, when it was last changed (microseconds since 1970) and when its index was made.
+    """
+
+    item: Json
+    price: int | None
+    listed_at: int | None
+    digest: dict[str, int] | None
+    bound: bool
+    version: int | None
+    loaded_at: datetime | None
 
 
 class SearchEngine(Protocol):

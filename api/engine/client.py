@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -17,6 +15,7 @@ from api.engine.answers import (
     Answer,
     BadAnswerError,
     Json,
+    StoredItem,
     all_shards_of,
     hits_of,
     partial_answer,
@@ -56,28 +55,15 @@ _REVISION = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredItem:
-    """An item of the index: its JSON as answers show it, its price in minor units if it has one, the digest of both,
-    whether it is marked as bound, when it was last changed (microseconds since 1970) and when its index was made.
-    """
-
-    item: Json
-    price: int | None
-    listed_at: int | None
-    digest: dict[str, int] | None
-    bound: bool
-    version: int | None
-    loaded_at: datetime | None
-
-
 class ItemAvailability(Protocol):
     """Whether an active order binds an item."""
 
     @property
     def platform(self) -> int: ...
+
     @property
     def item(self) -> int: ...
+
     @property
     def bound(self) -> bool: ...
 

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 import orjson
@@ -26,6 +27,9 @@ LOG_SETTINGS: Final[Json] = {
 LOG_FIELDS: Final = ("seq", "side", "at", "id", "platform", "item")
 """What is stored of an entry; the rest is only searched."""
 _OBSERVED: Final = ("_shards", "indices.*.shards.*.routing.primary", "indices.*.shards.*.seq_no.global_checkpoint")
+
+
+Found = TypeVar("Found")
 
 
 class Hit(msgspec.Struct):
@@ -87,44 +91,24 @@ class MatchedEntry(msgspec.Struct):
         return side
 
 
-class _MatchedHits(msgspec.Struct):
-    hits: list[MatchedEntry] = []
-
-
 class _Total(msgspec.Struct):
     value: int = 0
 
 
-class _Hits(msgspec.Struct):
-    hits: list[Hit] = []
+class _Hits(msgspec.Struct, Generic[Found]):
+    hits: list[Found] = []
     total: _Total = msgspec.field(default_factory=_Total)
 
 
-class _EntryHits(msgspec.Struct):
-    hits: list[_EntryHit] = []
-
-
-class _ViewAnswer(msgspec.Struct):
-    hits: _Hits
+class _Answer(msgspec.Struct, Generic[Found]):
     _shards: Json
+    hits: _Hits[Found] = msgspec.field(default_factory=_Hits)
     timed_out: bool = False
 
 
-class _LogAnswer(msgspec.Struct):
-    _shards: Json
-    hits: _EntryHits = msgspec.field(default_factory=_EntryHits)
-    timed_out: bool = False
-
-
-class _MatchedAnswer(msgspec.Struct):
-    _shards: Json
-    hits: _MatchedHits = msgspec.field(default_factory=_MatchedHits)
-    timed_out: bool = False
-
-
-_matched: Final = msgspec.json.Decoder(_MatchedAnswer)
-_views: Final = msgspec.json.Decoder(_ViewAnswer)
-_entries: Final = msgspec.json.Decoder(_LogAnswer)
+_matched: Final = msgspec.json.Decoder(_Answer[MatchedEntry])
+_views: Final = msgspec.json.Decoder(_Answer[Hit])
+_entries: Final = msgspec.json.Decoder(_Answer[_EntryHit])
 
 
 @dataclass(frozen=True)
@@ -178,17 +162,17 @@ class FeedEngine(Engine):
 
     async def hits(self, pit: str, body: Json) -> list[Hit]:
         """The hits of a search in a view; raises PitGoneError and as `search`."""
-        return (await self._view(pit, {**body, "track_total_hits": False})).hits.hits
+        return (await self._view(pit, {**body, "track_total_hits": False})).hits
 
     async def count(self, pit: str) -> int:
         """How many items a view has; raises as `hits`."""
-        return (await self._view(pit, {"size": 0, "track_total_hits": True})).hits.total.value
+        return (await self._view(pit, {"size": 0, "track_total_hits": True})).total.value
 
-    async def _view(self, pit: str, body: Json) -> _ViewAnswer:
+    async def _view(self, pit: str, body: Json) -> _Hits[Hit]:
         request = {**body, "pit": {"id": pit, "keep_alive": KEEP_ALIVE}}
         params = {"allow_partial_search_results": "false"}
         try:
-            return await self._read(self._client.search(body=request, params=params), _read_view)
+            return await self._read(self._client.search(body=request, params=params), partial(_complete, _views))
         except NotLoadedError as error:
             raise PitGoneError from error
 
@@ -235,15 +219,15 @@ class FeedEngine(Engine):
         """The entries that a search finds; raises NotLoadedError where the log was lost."""
         # without `filter_path`: with it the engine parses each source once more, which takes half as long again
         params = {"allow_partial_search_results": "false"}
-        answer = await self._read(self._client.search(index=log, body=body, params=params), _read_log)
-        return [hit._source for hit in answer.hits.hits]
+        call = self._client.search(index=log, body=body, params=params)
+        return [hit._source for hit in (await self._read(call, partial(_complete, _entries))).hits]
 
     async def matched(self, log: str, body: bytes) -> list[MatchedEntry]:
         """The entries that a search finds, with the names of its clauses that they meet; raises as `entries`."""
         paths = "_shards,timed_out,hits.hits.fields,hits.hits.matched_queries"
         params = {"allow_partial_search_results": "false", "filter_path": paths}
-        answer = await self._read(self._client.search(index=log, body=body, params=params), _read_matched)
-        return answer.hits.hits
+        call = self._client.search(index=log, body=body, params=params)
+        return (await self._read(call, partial(_complete, _matched))).hits
 
     async def logs(self, pattern: str) -> list[str]:
         """The indices of logs."""
@@ -259,19 +243,8 @@ class FeedEngine(Engine):
             )
 
 
-def _read_view(content: bytes) -> _ViewAnswer:
-    answer = _views.decode(content)
+def _complete(decoder: msgspec.json.Decoder[_Answer[Found]], content: bytes) -> _Hits[Found]:
+    """The hits of an answer of all shards; raises BadAnswerError."""
+    answer = decoder.decode(content)
     all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
-    return answer
-
-
-def _read_log(content: bytes) -> _LogAnswer:
-    answer = _entries.decode(content)
-    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
-    return answer
-
-
-def _read_matched(content: bytes) -> _MatchedAnswer:
-    answer = _matched.decode(content)
-    all_shards_of({"_shards": answer._shards, "timed_out": answer.timed_out})
-    return answer
+    return answer.hits

@@ -13,12 +13,11 @@ from api.explore import page
 from api.explore.assets import assets
 from api.explore.key import unfit_for_a_page
 from api.http.query_params import only_query
-from api.services import Services, services_of
+from api.services import AppServices, Services
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
-AppServices = Annotated[Services, Depends(services_of)]
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 log = structlog.get_logger("gear.api")

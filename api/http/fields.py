@@ -1,15 +1,36 @@
-"""Field types of request bodies, and ids in paths and bodies. Pure."""
+"""What bodies and answers are made of: objects, field types, and ids in paths and bodies. Pure."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from mappings.item import MAX_INTEGER, MIN_INTEGER
 from mappings.money import MAX_PRICE
+
+
+class Strict(BaseModel):
+    """An object without other keys than those of its fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StrictCamelCase(Strict):
+    """The same with keys in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
 
 
 def _integer(value: Any) -> int:

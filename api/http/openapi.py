@@ -6,11 +6,12 @@ from typing import Any, Literal
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
 from api.errors import ERRORS
+from api.http.fields import Strict, StrictCamelCase
 from api.http.request_id import REQUEST_ID_HEADER
 
 EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
@@ -18,6 +19,10 @@ EXAMPLE_REQUEST_ID = "0f9a2c41d7b84e0f8a3d5c6b7e8f9a01"
 _NULL = "\0null"
 NO_TOKEN: dict[str, Any] = {"security": []}
 """The `openapi_extra` of an operation that anybody may call."""
+TOKEN_ERRORS = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
+"""What every operation that needs a token may answer."""
+BODY_ERRORS = ("bad_request", "invalid_json", "body_too_large", "unsupported_media_type")
+"""What every operation with a body may answer."""
 _HEADERS_OF = {201: "Location", 401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 
 
@@ -28,10 +33,8 @@ class ErrorDetail(BaseModel):
     message: str
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(StrictCamelCase):
     """The error: `code` is the stable part, `message` is for people."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     code: str = Field(json_schema_extra={"enum": list(ERRORS)})
     message: str
@@ -43,10 +46,8 @@ class ErrorBody(BaseModel):
     )
 
 
-class ErrorAnswer(BaseModel):
+class ErrorAnswer(Strict):
     """The one shape of every error."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Literal["error"]
     error: ErrorBody
@@ -88,7 +89,7 @@ def text_answers(example: str, *codes: str) -> dict[int | str, dict[str, Any]]:
 
 def _errors(codes: tuple[str, ...]) -> dict[int | str, dict[str, Any]]:
     errors: dict[int | str, dict[str, Any]] = {}
-    for code in (*codes, "uri_too_long", "internal", "overloaded"):
+    for code in (*sorted(codes, key=list(ERRORS).index), "uri_too_long", "internal", "overloaded"):
         number, text = ERRORS[code]
         entry = errors.setdefault(
             number,

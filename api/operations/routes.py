@@ -3,40 +3,32 @@
 import asyncio
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import OperateToken
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.openapi import answers, operation_id
+from api.http.json_answer import json_answer
+from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
-from api.services import Services, services_of
+from api.services import AppServices
 from api.telemetry.backlogs import Backlogs
 from mappings.platforms import Platforms
 
-router = APIRouter(tags=["operations"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["operations"])
 
 
 @router.get(
     "/v1/operations",
     summary="The state of the service, for its operators",
-    responses=answers(
-        OperationsAnswer,
-        OPERATIONS_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
-    ),
+    responses=answers(OperationsAnswer, OPERATIONS_ANSWER, *TOKEN_ERRORS),
 )
 async def get_operations(
     token: OperateToken,
     _: Annotated[None, Depends(only_query())],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
 ) -> Response:
     """What serves each platform, who loads it, what loads and followers refused and why, what waits in the store, and
     whether the engine is well. What does not answer is null.
@@ -45,13 +37,12 @@ async def get_operations(
         _engine(services.order_engine, services.platforms), services.backlogs.read(), services.readiness.check()
     )
     content = {
-        "status": "success",
         "search": ready.search is None,
         "orders": ready.orders is None,
         **engine,
         "backlogs": None if backlogs is None else _waiting(backlogs),
     }
-    return Response(orjson.dumps(content), media_type="application/json", headers={"Cache-Control": "no-store"})
+    return json_answer(content, headers={"Cache-Control": "no-store"})
 
 
 async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:

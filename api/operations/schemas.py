@@ -2,15 +2,12 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
+
+from api.http.fields import StrictCamelCase
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
-
-
-class EngineHealth(_Answer):
+class EngineHealth(StrictCamelCase):
     """The health of the engine's cluster."""
 
     status: str = Field(description="`green`, `yellow` or `red`, as the engine says it")
@@ -18,7 +15,7 @@ class EngineHealth(_Answer):
     unassigned_shards: int
 
 
-class GenerationEntry(_Answer):
+class GenerationEntry(StrictCamelCase):
     """One index of a platform."""
 
     index: str
@@ -29,7 +26,7 @@ class GenerationEntry(_Answer):
     bytes: int
 
 
-class WorkEntry(_Answer):
+class WorkEntry(StrictCamelCase):
     """The command that holds the lock of a platform."""
 
     command: str = Field(description="such as `load`")
@@ -41,14 +38,14 @@ class WorkEntry(_Answer):
     indexed: int | None = Field(description="items acknowledged up to its checkpoint")
 
 
-class RejectReason(_Answer):
+class RejectReason(StrictCamelCase):
     """A rule that items broke."""
 
     reason: str = Field(description="field and rule")
     count: int
 
 
-class IntakeEntry(_Answer):
+class IntakeEntry(StrictCamelCase):
     """A load or a follower by what it last wrote down; its times are by its own clock."""
 
     command: str = Field(description="`load` or `follow`")
@@ -66,7 +63,7 @@ class IntakeEntry(_Answer):
     reasons: list[RejectReason] = Field(description="why items were refused: the 20 most frequent, the first one most")
 
 
-class PlatformState(_Answer):
+class PlatformState(StrictCamelCase):
     """What serves a platform, and who is at work on it."""
 
     id: int
@@ -78,7 +75,7 @@ class PlatformState(_Answer):
     )
 
 
-class BacklogsEntry(_Answer):
+class BacklogsEntry(StrictCamelCase):
     """What waits in the store."""
 
     index_sync_pending: int = Field(description="sold or released items that the index does not show yet")
@@ -89,7 +86,7 @@ class BacklogsEntry(_Answer):
     active_orders: int = Field(description="real orders that are `created` or `processing`")
 
 
-class OperationsAnswer(_Answer):
+class OperationsAnswer(StrictCamelCase):
     """The state of the service; what does not answer is null."""
 
     status: Literal["success"]

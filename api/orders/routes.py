@@ -1,17 +1,18 @@
 """The routes of orders and of the buyer's page."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
+from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
 from api.orders.fulfilment import read_fulfilment
@@ -26,11 +27,10 @@ from api.orders.schemas import (
 )
 from api.orders.service import Placed, find_order, place_order, platform_of
 from api.orders.transitions import move_order
-from api.services import Services, services_of
+from api.services import AppServices
 from store.orders import orders
 
-router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
-AppServices = Annotated[Services, Depends(services_of)]
+router = APIRouter(tags=["orders"])
 
 
 async def wake_workers_of(request: Request) -> Callable[[], None]:
@@ -49,22 +49,15 @@ WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
     responses=answers(
         OrderAnswer,
         examples.ORDER_ANSWER,
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "item_not_found",
         "item_unavailable",
         "price_changed",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
         "unknown_platform",
         "idempotency_key_reused",
-        "rate_limited",
         "too_many_orders",
         "search_unavailable",
-        "store_unavailable",
         status=201,
     ),
     openapi_extra={**request_body(OrderBody, examples.ORDER_BODIES), "parameters": [KEY_PARAMETER]},
@@ -92,16 +85,7 @@ async def order_item(
 @router.get(
     "/v1/orders/{id}",
     summary="One order with its history",
-    responses=answers(
-        OrderWithHistoryAnswer,
-        examples.ORDER_WITH_HISTORY_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "order_not_found",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
-    ),
+    responses=answers(OrderWithHistoryAnswer, examples.ORDER_WITH_HISTORY_ANSWER, *TOKEN_ERRORS, "order_not_found"),
 )
 async def get_order(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
@@ -112,21 +96,13 @@ async def get_order(
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
     order, events = await find_order(services, token, order_id)
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
+    return json_answer({"order": {**entry, "history": history_entries(events)}})
 
 
 @router.get(
     "/v1/orders",
     summary="Orders, newest first",
-    responses=answers(
-        OrdersAnswer,
-        examples.ORDERS_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
-    ),
+    responses=answers(OrdersAnswer, examples.ORDERS_ANSWER, *TOKEN_ERRORS),
 )
 async def list_orders(
     token: OrderOrFulfilToken,
@@ -135,15 +111,15 @@ async def list_orders(
     state: listing.OfState = None,
     account: listing.OfAccount = None,
     item: listing.OfItem = None,
-    limit: listing.Limit = listing.DEFAULT_LIMIT,
-    cursor: listing.Cursor = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Response:
     """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""
     page, following = await listing.list_orders(
         services, token, state=state, account=account, item=item, limit=limit, cursor=cursor
     )
     entries = [order_entry(order, platform_of(services, order), services.settings.public_url) for order in page]
-    return _json({"status": "success", "orders": entries, "nextCursor": following})
+    return json_answer({"orders": entries, "nextCursor": following})
 
 
 @router.post(
@@ -152,17 +128,10 @@ async def list_orders(
     responses=answers(
         OrderWithHistoryAnswer,
         examples.MOVED_ANSWER,
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "order_not_found",
         "invalid_transition",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
     ),
     openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
 )
@@ -184,22 +153,14 @@ async def transition_order(
         services.metrics.orders.count_transitions(order.state)
     wake_workers()
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return _json({"status": "success", "order": {**entry, "history": history_entries(events)}})
+    return json_answer({"order": {**entry, "history": history_entries(events)}})
 
 
 @router.get(
     "/v1/orders/{id}/fulfilment",
     summary="Where an order's item is sent to",
     responses=answers(
-        FulfilmentAnswer,
-        examples.FULFILMENT_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "order_not_found",
-        "personal_data_erased",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
+        FulfilmentAnswer, examples.FULFILMENT_ANSWER, *TOKEN_ERRORS, "order_not_found", "personal_data_erased"
     ),
 )
 async def get_fulfilment(
@@ -210,7 +171,7 @@ async def get_fulfilment(
 ) -> Response:
     """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
     entry = await read_fulfilment(services, token, order_id)
-    return _json({"status": "success", **entry})
+    return json_answer(entry)
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
@@ -243,7 +204,3 @@ def placed_response(placed: Placed) -> Response:
     """The 201, marked where an earlier call placed what it says."""
     headers = {"Location": f"/v1/orders/{placed.order_id}", **({REPLAYED_HEADER: "true"} if placed.replayed else {})}
     return Response(placed.response, 201, headers, "application/json")
-
-
-def _json(content: dict[str, Any]) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")

@@ -3,10 +3,9 @@
 from typing import Annotated, Literal
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field
 
-from api.http.fields import NullDefault, Price
+from api.http.fields import NullDefault, Price, Strict, StrictCamelCase
 from api.orders.placing.money import FeeMode
 from store.states import State
 
@@ -17,14 +16,6 @@ MAX_ATTRIBUTION_CHARACTERS = 256
 MAX_PLATFORM_ID_CHARACTERS = 256
 MAX_URL_CHARACTERS = 2048
 MAX_REASON_CHARACTERS = 256
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
 
 def _deliverable(value: str) -> str:
@@ -46,7 +37,7 @@ Link = Annotated[Text, Field(max_length=MAX_URL_CHARACTERS, json_schema_extra={"
 _URL = "an absolute https URL of a public host"
 
 
-class AdditionalFields(_Shape):
+class AdditionalFields(StrictCamelCase):
     """The buyer's account on the platform, checked by the platform's rules."""
 
     platform_id: Annotated[Text, Field(max_length=MAX_PLATFORM_ID_CHARACTERS)] | None = Field(
@@ -57,14 +48,14 @@ class AdditionalFields(_Shape):
     )
 
 
-class Attribution(_Strict):
+class Attribution(Strict):
     """Where the buyer came from."""
 
     utm_source: CampaignName | None = None
     utm_medium: CampaignName | None = None
 
 
-class OrderFields(_Shape):
+class OrderFields(StrictCamelCase):
     """What a client says of an order, apart from its item."""
 
     account: Annotated[Text, Field(min_length=1, max_length=MAX_ACCOUNT_CHARACTERS)] = Field(
@@ -112,7 +103,7 @@ class OrderBody(OrderFields):
     )
 
 
-class TransitionBody(_Shape):
+class TransitionBody(StrictCamelCase):
     """`POST /v1/orders/{id}/transitions`: null for a field means absent."""
 
     to: State = Field(description="the state to go to")
@@ -121,7 +112,7 @@ class TransitionBody(_Shape):
     )
 
 
-class AmountsAnswer(_Shape):
+class AmountsAnswer(StrictCamelCase):
     """Fixed when the order is placed; main unit, two decimals."""
 
     price: float
@@ -130,7 +121,7 @@ class AmountsAnswer(_Shape):
     currency: str
 
 
-class OrderEntry(_Shape):
+class OrderEntry(StrictCamelCase):
     """An order as its client sees it."""
 
     id: str
@@ -146,7 +137,7 @@ class OrderEntry(_Shape):
     status_url: str = Field(description="the order's page for the buyer, without a token")
 
 
-class HistoryEntry(_Shape):
+class HistoryEntry(StrictCamelCase):
     """One change of state."""
 
     state: State
@@ -160,21 +151,21 @@ class OrderWithHistory(OrderEntry):
     history: list[HistoryEntry]
 
 
-class OrderAnswer(_Shape):
+class OrderAnswer(StrictCamelCase):
     """The placed order."""
 
     status: Literal["success"]
     order: OrderEntry
 
 
-class OrderWithHistoryAnswer(_Shape):
+class OrderWithHistoryAnswer(StrictCamelCase):
     """One order with its history."""
 
     status: Literal["success"]
     order: OrderWithHistory
 
 
-class OrdersAnswer(_Shape):
+class OrdersAnswer(StrictCamelCase):
     """A page of orders, newest first."""
 
     status: Literal["success"]
@@ -182,7 +173,7 @@ class OrdersAnswer(_Shape):
     next_cursor: str | None = Field(description="continues the list; null at its end")
 
 
-class FulfilmentAnswer(_Shape):
+class FulfilmentAnswer(StrictCamelCase):
     """What fulfilment needs to hand the item over; null is what the order was placed without."""
 
     status: Literal["success"]

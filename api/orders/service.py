@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
+from api.known_platforms import known_platform
 from api.orders.answers import order_entry
 from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
 from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
@@ -198,10 +199,8 @@ def platform_of(services: Services, order: Order) -> Platform:
 
 async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
     """Checks every rule; returns the order to place and the scenario of a sandbox order."""
-    token, body, platform, item = request.token, request.body, request.platform, request.item
-    if platform is None:
-        message = f"unknown platform; known are {services.platforms.describe()}"
-        raise invalid("platform", message, "unknown_platform")
+    token, body, item = request.token, request.body, request.item
+    platform = known_platform(services.platforms, body.platform)
     check_fields(services.settings, body, platform)
     if body.max_price is not None and body.expected_price is not None:
         raise invalid("maxPrice", "not together with expectedPrice")

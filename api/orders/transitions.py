@@ -13,7 +13,7 @@ from api.orders.schemas import TransitionBody
 from api.services import Services
 from store.auth.tokens import Token
 from store.orders import orders
-from store.records import Actor, Order, OrderEvent
+from store.records import Order, OrderEvent
 from store.states import State
 
 # state: the states that lead to it; there are no other transitions
@@ -28,11 +28,6 @@ REACHED_FROM: Final[dict[State, frozenset[State]]] = {
 }
 OWN_MOVE: Final[tuple[State, State]] = ("created", "cancelled")
 """The one transition that an order's own token may make without the scope `fulfil`."""
-
-
-def actor_of(token: Token) -> Actor:
-    """The token as the audit names it."""
-    return Actor(token.id, token.name)
 
 
 def sees(token: Token, order: Order) -> bool:
@@ -65,7 +60,7 @@ async def move_order(
             raise _not_allowed()
         allowed = REACHED_FROM[body.to] if fulfils else {OWN_MOVE[0]}
         now = datetime.now(UTC)
-        moved = await orders.move(connection, order_id, allowed, body.to, body.reason, now, actor_of(token))
+        moved = await orders.move(connection, order_id, allowed, body.to, body.reason, now, token.actor)
         if moved is None:
             raise _refusal(await visible(connection, token, order_id), body.to)
         return moved, await orders.events(connection, order_id)

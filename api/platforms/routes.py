@@ -3,46 +3,37 @@
 import asyncio
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Response
 
 from api.auth import SearchToken
 from api.engine.answers import total_of
 from api.engine.client import Engine
-from api.http.openapi import answers, operation_id
+from api.http.json_answer import json_answer
+from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
 from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
 from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
 from api.search.query.clauses import OFFERED
-from api.services import Services, services_of
+from api.services import AppServices
 from mappings.fields import FILTERS
 from mappings.names import Generation
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["search"])
 
 
 @router.get(
     "/v1/platforms",
     summary="The platforms, and every limit, sort and error code",
-    responses=answers(
-        PlatformsAnswer,
-        PLATFORMS_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
-    ),
+    responses=answers(PlatformsAnswer, PLATFORMS_ANSWER, *TOKEN_ERRORS, "search_unavailable"),
 )
 async def list_platforms(
     token: SearchToken,
     _: Annotated[None, Depends(only_query())],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
 ) -> Response:
     """What is on offer of each platform and since when, and the limits of requests as data."""
     platforms = list(services.platforms)
@@ -50,8 +41,7 @@ async def list_platforms(
     entries = await asyncio.gather(
         *(_entry(services.engine, platform, serving.get(platform.id), token) for platform in platforms)
     )
-    content = orjson.dumps({"status": "success", "platforms": entries, **limits(services.settings, token)})
-    return Response(content, media_type="application/json")
+    return json_answer({"platforms": entries, **limits(services.settings, token)})
 
 
 async def _entry(engine: Engine, platform: Platform, serving: Generation | None, token: Token) -> dict[str, Any]:

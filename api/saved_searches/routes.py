@@ -10,15 +10,15 @@ from api.auth import SearchToken
 from api.changes.search_fields import context_of
 from api.errors import ApiError, Detail, invalid
 from api.http.json_body import body_of, parse, request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
-from api.orders import listing
+from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
-from api.orders.routes import AppServices
 from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import forced_filters
+from api.services import AppServices
 from api.timestamps import rfc3339
 from store import endpoints
 from store.auth.tokens import Token
@@ -27,9 +27,8 @@ from store.saved_searches import matching, searches
 from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
 
-router = APIRouter(tags=["searches"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["searches"])
 SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
-_FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
 
 
 @router.post(
@@ -39,12 +38,9 @@ _FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "s
     responses=answers(
         schemas.SavedSearchAnswer,
         schemas.SEARCH_ANSWER,
-        *_FOR_ALL,
-        "bad_request",
-        "invalid_json",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "too_many_searches",
-        "body_too_large",
-        "unsupported_media_type",
         "unknown_platform",
         "search_unavailable",
         status=201,
@@ -92,29 +88,28 @@ async def save_search(
 @router.get(
     "/v1/searches",
     summary="Saved searches, newest first",
-    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *_FOR_ALL),
+    responses=answers(schemas.SavedSearchesAnswer, schemas.SEARCHES_ANSWER, *TOKEN_ERRORS),
 )
 async def list_saved_searches(
     token: SearchToken,
     _: Annotated[None, Depends(only_query("limit", "cursor"))],
     services: AppServices,
-    limit: listing.Limit = listing.DEFAULT_LIMIT,
-    cursor: listing.Cursor = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Response:
     """A page of the token's own searches."""
     _refuse_pages(token)
-    after = None if cursor is None else listing.position_of(cursor)
+    after = position_of(cursor)
     async with services.store.reading() as connection:
         rows = await searches.list_newest(connection, token.id, after, limit + 1)
-    page = rows[:limit]
-    following = listing.cursor_of(page[-1].created_at, page[-1].id) if len(rows) > limit else None
+    page, following = page_of(rows, limit)
     return _json({"searches": [_entry(search) for search in page], "nextCursor": following})
 
 
 @router.get(
     "/v1/searches/{id}",
     summary="One saved search",
-    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+    responses=answers(schemas.SavedSearchAnswer, schemas.SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
 )
 async def get_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices
@@ -131,7 +126,7 @@ async def get_saved_search(
 @router.delete(
     "/v1/searches/{id}",
     summary="Delete a saved search",
-    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *_FOR_ALL, "search_not_found"),
+    responses=answers(schemas.RemovedSearchAnswer, schemas.REMOVED_SEARCH_ANSWER, *TOKEN_ERRORS, "search_not_found"),
 )
 async def delete_saved_search(
     search_id: SearchId, token: SearchToken, _: Annotated[None, Depends(only_query())], services: AppServices

@@ -2,40 +2,27 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
-from api.changes.schemas import Text as Query
-from api.http.fields import Int64
+from api.changes.search_fields import SearchFields
+from api.http.fields import StrictCamelCase
 from api.orders.schemas import Link, Text
-from api.search.schemas.search import Filters
 
 MAX_NAME_CHARACTERS = 128
 Name = Annotated[Text, Field(min_length=1, max_length=MAX_NAME_CHARACTERS)]
 
 
-class SavedSearchBody(BaseModel):
+class SavedSearchBody(SearchFields):
     """`POST /v1/searches`: null for a field means absent."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     name: Name = Field(description="the client's own name for it, which callbacks have")
     callback_url: Link = Field(
         repr=False, description="receives what comes to match; an absolute https URL of a public host"
     )
-    platform: Int64 | None = Field(default=None, description="numeric id of a platform; all platforms where absent")
-    query: Query = Field(
-        default="",
-        description="words that an item must have or mean, as in a search; nothing is read more loosely than it was "
-        "typed, and words of order change nothing",
-    )
-    filters: Filters | None = None
 
 
-class SavedSearchEntry(BaseModel):
+class SavedSearchEntry(StrictCamelCase):
     """A saved search."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     id: str
     name: str
@@ -56,10 +43,8 @@ class SavedSearchAnswer(BaseModel):
     search: SavedSearchEntry
 
 
-class SavedSearchesAnswer(BaseModel):
+class SavedSearchesAnswer(StrictCamelCase):
     """A page of saved searches, newest first."""
-
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
     status: Literal["success"]
     searches: list[SavedSearchEntry]

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from api.engine.answers import Answer, Gear, Hit, Json, SearchEngine, Source, hits_of, item_of, total_of
 from api.errors import ApiError, Detail, invalid
+from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query
 from api.search.query.clauses import Clause
 from api.search.query.request import Position, SearchQuery, filter_clauses
@@ -140,11 +141,7 @@ def forced_clauses(filters: BaseModel | None, platforms: Sequence[Platform]) -> 
 def _searched_platforms(body: SearchBody, platforms: Platforms) -> tuple[Platform, ...]:
     if body.platform is None:
         return tuple(platforms)
-    platform = platforms.by_id(body.platform)
-    if platform is None:
-        message = f"unknown platform {body.platform}; known are {platforms.describe()}"
-        raise ApiError("unknown_platform", message, [Detail("platform", message)])
-    return (platform,)
+    return (known_platform(platforms, body.platform),)
 
 
 def _check_paging(body: SearchBody) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.routing import APIRoute
 
@@ -12,14 +11,15 @@ from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.fields import parse_item_id
+from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
-from api.http.openapi import Named, answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
 from api.http.query_params import only_query
+from api.known_platforms import known_platform, platform_or_only
 from api.search.availability import bound_now
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
-from api.search.platform_parameter import platform_of
 from api.search.query.rules import hidden_from_all
 from api.search.response_cache import Computation
 from api.search.schemas import examples
@@ -34,7 +34,7 @@ from api.search.schemas.search import (
 )
 from api.search.service import cached_search
 from api.search.suggest import suggest
-from api.services import Services, services_of
+from api.services import AppServices, services_of
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -48,9 +48,8 @@ class _DirectRoute(APIRoute):
         return endpoint
 
 
-search_router = APIRouter(tags=["search"], generate_unique_id_function=operation_id, route_class=_DirectRoute)
-router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
-AppServices = Annotated[Services, Depends(services_of)]
+search_router = APIRouter(tags=["search"], route_class=_DirectRoute)
+router = APIRouter(tags=["search"])
 _no_query = only_query()
 
 
@@ -65,19 +64,12 @@ def json_response(content: bytes) -> Response:
     responses=answers(
         SearchAnswer,
         Named(examples.SEARCH_ANSWERS),
-        "bad_request",
-        "invalid_json",
-        "unauthorized",
-        "forbidden",
-        "body_too_large",
-        "unsupported_media_type",
-        "validation_failed",
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
         "unknown_platform",
         "page_window_exceeded",
         "cursor_expired",
-        "rate_limited",
         "search_unavailable",
-        "store_unavailable",
     ),
     dependencies=[Security(search_token)],  # for its description: the endpoint asks for it
     openapi_extra=request_body(SearchBody, examples.SEARCH_BODIES),
@@ -100,17 +92,7 @@ async def search_by_get() -> Response:
 @router.get(
     "/v1/gear/suggest",
     summary="Suggestions while typing",
-    responses=answers(
-        SuggestAnswer,
-        examples.SUGGEST_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
-    ),
+    responses=answers(SuggestAnswer, examples.SUGGEST_ANSWER, *TOKEN_ERRORS, "unknown_platform", "search_unavailable"),
 )
 async def get_suggestions(
     token: SearchToken,
@@ -126,7 +108,7 @@ async def get_suggestions(
     What begins with the whole text comes first, then what most items have; only where nothing has the words, similar
     ones are taken. `item` is a name, `finish` what a weapon is painted with, `sticker` one that is on an item.
     """
-    platforms = tuple(services.platforms) if platform is None else (platform_of(platform, services.platforms),)
+    platforms = tuple(services.platforms) if platform is None else (known_platform(services.platforms, platform),)
     forced = (*forced_clauses(forced_filters(token), platforms), *hidden_from_all(platforms))
     key = b"%d %d %b" % (-1 if platform is None else platforms[0].id, limit, q.encode())
 
@@ -145,16 +127,7 @@ async def get_suggestions(
     "/v1/gear/{id}",
     summary="One item",
     responses=answers(
-        ItemAnswer,
-        examples.ITEM_ANSWER,
-        "unauthorized",
-        "forbidden",
-        "item_not_found",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
+        ItemAnswer, examples.ITEM_ANSWER, *TOKEN_ERRORS, "item_not_found", "unknown_platform", "search_unavailable"
     ),
 )
 async def get_item(
@@ -165,13 +138,13 @@ async def get_item(
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """The item with this id, on offer or not; `platform` may be left out while there is only one."""
-    searched = platform_of(platform, services.platforms)
+    searched = platform_or_only(services.platforms, platform)
     number = parse_item_id(gear_id)
     stored = None if number is None else await services.engine.item(searched, number)
     if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
     available = stored.price is not None and not await bound_now(services, [(number, searched.id)])
-    return json_response(orjson.dumps({"status": "success", "gear": stored.item, "available": available}))
+    return json_answer({"gear": stored.item, "available": available})
 
 
 async def _is_visible(engine: Engine, token: Token, platform: Platform, number: int) -> bool:

@@ -59,12 +59,10 @@ class UnansweredSearches:
         store: Store,
         count: Callable[[str], None],
         count_dropped: Callable[[str, int], None],
-        max_buffered: int = MAX_BUFFERED,
     ) -> None:
         self._store = store
         self._count = count
         self._count_dropped = count_dropped
-        self._max_buffered = max_buffered
         self._counts: Counter[SearchedText] = Counter()
 
     def outcome(self, platforms: Sequence[int], text: str) -> TextOutcome:
@@ -78,7 +76,7 @@ class UnansweredSearches:
         problem = "long" if len(folded) > MAX_CHARACTERS else "personal" if _PERSONAL.search(folded) else ""
         for platform in platforms:
             searched = SearchedText(platform, folded, reading)
-            if problem or (searched not in self._counts and len(self._counts) >= self._max_buffered):
+            if problem or (searched not in self._counts and len(self._counts) >= MAX_BUFFERED):
                 self._count_dropped(problem or "full", 1)
             else:
                 self._counts[searched] += 1

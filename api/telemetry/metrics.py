@@ -1,7 +1,7 @@
 """What the processes count for Prometheus. Names and units follow its conventions; each is of one process or worker."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,25 @@ DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
 REFUSED_ITEMS: Final = ("price", "digest", "age", "unknown")
 
 
+def _counter(
+    registry: CollectorRegistry, name: str, text: str, label: str, values: Sequence[str] = ()
+) -> Callable[[str], Counter]:
+    """A counter by its label, from 0 on for these values. Looking a child up by its label takes longer than counting,
+    so children are cached.
+    """
+    child_of = cache(Counter(name, text, (label,), registry=registry).labels)
+    for value in values:
+        child_of(value)
+    return child_of
+
+
+def _histogram(
+    registry: CollectorRegistry, name: str, text: str, *labels: str, buckets: tuple[float, ...]
+) -> Callable[..., Histogram]:
+    """A histogram by its labels."""
+    return cache(Histogram(name, text, labels, registry=registry, buckets=buckets).labels)
+
+
 class RequestMetrics:
     """Requests: what became of them, how long they took, and how long they waited for their budget."""
 
@@ -39,21 +58,13 @@ class RequestMetrics:
         )
         in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
         limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
-        queue = Histogram(
-            "gear_queue_seconds",
-            "Seconds that requests waited for their budget",
-            ("budget",),
-            registry=registry,
-            buckets=WAIT_BUCKETS,
-        )
-        shed = Counter("gear_requests_shed", "Requests refused with 503 `overloaded`", ("budget",), registry=registry)
-        # looking up a child by its labels takes longer than counting
+        queue = "Seconds that requests waited for their budget"
+        self._queue_of = _histogram(registry, "gear_queue_seconds", queue, "budget", buckets=WAIT_BUCKETS)
+        shed = "Requests refused with 503 `overloaded`"
+        self._shed_of = _counter(registry, "gear_requests_shed", shed, "budget", BUDGETS)
         self._requests_of = cache(requests.labels)
         self._duration_of = cache(partial(_with_failures, requests, duration))
         self._in_flight_of, self._limit_of = cache(in_flight.labels), cache(limit.labels)
-        self._queue_of, self._shed_of = cache(queue.labels), cache(shed.labels)
-        for budget in BUDGETS:
-            self._shed_of(budget)  # from 0 on
 
     def count_response(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """Counts a request. Those without a route share one label, so that no client can invent labels."""
@@ -132,27 +143,20 @@ class EngineMetrics:
     """Requests to the engine: the engine's own time, and the wait for a connection."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        duration = Histogram(
-            "gear_engine_request_duration_seconds",
-            "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered",
-            ("operation", "outcome"),
-            registry=registry,
-            buckets=BUCKETS,
+        duration = (
+            "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered"
         )
-        wait = Histogram(
-            "gear_engine_pool_wait_seconds",
-            "Seconds that requests to the engine waited for a connection, by pool: search, order",
-            ("pool",),
-            registry=registry,
-            buckets=WAIT_BUCKETS,
+        wait = "Seconds that requests to the engine waited for a connection, by pool: search, order"
+        self._duration_of = _histogram(
+            registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
         )
+        self._wait_of = _histogram(registry, "gear_engine_pool_wait_seconds", wait, "pool", buckets=WAIT_BUCKETS)
         self._ejected_nodes = Gauge(
             "gear_engine_nodes_ejected",
             "Nodes of the engine that get no requests because they did not answer",
             registry=registry,
             multiprocess_mode="livemax",
         )
-        self._duration_of, self._wait_of = cache(duration.labels), cache(wait.labels)
 
     def set_ejected_nodes(self, count: int) -> None:
         """Reports how many nodes of the engine are left out."""
@@ -171,21 +175,12 @@ class StoreMetrics:
     """Transactions of the order store, and the wait for a connection."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        duration = Histogram(
-            "gear_store_transaction_duration_seconds",
-            "Seconds from a transaction's begin to its end, by kind: read, write",
-            ("kind",),
-            registry=registry,
-            buckets=BUCKETS,
+        duration = "Seconds from a transaction's begin to its end, by kind: read, write"
+        wait = "Seconds that transactions waited for a connection and, on SQLite, for their turn to write"
+        self._duration_of = _histogram(
+            registry, "gear_store_transaction_duration_seconds", duration, "kind", buckets=BUCKETS
         )
-        wait = Histogram(
-            "gear_store_pool_wait_seconds",
-            "Seconds that transactions waited for a connection and, on SQLite, for their turn to write",
-            ("kind",),
-            registry=registry,
-            buckets=WAIT_BUCKETS,
-        )
-        self._duration_of, self._wait_of = cache(duration.labels), cache(wait.labels)
+        self._wait_of = _histogram(registry, "gear_store_pool_wait_seconds", wait, "kind", buckets=WAIT_BUCKETS)
 
     def count_transaction(self, kind: str, waited: float, seconds: float) -> None:
         """Counts a transaction, however it ended."""
@@ -197,21 +192,10 @@ class OrderMetrics:
     """Real orders: the states that they reached, and those refused for what the index has of their item."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        transitions = Counter(
-            "gear_order_transitions",
-            "Real orders that reached a state by a request or by their expiry",
-            ("state",),
-            registry=registry,
-        )
-        refused = Counter(
-            "gear_order_refused_items",
-            "Orders refused for what the index has of their item, by reason: price, digest, age, unknown",
-            ("reason",),
-            registry=registry,
-        )
-        self._transitions_of, self._refused_of = cache(transitions.labels), cache(refused.labels)
-        for reason in REFUSED_ITEMS:
-            self._refused_of(reason)
+        reached = "Real orders that reached a state by a request or by their expiry"
+        refused = "Orders refused for what the index has of their item, by reason: price, digest, age, unknown"
+        self._transitions_of = _counter(registry, "gear_order_transitions", reached, "state")
+        self._refused_of = _counter(registry, "gear_order_refused_items", refused, "reason", REFUSED_ITEMS)
 
     def count_transitions(self, state: str, orders: int = 1) -> None:
         """Counts orders that are in a state now."""
@@ -227,19 +211,20 @@ class CatalogueMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         written = "Items of writes to the catalogue by result"
-        self._items = Counter("gear_catalogue_items", written, ("result",), registry=registry)
+        self._items_of = _counter(registry, "gear_catalogue_items", written, "result")
 
     def count_items(self, written: int, superseded: int, refused: int) -> None:
         """Counts the items of a request."""
         for result, items in (("written", written), ("superseded", superseded), ("refused", refused)):
-            self._items.labels(result).inc(items)
+            self._items_of(result).inc(items)
 
 
 class FeedMetrics:
     """The change feed: what was recorded, how far the recorder is behind, and who waits."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        changes = Counter("gear_feed_changes", "Changes recorded by the change feed", ("change",), registry=registry)
+        changes = "Changes recorded by the change feed"
+        self._changes_of = _counter(registry, "gear_feed_changes", changes, "change", CHANGES)
         lag = Gauge(
             "gear_feed_lag_seconds",
             "Seconds since the recorder had told all changes; 0 where this process does not record",
@@ -258,10 +243,7 @@ class FeedMetrics:
             registry=registry,
             multiprocess_mode="livemax",
         )
-        self._changes_of = cache(changes.labels)
         self.set_lag, self.set_waiting_readers, self.set_matching_lag = lag.set, waiting.set, matching.set
-        for change in CHANGES:
-            self._changes_of(change)
 
     def count_changes(self, change: str, number: int) -> None:
         """Counts recorded changes of a kind."""
@@ -272,21 +254,10 @@ class SearchMetrics:
     """Searches whose text was not found, or not as it was typed."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        unanswered = Counter(
-            "gear_unanswered_searches",
-            "Searches whose text found nothing (none), not all of its words (partial), or similar words",
-            ("reading",),
-            registry=registry,
-        )
-        dropped = Counter(
-            "gear_unanswered_searches_dropped",
-            "Unanswered searches whose text is not kept, by reason: full, store (it failed), long, personal",
-            ("reason",),
-            registry=registry,
-        )
-        self._unanswered_of, self._dropped_of = cache(unanswered.labels), cache(dropped.labels)
-        for reason in DROPPED_TEXTS:
-            self._dropped_of(reason)
+        unanswered = "Searches whose text found nothing (none), not all of its words (partial), or similar words"
+        dropped = "Unanswered searches whose text is not kept, by reason: full, store (it failed), long, personal"
+        self._unanswered_of = _counter(registry, "gear_unanswered_searches", unanswered, "reading")
+        self._dropped_of = _counter(registry, "gear_unanswered_searches_dropped", dropped, "reason", DROPPED_TEXTS)
 
     def count_unanswered(self, reading: str) -> None:
         """Counts a search, by how its text was read."""
@@ -301,19 +272,16 @@ class ProcessMetrics:
     """The process: its event loop, its response cache, and that it lives."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        lookups = Counter(
-            "gear_response_cache_requests",
-            "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss",
-            ("result",),
-            registry=registry,
+        lookups = (
+            "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss"
         )
+        self._lookups_of = _counter(registry, "gear_response_cache_requests", lookups, "result")
         lag = Histogram(
             "gear_event_loop_lag_seconds",
             "Seconds that the event loop was late for a timer: what it did meanwhile kept all requests waiting",
             registry=registry,
             buckets=WAIT_BUCKETS,
         )
-        self._lookups_of = cache(lookups.labels)
         self.observe_lag = lag.observe
         Gauge("gear_workers", "Processes that serve", registry=registry, multiprocess_mode="livesum").set(1)
 
@@ -350,17 +318,10 @@ class Metrics:
         return registry
 
 
-class WorkerDeaths:
+def worker_deaths() -> Counter:
     """Counts the workers that ended by themselves, in the process that starts them."""
-
-    def __init__(self) -> None:
-        self._deaths = Counter(
-            "gear_worker_deaths", "Workers that ended unasked and were replaced", registry=CollectorRegistry()
-        )
-
-    def count(self, deaths: int) -> None:
-        """Counts so many."""
-        self._deaths.inc(deaths)
+    text = "Workers that ended unasked and were replaced"
+    return Counter("gear_worker_deaths", text, registry=CollectorRegistry())
 
 
 def _remove_gauges_of_ended(folder: Path) -> None:

@@ -11,13 +11,13 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
-from api.http.openapi import operation_id, text_answers
+from api.http.openapi import TOKEN_ERRORS, text_answers
 from api.http.query_params import only_query
-from api.services import Services, services_of
+from api.services import AppServices
 from api.telemetry.backlogs import backlog_metrics
 from api.telemetry.metrics import Metrics
 
-router = APIRouter(tags=["metrics"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["metrics"])
 EXAMPLE = 'gear_http_requests_total{method="POST",route="/v1/gear/search",code="200"} 41.0\n'
 
 
@@ -45,15 +45,13 @@ def _build_info() -> Metric:
     "/metrics",
     summary="Metrics for Prometheus",
     response_class=Response,
-    responses=text_answers(
-        EXAMPLE, "unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable"
-    ),
+    responses=text_answers(EXAMPLE, *TOKEN_ERRORS),
 )
 async def get_metrics(
     request: Request,
     token: MetricsToken,
     _: Annotated[None, Depends(only_query())],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
 ) -> Response:
     """Requests by route and code, their times and the engine's, the backlogs in the store and the index that serves, in
     the format that `Accept` names.

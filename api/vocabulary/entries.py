@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from api.errors import ApiError, invalid
+from api.errors import invalid
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.vocabulary.entries import Term
@@ -131,13 +131,3 @@ def copy_with(platforms: Platforms, platform: Platform, rows: Sequence[AddedTerm
     changed = platform.model_copy()
     entries.apply(changed, changed.language_with(entries.terms))
     return Platforms([changed if each.id == platform.id else each for each in platforms])
-
-
-def named(platforms: Platforms, number: int | None) -> Platform:
-    """The platform of a body; the only one where it names none. Raises ApiError."""
-    if number is None and len(platforms) == 1:
-        return next(iter(platforms))
-    platform = None if number is None else platforms.by_id(number)
-    if platform is None:
-        raise ApiError("unknown_platform", f"platform: name one of {platforms.describe()}")
-    return platform

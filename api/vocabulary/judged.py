@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from api.http.fields import Strict
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
-from api.search.schemas.values import Strict
 from api.vocabulary.schemas import TermFilters
 from mappings.folding import fold
 from mappings.vocabulary.words import words_of

@@ -1,44 +1,31 @@
 """Routes of the vocabulary at run time, and of the texts that were searched for in vain."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from api.auth import CatalogueToken
 from api.errors import ApiError
+from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers, operation_id
+from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.http.query_params import only_query
-from api.search.platform_parameter import platform_of
+from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
-from api.services import Services, services_of
+from api.services import AppServices
 from api.vocabulary import entries, schemas
 from api.vocabulary.schemas import MAX_DAYS, MAX_UNANSWERED, VocabularyBody, VocabularyTestBody
 from api.vocabulary.trial import compare
 from store import unanswered_searches
-from store.auth.tokens import Token
-from store.records import Actor
 
-router = APIRouter(tags=["vocabulary"], generate_unique_id_function=operation_id)
-AppServices = Annotated[Services, Depends(services_of)]
+router = APIRouter(tags=["vocabulary"])
 PlatformParameter = Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")]
-_FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
-_FOR_BODIES = ("bad_request", "invalid_json", "body_too_large", "unsupported_media_type", "unknown_platform")
-
-
-def _json(content: dict[str, Any], status: int = 200) -> Response:
-    return Response(orjson.dumps({"status": "success", **content}), status, media_type="application/json")
-
-
-def _actor(token: Token) -> Actor:
-    return Actor(token.id, token.name)
 
 
 @router.get(
     "/v1/vocabulary",
     summary="What operators have added to the vocabulary",
-    responses=answers(schemas.VocabularyAnswer, schemas.ENTRIES_ANSWER, *_FOR_ALL, "unknown_platform"),
+    responses=answers(schemas.VocabularyAnswer, schemas.ENTRIES_ANSWER, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_vocabulary(
     token: CatalogueToken,
@@ -47,16 +34,18 @@ async def list_vocabulary(
     platform: PlatformParameter = None,
 ) -> Response:
     """The terms, pins and hides that apply, those added first before."""
-    chosen = None if platform is None else platform_of(platform, services.platforms)
+    chosen = None if platform is None else known_platform(services.platforms, platform)
     rows = await entries.read(services.store, chosen)
-    return _json({"entries": [entries.described(row) for row in rows]})
+    return json_answer({"entries": [entries.described(row) for row in rows]})
 
 
 @router.post(
     "/v1/vocabulary",
     summary="Add to the vocabulary",
     status_code=201,
-    responses=answers(schemas.VocabularyEntryAnswer, schemas.ENTRY_ANSWER, *_FOR_ALL, *_FOR_BODIES, status=201),
+    responses=answers(
+        schemas.VocabularyEntryAnswer, schemas.ENTRY_ANSWER, *TOKEN_ERRORS, *BODY_ERRORS, "unknown_platform", status=201
+    ),
     openapi_extra=request_body(VocabularyBody, schemas.BODIES),
 )
 async def add_vocabulary(
@@ -70,9 +59,9 @@ async def add_vocabulary(
     A spelling that has a meaning already gets one more. A pin breaks no filter, no amount and no exclusion. What is
     hidden can still be read and ordered by its id.
     """
-    platform = entries.named(services.platforms, body.platform)
-    row = await entries.add(services.store, platform, body, _actor(token))
-    response = _json({"entry": entries.described(row)}, 201)
+    platform = platform_or_only(services.platforms, body.platform)
+    row = await entries.add(services.store, platform, body, token.actor)
+    response = json_answer({"entry": entries.described(row)}, 201)
     response.headers["Location"] = f"/v1/vocabulary/{row.id}"
     return response
 
@@ -80,7 +69,7 @@ async def add_vocabulary(
 @router.delete(
     "/v1/vocabulary/{id}",
     summary="Remove from the vocabulary",
-    responses=answers(schemas.RemovedAnswer, schemas.REMOVED_ANSWER, *_FOR_ALL, "not_found"),
+    responses=answers(schemas.RemovedAnswer, schemas.REMOVED_ANSWER, *TOKEN_ERRORS, "not_found"),
 )
 async def remove_vocabulary(
     entry_id: Annotated[str, Path(alias="id", description="the entry's id")],
@@ -89,15 +78,22 @@ async def remove_vocabulary(
     services: AppServices,
 ) -> Response:
     """Removes an entry; every worker forgets it within 5 seconds."""
-    if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, _actor(token)):
+    if not entry_id.isprintable() or not await entries.remove(services.store, entry_id, token.actor):
         raise ApiError("not_found", f"no entry that applies has the id {entry_id[:40]!r}")
-    return _json({"removed": entry_id})
+    return json_answer({"removed": entry_id})
 
 
 @router.post(
     "/v1/vocabulary/test",
     summary="Try an entry of the vocabulary",
-    responses=answers(schemas.VocabularyTestAnswer, schemas.TEST_ANSWER, *_FOR_ALL, *_FOR_BODIES, "search_unavailable"),
+    responses=answers(
+        schemas.VocabularyTestAnswer,
+        schemas.TEST_ANSWER,
+        *TOKEN_ERRORS,
+        *BODY_ERRORS,
+        "unknown_platform",
+        "search_unavailable",
+    ),
     openapi_extra=request_body(VocabularyTestBody, schemas.TEST_BODIES),
 )
 async def try_vocabulary(
@@ -107,16 +103,16 @@ async def try_vocabulary(
     services: AppServices,
 ) -> Response:
     """What a text finds as it is, and with the entry; nothing is changed."""
-    platform = entries.named(services.platforms, body.platform)
+    platform = platform_or_only(services.platforms, body.platform)
     rows = list(await entries.read(services.store, platform))
     entry = entries.stored(body)
-    return _json(await compare(services.engine, services.platforms, platform, body.query, rows, entry))
+    return json_answer(await compare(services.engine, services.platforms, platform, body.query, rows, entry))
 
 
 @router.get(
     "/v1/searches/unanswered",
     summary="What was searched for in vain",
-    responses=answers(schemas.UnansweredAnswer, schemas.UNANSWERED_ANSWER, *_FOR_ALL, "unknown_platform"),
+    responses=answers(schemas.UnansweredAnswer, schemas.UNANSWERED_ANSWER, *TOKEN_ERRORS, "unknown_platform"),
 )
 async def list_unanswered_searches(
     token: CatalogueToken,
@@ -129,7 +125,7 @@ async def list_unanswered_searches(
     """Texts that found nothing, or not all of what they say, the most frequent first: counted by day without who
     searched, and kept for 30 days.
     """
-    chosen = None if platform is None else platform_of(platform, services.platforms).id
+    chosen = None if platform is None else known_platform(services.platforms, platform).id
     async with services.store.reading() as connection:
         found = await unanswered_searches.read(connection, first_day(days), chosen, limit)
-    return _json({"searches": [unanswered_entry(each) for each in found]})
+    return json_answer({"searches": [unanswered_entry(each) for each in found]})

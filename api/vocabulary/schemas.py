@@ -2,15 +2,14 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault
+from api.http.fields import Int64, NullDefault, Strict, StrictCamelCase
 from api.search.schemas.search import MAX_QUERY_CHARACTERS, ItemName
-from api.search.schemas.values import Strict, Value
+from api.search.schemas.values import Value
 from mappings.fields import DETAILS
 from mappings.vocabulary.entries import Term
-from mappings.vocabulary.rules import Hide, Pin
+from mappings.vocabulary.rules import RuleText
 from mappings.vocabulary.vocabulary import Vocabulary
 
 MAX_SPELLINGS = 20
@@ -21,7 +20,8 @@ MAX_UNANSWERED = 1000
 MAX_DAYS = 30
 
 Spelling = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
-RuleTexts = Annotated[list[Spelling], Field(max_length=MAX_SPELLINGS)]
+Text = Annotated[RuleText, Field(strict=True, min_length=1, max_length=MAX_SPELLING_CHARACTERS)]
+RuleTexts = Annotated[list[Text], Field(max_length=MAX_SPELLINGS)]
 Names = Annotated[list[ItemName], Field(min_length=1, max_length=MAX_NAMES)]
 Query = Annotated[str, Field(strict=True, max_length=MAX_QUERY_CHARACTERS)]
 
@@ -31,10 +31,6 @@ TermFilters = create_model(  # type: ignore[call-overload]  # fields from the ta
     __doc__="Values of fields, as `filters` of a search has them: any value of a field, and all of the fields.",
     **{name: (Annotated[list[Value], Field(min_length=1, max_length=MAX_NAMES)] | None, None) for name in DETAILS},
 )
-
-
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
 
 
 class TermFields(Strict):
@@ -58,7 +54,8 @@ class TermFields(Strict):
         try:
             Vocabulary(term=(self.term(),))
         except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
+            reasons = (str(each["msg"]).removeprefix("Value error, ") for each in error.errors())
+            raise ValueError("; ".join(reasons)) from None
         return self
 
 
@@ -70,14 +67,6 @@ class PinFields(Strict):
     )
     names: Names = Field(description="names of items, byte for byte; the first comes first")
 
-    @model_validator(mode="after")
-    def _is_a_pin(self) -> Self:
-        try:
-            Pin(texts=tuple(self.texts), names=tuple(self.names))
-        except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
-        return self
-
 
 class HideFields(Strict):
     """Items with one of the names are found by none of the texts; without texts by no search."""
@@ -86,14 +75,6 @@ class HideFields(Strict):
         default=[], description="whole texts of searches; none: every search, and suggestions of names"
     )
     names: Names = Field(description="names of items, byte for byte")
-
-    @model_validator(mode="after")
-    def _is_a_hide(self) -> Self:
-        try:
-            Hide(texts=tuple(self.texts), names=tuple(self.names))
-        except ValidationError as error:
-            raise ValueError(_reasons(error)) from None
-        return self
 
 
 class VocabularyBody(Strict):
@@ -120,11 +101,7 @@ class VocabularyTestBody(VocabularyBody):
     query: Query = Field(description="the text to search for, before and after")
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
-
-
-class TermEntry(_Answer):
+class TermEntry(StrictCamelCase):
     """Spellings of something, and what they stand for."""
 
     spellings: list[str]
@@ -132,14 +109,14 @@ class TermEntry(_Answer):
     filters: dict[str, list[str]]
 
 
-class RuleEntry(_Answer):
+class RuleEntry(StrictCamelCase):
     """Texts of searches, and names of items."""
 
     texts: list[str]
     names: list[str]
 
 
-class VocabularyEntry(_Answer):
+class VocabularyEntry(StrictCamelCase):
     """A term, a pin or a hide; the others are null. All are where a newer version added it."""
 
     id: str
@@ -152,35 +129,35 @@ class VocabularyEntry(_Answer):
     removed_at: str | None = Field(description="RFC 3339; null while it applies")
 
 
-class VocabularyEntryAnswer(_Answer):
+class VocabularyEntryAnswer(StrictCamelCase):
     """One entry."""
 
     status: Literal["success"]
     entry: VocabularyEntry
 
 
-class VocabularyAnswer(_Answer):
+class VocabularyAnswer(StrictCamelCase):
     """The entries, those added first before."""
 
     status: Literal["success"]
     entries: list[VocabularyEntry]
 
 
-class RemovedAnswer(_Answer):
+class RemovedAnswer(StrictCamelCase):
     """The id of the entry that was removed."""
 
     status: Literal["success"]
     removed: str
 
 
-class Trial(_Answer):
+class Trial(StrictCamelCase):
     """How many items a text finds, and the names of the first."""
 
     total: int
     names: list[str]
 
 
-class VocabularyTestAnswer(_Answer):
+class VocabularyTestAnswer(StrictCamelCase):
     """What the text finds as it is, and with the entry."""
 
     status: Literal["success"]
@@ -188,7 +165,7 @@ class VocabularyTestAnswer(_Answer):
     after: Trial
 
 
-class UnansweredEntry(_Answer):
+class UnansweredEntry(StrictCamelCase):
     """A text that was searched for in vain."""
 
     platform: int = Field(description="numeric id")
@@ -199,7 +176,7 @@ class UnansweredEntry(_Answer):
     last_day: str = Field(description="a date, UTC")
 
 
-class UnansweredAnswer(_Answer):
+class UnansweredAnswer(StrictCamelCase):
     """The texts, the most frequent first."""
 
     status: Literal["success"]

@@ -45,7 +45,7 @@ def run_follow(
     answer: dict[str, Any] = {"platform": platform, "source": source}
     with answered(answer, as_json=as_json), ExitStack() as resources:
         index = index_of(platform)
-        report = FollowReport(index.platform.id, index.alias, source)
+        report = FollowReport(index.platform.id, index.alias, source=source)
         retry = RetryPolicy(retry_timeout)
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         target = rejects or Path(f"{index.alias}-{stamp}.rejects.ndjson")
@@ -74,9 +74,8 @@ def run_follow(
             answer.update(report.as_json())
             if not quiet:
                 say(_sentence(report))
-        if report.rejected and stream.ended:
-            message = f"{report.rejected:,} of {report.read:,} changes were refused, {report.rejects} says why"
-            raise CommandError(message)
+        if stream.ended and (refusals := report.refusals()) is not None:
+            raise CommandError(refusals)
 
 
 def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: dict[str, Any]) -> Stream:
@@ -144,9 +143,7 @@ def _intake(report: FollowReport) -> dict[str, Any]:
 
 
 def _sentence(report: FollowReport) -> str:
-    counts = ", ".join(f"{count:,} {name}" for name, count in report.counts().items())
-    lag = "" if report.lag is None else f"; lag {report.lag:,}"
-    return f"{report.read:,} read: {counts}{lag}"
+    return report.sentence() + ("" if report.lag is None else f"; lag {report.lag:,}")
 
 
 @contextmanager

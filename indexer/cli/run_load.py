@@ -119,4 +119,4 @@ def run_changes(
         finally:
             answer.update(report.as_json())
             if not quiet:
-                say(report.counts())
+                say(report.sentence())

@@ -64,7 +64,7 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[F
         yield Finding(
             Code.INDEX_SYNC_PENDING,
             platform,
-            "masks",
+            "index outbox",
             f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
             "not told: no API process runs, or it does not reach the engine",
             "gear-api serve",

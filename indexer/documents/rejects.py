@@ -20,10 +20,12 @@ _POSITION = re.compile(r"(?: at|:) line \d+ column \d+(?: \(char \d+\))?")
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 
 
-def kind_of(refusal: Refusal) -> str:
-    """The field and rule of a refusal, without what differs between two of one kind."""
-    reason = _POSITION.sub("", refusal.reason)
-    return reason if refusal.field is None else f"{_NUMBERED.sub('.*', refusal.field)}: {reason}"
+def count_reason(reasons: Counter[str], refusal: Refusal) -> None:
+    """Counts a refusal by its field and rule, without what differs between two of one kind."""
+    kind = _POSITION.sub("", refusal.reason)
+    if refusal.field is not None:
+        kind = f"{_NUMBERED.sub('.*', refusal.field)}: {kind}"
+    reasons[kind if kind in reasons or len(reasons) < MAX_REASONS else OTHER_REASONS] += 1
 
 
 def reject_row(source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> dict[str, Any]:
@@ -68,9 +70,8 @@ class RejectsFile:
     def write(self, source: str, line: int, item_id: int | None, refusals: tuple[Refusal, ...]) -> None:
         """Writes one refused item."""
         row = reject_row(source, line, item_id, refusals)
-        kind = kind_of(refusals[0])
         with self._lock:
-            self._reasons[kind if kind in self._reasons or len(self._reasons) < MAX_REASONS else OTHER_REASONS] += 1
+            count_reason(self._reasons, refusals[0])
             try:
                 if self._file is None:
                     self._file = self._target.open(self._mode)

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, OpenSearchException, RequestError, TransportError
+from opensearchpy.exceptions import NotFoundError, OpenSearchException, TransportError
 
 from indexer.engine.bulk import (
     REQUIRE_ALIAS,
@@ -24,6 +24,7 @@ from indexer.engine.bulk import (
     outcome_of,
     reason_of,
 )
+from indexer.engine.hidden_index import create_hidden_index
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.engine.states import loading_alias
@@ -36,16 +37,13 @@ PRUNE_RECORDS = 100_000
 
 _NO_INDEX = "index_not_found_exception"
 
-_BODY = {
-    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True}},
-    "mappings": {
-        "dynamic": "strict",
-        "properties": {
-            "id": {"type": "long"},
-            "version": {"type": "long"},
-            "at": {"type": "long"},
-            "checkpoint": {"type": "object", "enabled": False},  # see indexer/loading/resume.py; read by id only
-        },
+_MAPPINGS = {
+    "dynamic": "strict",
+    "properties": {
+        "id": {"type": "long"},
+        "version": {"type": "long"},
+        "at": {"type": "long"},
+        "checkpoint": {"type": "object", "enabled": False},  # see indexer/loading/resume.py; read by id only
     },
 }
 
@@ -62,16 +60,7 @@ class Deletes:
 
     def create(self) -> None:
         """Makes the index where it is not there."""
-
-        def create() -> None:
-            try:
-                aliases = {self.alias: {"is_hidden": True}}
-                self._client.indices.create(index=self._index, body={**_BODY, "aliases": aliases})
-            except RequestError as error:
-                if error.error != "resource_already_exists_exception":
-                    raise
-
-        self._retry.call(create)
+        self._retry.call(lambda: create_hidden_index(self._client, self._index, self.alias, _MAPPINGS))
 
     def record(self, versions: Mapping[int, int]) -> None:
         """Records deletes, by id with their times, before they are done; raises CommandError where it could not."""

@@ -3,14 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from indexer.documents.refusal import ItemRefusedError
 from indexer.documents.rejects import RejectsFile
 from indexer.follow.stream import Message, Stream
 from indexer.live.change import Batch, ReadChange
-from indexer.live.outcomes import count_outcome
+from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
 
 BATCH_MESSAGES = 5_000
@@ -18,32 +17,13 @@ BATCH_SECONDS = 0.2  # that a message waits for others
 
 
 @dataclass
-class FollowReport:
-    """What became of the messages; read = written + deleted + missing + superseded + rejected."""
+class FollowReport(ChangeCounts):
+    """What became of the messages of a stream."""
 
-    platform: int
-    alias: str
-    source: str
-    read: int = 0
-    written: int = 0
-    deleted: int = 0
-    missing: int = 0
-    superseded: int = 0
-    rejected: int = 0
+    source: str = ""
     line: int = 0  # or offset: that of the last message that is acknowledged
-    rejects: str | None = None
-    reasons: dict[str, int] = field(default_factory=dict)  # of what is in the rejects file, by field and rule
     lag: int | None = None  # messages that are not read yet
     age: float = 0.0  # seconds from the oldest change of the last batch to its acknowledgement
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Every number, for machines."""
-        return asdict(self)
-
-    def counts(self) -> dict[str, int]:
-        """The messages by what became of them."""
-        return {name: getattr(self, name) for name in ("written", "deleted", "missing", "superseded", "rejected")}
 
 
 class Follower:
@@ -83,8 +63,7 @@ class Follower:
             self._stream.commit()
             report.line = messages[-1].line
         report.lag = self._stream.lag()
-        report.reasons = self._rejects.reasons()
-        report.rejects = None if self._rejects.path is None else str(self._rejects.path)
+        report.note_rejects(self._rejects)
         self._on_batch(report, len(messages))
 
     def _write(self, messages: Sequence[Message]) -> None:
@@ -102,6 +81,6 @@ class Follower:
         changes = batch.changes()
         written = self._writer.write(changes)
         for number, (outcome, reason) in written.results.items():
-            count_outcome(report, batch.reads[number], outcome, reason, self._rejects)
+            report.count(batch.reads[number], outcome, reason, self._rejects)
         oldest = min(change.version if change.is_dated else written.version for change in changes)
         report.age = max(0.0, time.time() - oldest / 10**6)

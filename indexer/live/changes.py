@@ -8,7 +8,7 @@ whose source wins.
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from indexer.documents.rejects import RejectsFile
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
-from indexer.live.outcomes import count_outcome
+from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
 from indexer.orders.claims import Claims
 from indexer.sources.mapping import Mapper
@@ -46,40 +46,19 @@ class ChangeJob:
 
 
 @dataclass
-class ChangeReport:
-    """What became of live changes; `error` is None when everything that was asked for is done.
+class ChangeReport(ChangeCounts):
+    """What became of the changes of some sources."""
 
-    read = written + deleted + missing + superseded + rejected, as the serving index says. `missing` are deletes of
-    what was not there, `superseded` changes older than what is there, or followed by one of the same item in the same
-    request.
-    """
-
-    platform: int
-    alias: str
     version: int | None = None  # the last request's time, that of its changes which state none
-    read: int = 0
-    written: int = 0
-    deleted: int = 0
-    missing: int = 0
-    superseded: int = 0
-    rejected: int = 0
     bound: int = 0  # of the written ones
     indices: list[str] = field(default_factory=list)
-    rejects: str | None = None
-    reasons: dict[str, int] = field(default_factory=dict)
-    error: str | None = None
     started: float = field(default_factory=time.monotonic, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """Every number, for machines."""
-        values = asdict(self)
+        values = super().as_json()
         seconds = round(time.monotonic() - values.pop("started"), 3)
         return {**values, "seconds": seconds}
-
-    def counts(self) -> str:
-        """`10 read: 9 written, 0 deleted, 0 missing, 0 superseded, 1 rejected`."""
-        names = ("written", "deleted", "missing", "superseded", "rejected")
-        return f"{self.read:,} read: {', '.join(f'{getattr(self, name):,} {name}' for name in names)}"
 
 
 class Changes:
@@ -142,12 +121,10 @@ class Changes:
                 if batch:
                     self._send(batch, rejects)
             finally:
-                report.reasons = rejects.reasons()
-                report.rejects = None if rejects.path is None else str(rejects.path)
+                report.note_rejects(rejects)
             rejects.close()
-        if report.rejected:
-            message = f"{report.rejected:,} of {report.read:,} changes were refused, {report.rejects} says why"
-            raise CommandError(message)
+        if (refusals := report.refusals()) is not None:
+            raise CommandError(refusals)
 
     def _upsert_of(self, content: Any) -> Change:
         return upsert_of(content, self._job.platform)
@@ -158,5 +135,5 @@ class Changes:
         report.version, report.indices = written.version, written.indices
         report.superseded += batch.superseded
         for number, (outcome, reason) in written.results.items():
-            if count_outcome(report, batch.reads[number], outcome, reason, rejects):
+            if report.count(batch.reads[number], outcome, reason, rejects):
                 report.bound += number in written.bound

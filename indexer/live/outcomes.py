@@ -1,6 +1,7 @@
-"""Counts what became of changes, in the report of whoever made them."""
+"""What became of live changes: the counts that every report of them has."""
 
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
@@ -8,28 +9,63 @@ from indexer.engine.bulk import Outcome
 from indexer.live.change import ReadChange
 
 
-class ChangeCounts(Protocol):
-    """A report with a number for each outcome."""
+@dataclass
+class ChangeCounts:
+    """read = written + deleted + missing + superseded + rejected, as the serving index says.
 
-    written: int
-    deleted: int
-    missing: int
-    superseded: int
-    rejected: int
+    `missing` are deletes of what was not there, `superseded` changes older than what is there, or followed by one of
+    the same item in the same request. `error` is None when everything that was asked for is done.
+    """
 
+    platform: int
+    alias: str
+    read: int = 0
+    written: int = 0
+    deleted: int = 0
+    missing: int = 0
+    superseded: int = 0
+    rejected: int = 0
+    rejects: str | None = None
+    reasons: dict[str, int] = field(default_factory=dict)  # of what is in the rejects file, by field and rule
+    error: str | None = None
 
-def count_outcome(counts: ChangeCounts, read: ReadChange, outcome: Outcome, reason: str, rejects: RejectsFile) -> bool:
-    """Counts one change, and writes it to the rejects file where the engine refused it; whether an item was written."""
-    if outcome is Outcome.REFUSED:
-        counts.rejected += 1
-        rejects.write(read.source, read.line, read.change.id, refused_by_engine(reason))
-    elif outcome is Outcome.SUPERSEDED:
-        counts.superseded += 1
-    elif outcome is Outcome.MISSING:
-        counts.missing += 1
-    elif read.change.document is None:
-        counts.deleted += 1
-    else:
-        counts.written += 1
-        return True
-    return False
+    def as_json(self) -> dict[str, Any]:
+        """Every number, for machines."""
+        return asdict(self)
+
+    def counts(self) -> dict[str, int]:
+        """The changes by what became of them."""
+        return {name: getattr(self, name) for name in ("written", "deleted", "missing", "superseded", "rejected")}
+
+    def sentence(self) -> str:
+        """`10 read: 9 written, 0 deleted, 0 missing, 0 superseded, 1 rejected`."""
+        return f"{self.read:,} read: {', '.join(f'{count:,} {name}' for name, count in self.counts().items())}"
+
+    def refusals(self) -> str | None:
+        """What is wrong where changes were refused."""
+        if not self.rejected:
+            return None
+        return f"{self.rejected:,} of {self.read:,} changes were refused, {self.rejects} says why"
+
+    def note_rejects(self, rejects: RejectsFile) -> None:
+        """Takes over where the refused changes are, and why they were refused."""
+        self.rejects = None if rejects.path is None else str(rejects.path)
+        self.reasons = rejects.reasons()
+
+    def count(self, read: ReadChange, outcome: Outcome, reason: str, rejects: RejectsFile) -> bool:
+        """Counts one change, and writes it to the rejects file where the engine refused it; whether an item was
+        written.
+        """
+        if outcome is Outcome.REFUSED:
+            self.rejected += 1
+            rejects.write(read.source, read.line, read.change.id, refused_by_engine(reason))
+        elif outcome is Outcome.SUPERSEDED:
+            self.superseded += 1
+        elif outcome is Outcome.MISSING:
+            self.missing += 1
+        elif read.change.document is None:
+            self.deleted += 1
+        else:
+            self.written += 1
+            return True
+        return False

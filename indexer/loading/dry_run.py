@@ -9,7 +9,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.documents.refusal import Refusal
-from indexer.documents.rejects import MAX_REASONS, OTHER_REASONS, RejectsFile, kind_of, reject_row
+from indexer.documents.rejects import RejectsFile, count_reason, reject_row
 from indexer.engine.drift import field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
@@ -139,14 +139,9 @@ class DryRun:
         if self._rejects is not None:
             self._rejects.write(source, line, number, refusals)
         if refusals[0].reason != DUPLICATE:
-            self._count_reason(refusals[0])
+            count_reason(self._report.reasons, refusals[0])
         self._shown += 1
         if self._shown <= SHOWN_REJECTS:
             row = reject_row(source, line, number, refusals)
             parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
             self._show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
-
-    def _count_reason(self, refusal: Refusal) -> None:
-        kind = kind_of(refusal)
-        reasons = self._report.reasons
-        reasons[kind if kind in reasons or len(reasons) < MAX_REASONS else OTHER_REASONS] += 1

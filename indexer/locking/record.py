@@ -11,15 +11,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import ConflictError, NotFoundError, RequestError
+from opensearchpy.exceptions import ConflictError, NotFoundError
 
+from indexer.engine.hidden_index import create_hidden_index
 from indexer.locking.owner import Owner
 from mappings.names import locks_alias, locks_index
 
-_BODY = {
-    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1", "hidden": True}},
-    "mappings": {"dynamic": False, "properties": {}},  # read by id only
-}
+_MAPPINGS = {"dynamic": False, "properties": {}}  # read by id only
 
 
 class RecordChangedError(Exception):
@@ -101,7 +99,7 @@ class LockRecords:
         try:
             return self._write(record, {"op_type": "create"})
         except NotFoundError:
-            self._create_index()
+            create_hidden_index(self._client, self._index, self._alias, _MAPPINGS)
             return self._write(record, {"op_type": "create"})
 
     def replace(self, read: LockRecord, record: LockRecord) -> LockRecord:
@@ -127,14 +125,6 @@ class LockRecords:
                 index=self._alias, id=self._id, body=body, params=self._params({**params, "require_alias": "true"})
             )
         return replace(record, sequence=(answer["_seq_no"], answer["_primary_term"]))
-
-    def _create_index(self) -> None:
-        try:
-            body = {**_BODY, "aliases": {self._alias: {"is_hidden": True}}}
-            self._client.indices.create(index=self._index, body=body)
-        except RequestError as error:
-            if error.error != "resource_already_exists_exception":
-                raise
 
     def _params(self, others: dict[str, Any] | None = None) -> dict[str, Any]:
         return {**(others or {}), "request_timeout": self._seconds}

@@ -24,20 +24,21 @@ _KEY = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*+:', re.DOTALL)
 def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
     """The elements of the array; raises SourceError where the text is no complete array."""
     scan = Scan(chunks)
-    scan.skip_blanks()
-    scan.position += 1  # the opening bracket, which the caller has seen
-    scan.skip_blanks()
-    if scan.next_byte() == b"]":
-        scan.position += 1
-    else:
-        while True:
-            yield scan.read_element()
-            if scan.read_separator() == b"]":
-                break
+    yield from elements(scan)
     scan.skip_blanks()
     if scan.next_byte():
         message = f"line {scan.line}: there is more after the end of the array"
         raise SourceError(message)
+
+
+def elements(scan: "Scan") -> Iterator[Record]:
+    """The elements of an array that is to begin here; raises SourceError where it does not."""
+    if not scan.open(b"[]", "the array of the items"):
+        return
+    while True:
+        yield scan.read_element()
+        if scan.read_separator() == b"]":
+            return
 
 
 class Scan:
@@ -68,6 +69,20 @@ class Scan:
         """Moves to the next byte that is no blank, or to the end."""
         while (byte := self.next_byte()) and byte in BLANKS:
             self.position += 1
+
+    def open(self, brackets: bytes, what: str) -> bool:
+        """Reads the opening bracket, and the closing one where nothing is between; whether something is. Raises
+        SourceError for anything else.
+        """
+        self.skip_blanks()
+        if self.next_byte() != brackets[:1]:
+            message = f"line {self.line}: {what} is expected here, which begins with {brackets[:1].decode()}"
+            raise SourceError(message)
+        self.position += 1
+        self.skip_blanks()
+        is_empty = self.next_byte() == brackets[1:]
+        self.position += is_empty
+        return not is_empty
 
     def read_separator(self) -> bytes:
         """Reads the comma or the closing bracket behind an element."""

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from indexer.documents.refusal import ItemRefusedError, shortened
-from indexer.sources.json_array import Scan
+from indexer.sources.json_array import Scan, elements
 from indexer.sources.records import Record, SourceError
 
 # The column of a member that is no object but a plain value, such as {"AK-47 | Slate": 1.25}.
@@ -30,7 +30,7 @@ def object_items(chunks: Iterator[bytes], path: Sequence[str], key: str | None) 
 
 def _items_at(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Record]:
     if not path:
-        yield from _elements(scan) if key is None else _named_members(scan, key)
+        yield from elements(scan) if key is None else _named_members(scan, key)
         return
     line = scan.line
     reached = False
@@ -43,16 +43,6 @@ def _items_at(scan: Scan, path: tuple[str, ...], key: str | None) -> Iterator[Re
     if not reached:
         message = f"line {line}: the object that begins here has no {path[0]!r}, where the map says the items are"
         raise SourceError(message)
-
-
-def _elements(scan: Scan) -> Iterator[Record]:
-    _open(scan, b"[", "the array of the items")
-    if _closed(scan, b"]"):
-        return
-    while True:
-        yield scan.read_element()
-        if scan.read_separator() == b"]":
-            return
 
 
 def _named_members(scan: Scan, key: str) -> Iterator[Record]:
@@ -71,8 +61,7 @@ def _named(name: bytes, content: Any, key: str) -> dict[str, Any] | ItemRefusedE
 
 def _members(scan: Scan, what: str) -> Iterator[bytes]:
     """The name of each member, as JSON text; the caller reads the value before the next name."""
-    _open(scan, b"{", what)
-    if _closed(scan, b"}"):
+    if not scan.open(b"{}", what):
         return
     while True:
         yield scan.read_key()
@@ -80,22 +69,6 @@ def _members(scan: Scan, what: str) -> Iterator[bytes]:
         if scan.read_separator() == b"}":
             return
         scan.skip_blanks()
-
-
-def _open(scan: Scan, bracket: bytes, what: str) -> None:
-    scan.skip_blanks()
-    if scan.next_byte() != bracket:
-        message = f"line {scan.line}: {what} is expected here, which begins with {bracket.decode()}"
-        raise SourceError(message)
-    scan.position += 1
-    scan.skip_blanks()
-
-
-def _closed(scan: Scan, bracket: bytes) -> bool:
-    if scan.next_byte() != bracket:
-        return False
-    scan.position += 1
-    return True
 
 
 def _text(name: bytes) -> str | None:

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import AmbiguousName
 from store.endpoints import new_webhook_secret
+from store.records import Actor
 from store.schema import tokens
 
 SCOPES: Final = ("search", "order", "fulfil", "catalogue", "operate", "metrics")
@@ -51,6 +52,11 @@ class Token:
     filters: str | None = None
     origins: tuple[str, ...] = ()
     last_used_at: datetime | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """The token as the audit names it."""
+        return Actor(self.id, self.name)
 
     def usable(self, now: datetime) -> bool:
         """Neither revoked nor expired; it expires at `expires_at`, not after it."""
@@ -117,12 +123,6 @@ async def find(connection: AsyncConnection, plaintext: str) -> Token | None:
     if row is None or not hmac.compare_digest(row.sha256, digest):
         return None
     return _token(row)
-
-
-async def get(connection: AsyncConnection, token_id: str) -> Token | None:
-    """The token of this id, revoked and expired ones too."""
-    row = (await connection.execute(select(tokens).where(tokens.c.id == token_id))).one_or_none()
-    return None if row is None else _token(row)
 
 
 async def list_all(connection: AsyncConnection) -> list[Token]:

@@ -19,13 +19,13 @@ from sqlalchemy import (
     literal,
     select,
     true,
-    tuple_,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import ItemTaken
 from store.connection.upsert import insert_for
+from store.newest import Position, page_after
 from store.orders import holds
 from store.outbox import callbacks, index_outbox
 from store.records import SYSTEM, Actor, NewOrder, Order, OrderEvent
@@ -46,14 +46,6 @@ class OrderFilter:
     state: str | None = None
     account: str | None = None
     item: int | None = None
-
-
-@dataclass(frozen=True)
-class Position:
-    """An order's position in every list: newest first, and of one time the greater id first."""
-
-    created_at: datetime
-    id: str
 
 
 async def place(connection: AsyncConnection, new: NewOrder, now: datetime, token_name: str | None = None) -> Order:
@@ -167,15 +159,8 @@ async def active_order(connection: AsyncConnection, platform: int, item: int, sa
 async def list_newest(
     connection: AsyncConnection, order_filter: OrderFilter, after: Position | None, limit: int
 ) -> list[Order]:
-    """A page of at most `limit` orders behind a position, or the first page.
-
-    A position stays valid whatever happens to its order, and orders placed meanwhile do not shift the list.
-    """
-    conditions = _conditions(order_filter)
-    if after is not None:
-        position = tuple_(literal(after.created_at, orders.c.created_at.type), literal(after.id))
-        conditions.append(tuple_(orders.c.created_at, orders.c.id) < position)
-    statement = select(orders).where(*conditions).order_by(orders.c.created_at.desc(), orders.c.id.desc()).limit(limit)
+    """A page of at most `limit` orders after a position, or the first page."""
+    statement = page_after(orders, _conditions(order_filter), after, limit)
     return [Order(**row._mapping) for row in await connection.execute(statement)]
 
 

@@ -57,13 +57,16 @@ async def enqueue(connection: AsyncConnection, order_id: str, now: datetime) -> 
 
 
 async def _queue(connection: AsyncConnection, order_id: str, n: int, url: str, at: datetime | None) -> None:
-    row = {"order_id": order_id, "n": n, "receiver": receiver_of(url), "state": "pending", "tries": 0}
-    await connection.execute(_ENQUEUE, {**row, "next_attempt_at": at})
+    await connection.execute(_ENQUEUE, pending_row(order_id, n, url, at))
 
 
-def receiver_of(url: str) -> str:
-    """Host and port as the URL names them, in lower case, without user info: the key of a receiver."""
-    return urlsplit(url).netloc.rpartition("@")[2].lower()
+def pending_row(subject_id: str, n: int, url: str, at: datetime | None) -> dict[str, object]:
+    """A new row of `deliveries`, due at this time. Its receiver is the host and port as the URL names them, in lower
+    case, without user info.
+    """
+    receiver = urlsplit(url).netloc.rpartition("@")[2].lower()
+    row = {"order_id": subject_id, "n": n, "receiver": receiver, "state": "pending", "tries": 0}
+    return {**row, "next_attempt_at": at}
 
 
 async def lock_orders(connection: AsyncConnection, order_ids: Collection[str]) -> None:

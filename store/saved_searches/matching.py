@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.upsert import insert_for
 from store.feeds import is_over
-from store.outbox.callbacks import receiver_of
+from store.outbox.callbacks import pending_row
 from store.schema import PENDING, deliveries
 from store.search_schema import saved_searches, search_matchers, search_matches
 
@@ -123,7 +123,7 @@ async def tell(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes
             for n, changes in enumerate(matches[row.id], row.matches + 1):
                 contents.append({"search_id": row.id, "n": n, "at": now, "changes": zlib.compress(changes, 1)})
                 is_first = row.id not in waiting and n == row.matches + 1
-                queued.append(_row(row.id, n, row.callback_url, now if is_first else None))
+                queued.append(pending_row(row.id, n, row.callback_url, now if is_first else None))
             counts.append({"of": row.id, "last": row.matches + len(matches[row.id])})
     if contents:
         await connection.execute(insert(search_matches), contents)
@@ -145,8 +145,3 @@ async def _waiting(connection: AsyncConnection, search_ids: Sequence[str]) -> di
         select(deliveries.c.order_id, func.count()).where(*which).group_by(deliveries.c.order_id)
     )
     return {row[0]: row[1] for row in rows}
-
-
-def _row(search_id: str, n: int, url: str, at: datetime | None) -> dict[str, object]:
-    row = {"order_id": search_id, "n": n, "receiver": receiver_of(url), "state": "pending", "tries": 0}
-    return {**row, "next_attempt_at": at}

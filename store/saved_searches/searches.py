@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, delete, func, insert, literal, or_, select, tuple_, union_all, update
+from sqlalchemy import and_, delete, func, insert, or_, select, tuple_, union_all, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from store.orders.orders import Position
+from store.newest import Position, page_after
 from store.schema import PENDING, deliveries, delivery_attempts, tokens
 from store.search_schema import saved_searches, search_matches
 
@@ -75,13 +75,8 @@ async def list_newest(
     connection: AsyncConnection, token_id: str, after: Position | None, limit: int
 ) -> list[SavedSearch]:
     """A page of at most `limit` searches of the token behind a position, or the first page."""
-    conditions = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
-    if after is not None:
-        position = tuple_(literal(after.created_at, saved_searches.c.created_at.type), literal(after.id))
-        conditions.append(tuple_(saved_searches.c.created_at, saved_searches.c.id) < position)
-    newest = saved_searches.c.created_at.desc(), saved_searches.c.id.desc()
-    rows = await connection.execute(select(saved_searches).where(*conditions).order_by(*newest).limit(limit))
-    return [_search(row) for row in rows]
+    own = [saved_searches.c.token_id == token_id, saved_searches.c.removed_at.is_(None)]
+    return [_search(row) for row in await connection.execute(page_after(saved_searches, own, after, limit))]
 
 
 async def remove(connection: AsyncConnection, token_id: str, search_id: str, now: datetime) -> bool:

@@ -2,34 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
+from api.engine.answers import StoredItem
 from mappings.digest import PARTS, content_digest, parts_of
 from mappings.money import to_minor
 
 Problem = Literal["price", "digest"]
 
 
-class IndexedItem(Protocol):
-    """An item as the index has it."""
-
-    @property
-    def item(self) -> dict[str, Any]:
-        """Its JSON as answers show it, with the keys in the order of the index."""
-
-    @property
-    def price(self) -> int | None:
-        """The price that searches compare, in minor units."""
-
-    @property
-    def listed_at(self) -> int | None: ...
-    @property
-    def digest(self) -> dict[str, int] | None: ...
-
-
-def integrity_problem(stored: IndexedItem, platform: int, minor_digits: int, key: bytes) -> Problem | None:
+def integrity_problem(stored: StoredItem, platform: int, minor_digits: int, key: bytes) -> Problem | None:
     """What shows that the item was changed after it was loaded; None where nothing does.
 
     Without a key whoever changes the index can change the digest as well, and an item without one is let through.

@@ -3,38 +3,30 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
-from api.http.openapi import answers, operation_id
+from api.http.json_answer import json_answer
+from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
-from api.orders.routes import AppServices, WakeWorkers
+from api.orders.routes import WakeWorkers
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
+from api.services import AppServices
 from api.timestamps import rfc3339
 from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
 from store.records import Attempt
 
-router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["orders"])
 MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 
 
 @router.get(
     "/v1/orders/{id}/deliveries",
     summary="An order's callbacks",
-    responses=answers(
-        DeliveriesAnswer,
-        DELIVERIES_EXAMPLE,
-        "unauthorized",
-        "forbidden",
-        "order_not_found",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
-    ),
+    responses=answers(DeliveriesAnswer, DELIVERIES_EXAMPLE, *TOKEN_ERRORS, "order_not_found"),
 )
 async def list_deliveries(
     order_id: Annotated[str, Path(alias="id", description="the order's id")],
@@ -46,7 +38,7 @@ async def list_deliveries(
     async with services.store.reading() as connection:
         order = await visible(connection, token, order_id)
         log = await redelivery.of_order(connection, order.id)
-    return _json({"status": "success", "deliveries": [delivery_entry(delivery) for delivery in log]})
+    return json_answer({"deliveries": [delivery_entry(delivery) for delivery in log]})
 
 
 @router.post(
@@ -56,14 +48,10 @@ async def list_deliveries(
     responses=answers(
         DeliveryAnswer,
         DELIVERY_EXAMPLE,
+        *TOKEN_ERRORS,
         "bad_request",
-        "unauthorized",
-        "forbidden",
         "order_not_found",
         "delivery_not_found",
-        "validation_failed",
-        "rate_limited",
-        "store_unavailable",
         status=202,
     ),
 )
@@ -83,7 +71,7 @@ async def replay_delivery(
     if delivery is None:
         raise ApiError("delivery_not_found")
     wake_workers()
-    return _json({"status": "success", "delivery": delivery_entry(delivery)}, 202)
+    return json_answer({"delivery": delivery_entry(delivery)}, 202)
 
 
 def delivery_entry(delivery: Delivery) -> dict[str, Any]:
@@ -105,7 +93,3 @@ def _attempt_entry(attempt: Attempt) -> dict[str, Any]:
         "statusCode": attempt.status_code,
         "milliseconds": attempt.milliseconds,
     }
-
-
-def _json(content: dict[str, Any], status: int = 200) -> Response:
-    return Response(orjson.dumps(content), status, media_type="application/json")

@@ -2,17 +2,13 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from api.http.fields import StrictCamelCase
 from api.orders.webhooks.schedule import Outcome
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
-
-
-class AttemptEntry(_Shape):
+class AttemptEntry(StrictCamelCase):
     """One attempt; of the receiver's response only the status is stored."""
 
     at: str = Field(description="RFC 3339, UTC")
@@ -24,7 +20,7 @@ class AttemptEntry(_Shape):
     milliseconds: int
 
 
-class DeliveryEntry(_Shape):
+class DeliveryEntry(StrictCamelCase):
     """One callback and its newest 100 attempts, oldest first."""
 
     n: int = Field(description="counts from 1 within the order")
@@ -36,14 +32,14 @@ class DeliveryEntry(_Shape):
     )
 
 
-class DeliveriesAnswer(_Shape):
+class DeliveriesAnswer(StrictCamelCase):
     """The callbacks of one order, oldest first."""
 
     status: Literal["success"]
     deliveries: list[DeliveryEntry]
 
 
-class DeliveryAnswer(_Shape):
+class DeliveryAnswer(StrictCamelCase):
     """One callback."""
 
     status: Literal["success"]

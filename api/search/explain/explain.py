@@ -9,13 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
-from opensearchpy import AsyncOpenSearch
-from opensearchpy.exceptions import NotFoundError
 from pydantic import BaseModel
 
 from api.engine.answers import Json, total_of
 from api.engine.client import Engine
-from api.engine.errors import NotLoadedError
+from api.engine.errors import MissingError, NotLoadedError
 from api.errors import ApiError
 from api.search.context import SearchContext, search_context
 from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
@@ -23,7 +21,6 @@ from api.search.groups import rank_of_group
 from api.search.query.request import sort_clauses
 from api.search.relaxation import relax
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
-from mappings.connection import SearchSettings
 from mappings.fields import SORTS
 from mappings.names import generation_pattern, parse_generation
 from mappings.platforms import Platform, Platforms
@@ -68,11 +65,9 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Explains with the engine as searches use it, and a client for what they do not ask."""
+    """Explains with the engine as searches use it."""
 
     engine: Engine
-    client: AsyncOpenSearch
-    settings: SearchSettings
     platforms: Platforms
 
     async def explain(
@@ -83,10 +78,11 @@ class Explainer:
         """
         context = search_context(self.engine, self.platforms, body, forced)
         explanation = Explanation(platform.id, number)
-        alias = self.settings.alias(platform.id)
-        explanation.index = await self._serving_index(alias)
-        if explanation.index is None:
+        alias = self.engine.alias(platform)
+        serving = (await self.engine.generations([platform])).get(platform.id)
+        if serving is None:
             return explanation.add("not_loaded", f"nothing is loaded behind {alias}: load the catalogue")
+        explanation.index = serving.index
         context = await _relaxed_if_empty(context)
         if not await self._check_conditions(explanation, context):
             return await self._locate(explanation, alias)
@@ -99,12 +95,6 @@ class Explainer:
         if not explanation.reasons:
             await self._rank(explanation, context)
         return explanation
-
-    async def _serving_index(self, alias: str) -> str | None:
-        try:
-            return next(iter(await self.client.indices.get_alias(index=alias, name=alias)), None)
-        except NotFoundError:
-            return None
 
     async def _check_conditions(self, explanation: Explanation, context: SearchContext) -> bool:
         """Evaluates every condition for this item; false if the serving index does not show it."""
@@ -133,11 +123,13 @@ class Explainer:
 
     async def _locate(self, explanation: Explanation, alias: str) -> Explanation:
         """Tells an item that is nowhere from one that is not searchable yet and one of another generation."""
-        try:
-            await self.client.get(index=str(explanation.index), id=str(explanation.id), params={"_source": "false"})
+        with suppress(MissingError, NotLoadedError):
+            await self.engine.request(
+                lambda client: client.get(
+                    index=str(explanation.index), id=str(explanation.id), params={"_source": "false"}
+                )
+            )
             return explanation.add("not_yet", "it was written a moment ago; searches see it within a second")
-        except NotFoundError:
-            pass
         request = {"query": {"ids": {"values": [str(explanation.id)]}}, "size": 100, "_source": False}
         answer = await self._search(generation_pattern(alias), request)
         others = sorted(hit["_index"] for hit in answer["hits"]["hits"] if parse_generation(alias, hit["_index"]))
@@ -204,12 +196,11 @@ class Explainer:
         raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
 
     def _aliases(self, platforms: Iterable[Platform]) -> str:
-        return ",".join(self.settings.alias(platform.id) for platform in platforms)
+        return ",".join(self.engine.alias(platform) for platform in platforms)
 
     async def _search(self, index: str, request: Json) -> Json:
         params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-        answer: Json = await self.client.search(index=index, body=request, params=params)
-        return answer
+        return await self.engine.request(lambda client: client.search(index=index, body=request, params=params))
 
 
 async def _relaxed_if_empty(context: SearchContext) -> SearchContext:

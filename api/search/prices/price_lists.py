@@ -63,12 +63,10 @@ class PriceLists:
         tasks: BackgroundTasks,
         *,
         fresh_seconds: float = FRESH_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._revision = revision
         self._tasks = tasks
         self._fresh_seconds = fresh_seconds
-        self._clock = clock
         self._entries: LRUCache[Key, _Entry] = LRUCache(MAX_LISTS)
         self._in_flight: dict[Key, asyncio.Task[PriceList]] = {}
         self._clears = 0
@@ -84,7 +82,7 @@ class PriceLists:
         entry = self._entries.get(key)
         if entry is None:
             return None
-        now = self._clock()
+        now = time.monotonic()
         if now < entry.fresh_until:
             return entry.prices
         revision = await self._revision.current([platform])
@@ -112,7 +110,7 @@ class PriceLists:
             revision = await self._revision.current([platform])
             prices = await _written(rows(), revision)
             if clears == self._clears:
-                self._entries[key] = _Entry(prices, self._clock() + self._fresh_seconds)
+                self._entries[key] = _Entry(prices, time.monotonic() + self._fresh_seconds)
             return prices
         finally:
             if clears == self._clears:  # else another task may make it by now

@@ -12,20 +12,20 @@ from api.auth import SearchToken, searching
 from api.engine.answers import Json
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
-from api.http.openapi import answers, operation_id
+from api.http.openapi import TOKEN_ERRORS, answers
 from api.http.query_params import only_query
+from api.known_platforms import platform_or_only
 from api.search.context import search_context
 from api.search.costs import PRICES
 from api.search.forced_filters import forced_filters
-from api.search.platform_parameter import platform_of
 from api.search.prices.price_list import price_list_rows
 from api.search.prices.representation import NDJSON, is_unchanged, representation_of
 from api.search.schemas.search import Offers, SearchBody
-from api.services import Services, services_of
+from api.services import AppServices, Services
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
+router = APIRouter(tags=["search"])
 
 
 class PriceRow(Offers):
@@ -61,17 +61,7 @@ EXAMPLE: dict[str, Any] = {
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
-    described = answers(
-        PricesAnswer,
-        EXAMPLE,
-        "unauthorized",
-        "forbidden",
-        "validation_failed",
-        "unknown_platform",
-        "rate_limited",
-        "search_unavailable",
-        "store_unavailable",
-    )
+    described = answers(PricesAnswer, EXAMPLE, *TOKEN_ERRORS, "unknown_platform", "search_unavailable")
     row = orjson.dumps(EXAMPLE["prices"][0]).decode()
     described[200]["content"][NDJSON] = {"schema": {"type": "string"}, "example": f"{row}\n"}
     described[200]["headers"]["ETag"] = {"schema": {"type": "string"}}
@@ -87,14 +77,14 @@ async def get_prices(
     token: SearchToken,
     request: Request,
     _: Annotated[None, Depends(only_query("platform"))],
-    services: Annotated[Services, Depends(services_of)],
+    services: AppServices,
     platform: Annotated[str | None, Query(description="slug or id; may be left out while there is only one")] = None,
 ) -> Response:
     """One document with all names, at most ten seconds old. `If-None-Match` with its `ETag` is answered with a 304
     while nothing in it has changed. `Accept: application/x-ndjson` gives a line a name, `Accept-Encoding: gzip` fewer
     bytes.
     """
-    listed = platform_of(platform, services.platforms)
+    listed = platform_or_only(services.platforms, platform)
     key = (listed.id, token.filters)
     prices = await services.price_lists.current(key, listed)
     if prices is None:

@@ -5,8 +5,8 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from api.http.fields import Int64, NullDefault, Share
-from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
+from api.http.fields import Int64, NullDefault, Share, Strict
+from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FILTERS, Kind
 from mappings.item import MAX_INTEGER
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
-from api.http.fields import Int64, NullDefault, Price, Share
+from api.http.fields import Int64, NullDefault, Price, Share, Strict
 from api.search.parsing.parse import Relaxation
 from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
-from api.search.schemas.values import ANY_OF, AT_LEAST, AT_MOST, FOLDING, Range, Strict, Value
+from api.search.schemas.values import ANY_OF, AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FACETS, FILTERS, SORTS, SUGGESTED, Filter, Kind
 from mappings.item import MAX_NAME_CHARACTERS, GearItem
 

@@ -3,7 +3,9 @@
 from decimal import Decimal
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from api.http.fields import Strict
 
 MAX_VALUE_CHARACTERS = 100
 
@@ -13,12 +15,6 @@ ANY_OF = "any of these"
 FOLDING = "compared whole, but case, accents, ★, ™ and outer or double blanks do not count"
 
 Value = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_VALUE_CHARACTERS)]
-
-
-class Strict(BaseModel):
-    """An object without other keys than those of its fields."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Range(Strict):

@@ -1456,14 +1456,6 @@ class SavedSearchBody(TypedDict):
     `POST /v1/searches`: null for a field means absent.
     """
 
-    name: str
-    """
-    the client's own name for it, which callbacks have
-    """
-    callbackUrl: str
-    """
-    receives what comes to match; an absolute https URL of a public host
-    """
     platform: NotRequired[int | None]
     """
     numeric id of a platform; all platforms where absent
@@ -1473,6 +1465,14 @@ class SavedSearchBody(TypedDict):
     words that an item must have or mean, as in a search; nothing is read more loosely than it was typed, and words of order change nothing
     """
     filters: NotRequired[Filters | None]
+    name: str
+    """
+    the client's own name for it, which callbacks have
+    """
+    callbackUrl: str
+    """
+    receives what comes to match; an absolute https URL of a public host
+    """
 
 
 class SearchBody(TypedDict):

@@ -2536,17 +2536,6 @@ export interface components {
          */
         SavedSearchBody: {
             /**
-             * Name
-             * @description the client's own name for it, which callbacks have
-             */
-            name: string;
-            /**
-             * Callbackurl
-             * Format: uri
-             * @description receives what comes to match; an absolute https URL of a public host
-             */
-            callbackUrl: string;
-            /**
              * Platform
              * @description numeric id of a platform; all platforms where absent
              * @default null
@@ -2560,6 +2549,17 @@ export interface components {
             query: string | null;
             /** @default null */
             filters: components["schemas"]["Filters"] | null;
+            /**
+             * Name
+             * @description the client's own name for it, which callbacks have
+             */
+            name: string;
+            /**
+             * Callbackurl
+             * Format: uri
+             * @description receives what comes to match; an absolute https URL of a public host
+             */
+            callbackUrl: string;
         };
         /**
          * SearchBody
@@ -4169,7 +4169,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description `store_unavailable`, `search_unavailable`, `overloaded` */
+            /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
             503: {
                 headers: {
                     "X-Request-Id"?: string;
@@ -4301,7 +4301,7 @@ export interface operations {
     listSavedSearches: {
         parameters: {
             query?: {
-                /** @description orders a page */
+                /** @description how many a page */
                 limit?: number;
                 /** @description `nextCursor` of the page before, as it came */
                 cursor?: string | null;
@@ -4564,7 +4564,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description `store_unavailable`, `search_unavailable`, `overloaded` */
+            /** @description `search_unavailable`, `store_unavailable`, `overloaded` */
             503: {
                 headers: {
                     "X-Request-Id"?: string;
@@ -5763,7 +5763,7 @@ export interface operations {
                 account?: string | null;
                 /** @description only orders of the item with this id */
                 item?: string | null;
-                /** @description orders a page */
+                /** @description how many a page */
                 limit?: number;
                 /** @description `nextCursor` of the page before, as it came */
                 cursor?: string | null;

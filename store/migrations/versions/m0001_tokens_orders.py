@@ -41,12 +41,6 @@ def upgrade() -> None:
     op.create_index("masks_behind", "masks", ["updated_at"], sqlite_where=_PENDING, postgresql_where=_PENDING)
 
 
-def downgrade() -> None:
-    """Drops everything, with the rows in it."""
-    for table in ("masks", "order_events", "orders", "tokens"):
-        op.drop_table(table)
-
-
 def _make_tokens() -> None:
     op.create_table(
         "tokens",

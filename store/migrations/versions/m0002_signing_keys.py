@@ -18,8 +18,3 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("name", name="signing_keys_pk"),
     )
-
-
-def downgrade() -> None:
-    """Drops the table: what was signed with a key, such as a cursor, opens no more."""
-    op.drop_table("signing_keys")

@@ -9,7 +9,6 @@ branch_labels = None
 depends_on = None
 
 _HOLDS = "state NOT IN ('failed', 'cancelled', 'reverted')"
-_HELD = sa.text(_HOLDS)
 _ACTIVE = sa.text(f"NOT sandbox AND {_HOLDS}")
 _TRIED = sa.text(f"sandbox AND {_HOLDS}")
 _PERSONAL = sa.text("email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')")
@@ -36,19 +35,6 @@ def upgrade() -> None:
     op.create_index("orders_personal", "orders", ["updated_at"], sqlite_where=_PERSONAL, postgresql_where=_PERSONAL)
     _make_keys()
     _make_moves()
-
-
-def downgrade() -> None:
-    """Sandbox orders and stored answers are lost: the schema before would take the former for real ones."""
-    op.drop_table("sandbox_moves")
-    op.drop_table("idempotency_keys")
-    op.execute("DELETE FROM order_events WHERE order_id IN (SELECT id FROM orders WHERE sandbox)")
-    op.execute("DELETE FROM orders WHERE sandbox")
-    for name in ("orders_personal", *_LISTS, "orders_one_tried", "orders_one_active"):
-        op.drop_index(name, "orders")
-    op.drop_column("orders", "body_digest")
-    op.drop_column("orders", "sandbox")
-    _make_claim("orders_one_active", ["platform", "item"], _HELD)
 
 
 def _make_claim(name: str, columns: list[str], where: sa.TextClause) -> None:

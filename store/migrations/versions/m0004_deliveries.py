@@ -52,11 +52,3 @@ def upgrade() -> None:
     )
     op.add_column("tokens", sa.Column("previous_webhook_secret", sa.Text))
     op.add_column("tokens", sa.Column("previous_webhook_secret_until", sa.BigInteger))
-
-
-def downgrade() -> None:
-    """Forgets which callbacks were made and which are still to be made."""
-    op.drop_column("tokens", "previous_webhook_secret_until")
-    op.drop_column("tokens", "previous_webhook_secret")
-    op.drop_table("delivery_attempts")
-    op.drop_table("deliveries")

@@ -15,9 +15,3 @@ def upgrade() -> None:
     """Nobody is to be forgotten yet."""
     op.add_column("orders", sa.Column("forget", sa.Boolean, nullable=False, server_default=sa.false()))
     op.create_index("orders_to_forget", "orders", ["updated_at"], sqlite_where=_TO_FORGET, postgresql_where=_TO_FORGET)
-
-
-def downgrade() -> None:
-    """The marks are lost: `gear-api forget` has to be run again."""
-    op.drop_index("orders_to_forget", "orders")
-    op.drop_column("orders", "forget")

@@ -12,9 +12,3 @@ depends_on = None
 def upgrade() -> None:
     """Nobody has been refused yet."""
     op.add_column("idempotency_keys", sa.Column("refusals", sa.Integer, nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    """A key without an answer means a transaction under way in the older version, so none may be left."""
-    op.execute("DELETE FROM idempotency_keys WHERE answer IS NULL")
-    op.drop_column("idempotency_keys", "refusals")

@@ -11,10 +11,8 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-_LISTED = "email <> '' AND state IN ('completed', 'failed', 'cancelled', 'reverted')"
 _AT_ITS_END = "state NOT IN ('created', 'processing', 'delivered')"
-_FORMER = {"orders_personal": _LISTED, "orders_to_forget": f"forget AND {_LISTED}"}
-_PRESENT = {
+_INDEXES = {
     "orders_personal_at_end": f"email <> '' AND {_AT_ITS_END}",
     "orders_to_forget_at_end": f"forget AND {_AT_ITS_END}",
 }
@@ -23,17 +21,9 @@ _PRESENT = {
 def upgrade() -> None:
     """The mark goes with what was to be forgotten. On PostgreSQL orders are read, not written, meanwhile."""
     op.execute("UPDATE orders SET forget = false WHERE forget AND email = ''")
-    _replace(_FORMER, _PRESENT)
-
-
-def downgrade() -> None:
-    """Older versions look whether there is an address left, and need no mark on those that have none."""
-    _replace(_PRESENT, _FORMER)
-
-
-def _replace(old: dict[str, str], new: dict[str, str]) -> None:
-    for name, text in new.items():
+    for name, text in _INDEXES.items():
         where = sa.text(text)
         op.create_index(name, "orders", ["updated_at"], sqlite_where=where, postgresql_where=where)
-    for name in old:  # last: it keeps readers out as well, until the transaction ends
+    # last: it keeps readers out as well, until the transaction ends
+    for name in ("orders_personal", "orders_to_forget"):
         op.drop_index(name, "orders")

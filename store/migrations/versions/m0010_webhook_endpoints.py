@@ -26,10 +26,3 @@ def upgrade() -> None:
     )
     op.add_column("tokens", sa.Column("callbacks_stopped_at", sa.BigInteger))
     op.add_column("tokens", sa.Column("callbacks_failed", sa.BigInteger, nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    """Callbacks are signed with the token's secret again, wherever they go, and those that were stopped are sent."""
-    op.drop_column("tokens", "callbacks_failed")
-    op.drop_column("tokens", "callbacks_stopped_at")
-    op.drop_table("webhook_endpoints")

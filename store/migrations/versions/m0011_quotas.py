@@ -16,10 +16,3 @@ def upgrade() -> None:
     op.add_column("tokens", sa.Column("max_active", sa.Integer, nullable=False, server_default="1000"))
     op.add_column("tokens", sa.Column("max_active_per_account", sa.Integer))
     op.create_index("orders_undelivered", "orders", ["token_id", "account"], sqlite_where=_OPEN, postgresql_where=_OPEN)
-
-
-def downgrade() -> None:
-    """The quotas are lost."""
-    op.drop_index("orders_undelivered", "orders")
-    op.drop_column("tokens", "max_active_per_account")
-    op.drop_column("tokens", "max_active")

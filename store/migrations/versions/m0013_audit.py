@@ -42,22 +42,6 @@ def upgrade() -> None:
         _refuse_changes(table, f"UPDATE OF {', '.join(columns)}")
 
 
-def downgrade() -> None:
-    """The audit and the actors are lost."""
-    for table in _TABLES:
-        if op.get_context().dialect.name == "postgresql":
-            op.execute(f"DROP TRIGGER {table}_append_only ON {table}")
-        else:
-            op.execute(f"DROP TRIGGER {table}_no_update")
-            op.execute(f"DROP TRIGGER {table}_no_delete")
-    if op.get_context().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION refuse_change")
-    op.drop_table("audit")
-    op.drop_index("order_events_in_time", "order_events")
-    op.drop_column("order_events", "actor_name")
-    op.drop_column("order_events", "actor")
-
-
 def _refuse_changes(table: str, update: str) -> None:
     if op.get_context().dialect.name == "postgresql":
         op.execute(

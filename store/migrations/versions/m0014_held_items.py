@@ -18,8 +18,3 @@ def upgrade() -> None:
         sa.Column("held_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("platform", "item", name="held_items_pk"),
     )
-
-
-def downgrade() -> None:
-    """Held items are offered again."""
-    op.drop_table("held_items")

@@ -24,14 +24,3 @@ def upgrade() -> None:
         sqlite_where=_REFUSED,
         postgresql_where=_REFUSED,
     )
-
-
-def downgrade() -> None:
-    """Tokens with filters or origins are revoked: nothing would restrict them."""
-    op.execute(
-        "UPDATE tokens SET revoked_at = created_at "
-        "WHERE revoked_at IS NULL AND (filters IS NOT NULL OR origins IS NOT NULL)"
-    )
-    op.drop_index("idempotency_keys_refused", "idempotency_keys")
-    for name in ("last_used_at", "origins", "filters", "rate_limit"):
-        op.drop_column("tokens", name)

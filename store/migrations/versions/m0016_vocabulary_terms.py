@@ -21,8 +21,3 @@ def upgrade() -> None:
         sa.Column("removed_at", sa.BigInteger),
         sa.PrimaryKeyConstraint("id", name="vocabulary_terms_pk"),
     )
-
-
-def downgrade() -> None:
-    """The terms are lost."""
-    op.drop_table("vocabulary_terms")

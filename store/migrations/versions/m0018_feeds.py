@@ -32,9 +32,3 @@ def upgrade() -> None:
         sa.Column("closed_at", sa.BigInteger),
         sa.PrimaryKeyConstraint("feed", "id", name="feed_segments_pk"),
     )
-
-
-def downgrade() -> None:
-    """Bookmarks of readers expire."""
-    op.drop_table("feed_segments")
-    op.drop_table("feeds")

@@ -20,8 +20,3 @@ def upgrade() -> None:
         sa.Column("count", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("day", "platform", "text", "reading", name="unanswered_searches_pk"),
     )
-
-
-def downgrade() -> None:
-    """The counts are lost."""
-    op.drop_table("unanswered_searches")

@@ -14,9 +14,6 @@ depends_on = None
 _PENDING = sa.text("state = 'pending'")
 _LIVE = sa.text("removed_at IS NULL")
 _REMOVED = sa.text("removed_at IS NOT NULL")
-_EVENT = sa.ForeignKeyConstraint(
-    ["order_id", "n"], ["order_events.order_id", "order_events.n"], name="deliveries_event"
-)
 
 
 def upgrade() -> None:
@@ -71,22 +68,10 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         op.drop_constraint("deliveries_event", "deliveries", type_="foreignkey")
     else:
-        _rewrite()
+        _rewrite_deliveries()
 
 
-def downgrade() -> None:
-    """Saved searches and their callbacks are lost."""
-    for table in ("delivery_attempts", "deliveries"):
-        op.execute(f"DELETE FROM {table} WHERE order_id IN (SELECT id FROM saved_searches)")  # noqa: S608  # own names
-    if op.get_bind().dialect.name == "postgresql":
-        op.create_foreign_key("deliveries_event", "deliveries", "order_events", ["order_id", "n"], ["order_id", "n"])
-    else:
-        _rewrite(_EVENT)
-    for table in ("search_matchers", "search_matches", "saved_searches"):
-        op.drop_table(table)
-
-
-def _rewrite(*constraints: sa.ForeignKeyConstraint) -> None:
+def _rewrite_deliveries() -> None:
     op.create_table(
         "deliveries_new",
         sa.Column("order_id", sa.Text, nullable=False),
@@ -96,7 +81,6 @@ def _rewrite(*constraints: sa.ForeignKeyConstraint) -> None:
         sa.Column("tries", sa.Integer, nullable=False),
         *(sa.Column(name, sa.BigInteger) for name in ("next_attempt_at", "leased_until", "last_attempt_at")),
         sa.PrimaryKeyConstraint("order_id", "n", name="deliveries_pk"),
-        *constraints,
         sa.CheckConstraint("state IN ('pending', 'delivered', 'failed')", name="deliveries_state"),
     )
     op.execute("INSERT INTO deliveries_new SELECT * FROM deliveries")

@@ -16,7 +16,6 @@ from api.http.json_body import checked, parse
 from api.search.explain.explain import Explainer, Explanation
 from api.search.schemas.search import SearchBody
 from api.settings import Settings
-from mappings.connection import connect_async
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import new_token, settings_for
 from tests.support.exact_json import dumps
@@ -204,6 +203,7 @@ def test_what_cannot_be_asked_is_an_error_that_says_so(
 def test_an_engine_that_does_not_answer_is_an_error_that_names_the_setting(tmp_path: Any) -> None:
     done = run(settings_for("http://127.0.0.1:9", "nowhere", tmp_path), 1, {})
     assert done.exit_code == 1
+    assert done.stdout == ""
     assert "OpenSearch cannot be reached at http://127.0.0.1:9 (GEAR_OPENSEARCH_URL): " in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
@@ -213,13 +213,12 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
     platform = platforms.by_id(730)
     assert platform is not None
     found = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)
-    engine, client = Engine(found, 30.0), connect_async(found)
+    engine = Engine(found, 30.0)
     try:
-        return await Explainer(engine, client, found, platforms).explain(
+        return await Explainer(engine, platforms).explain(
             platform, number, checked(SearchBody, parse(dumps(body).encode()))
         )
     finally:
-        await client.close()
         await engine.close()
 
 

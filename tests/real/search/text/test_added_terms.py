@@ -109,7 +109,7 @@ async def test_by_http_the_same_rules_hold_and_the_token_is_the_author(shop: Sho
         ({"term": {"spellings": ["..."], "words": "dragon lore"}}, "term"),
         ({"term": {"spellings": [], "words": "dragon lore"}}, "term.spellings"),
         ({"term": {"spellings": ["x"], "filters": {"weapons": ["AWP"]}}}, "term.filters.weapons"),
-        ({"pin": {"texts": ["!"], "names": ["x"]}}, "pin"),
+        ({"pin": {"texts": ["!"], "names": ["x"]}}, "pin.texts.0"),
         ({"pin": {"texts": [], "names": ["x"]}}, "pin.texts"),
         ({"hide": {"names": []}}, "hide.names"),
         ({"hide": {"names": ["x"]}, "pin": {"texts": ["a"], "names": ["x"]}}, ""),

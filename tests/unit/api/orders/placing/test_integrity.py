@@ -1,6 +1,5 @@
 """Integrity: what the writer stored passes, however the engine writes its numbers; what was changed since does not."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.engine.answers import StoredItem
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
@@ -20,24 +20,23 @@ KEY, OTHER = b"k" * 32, b"o" * 32
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@dataclass
-class Indexed:
+def stored_item(
+    item: dict[str, Any], price: int | None, listed_at: int | None = None, digest: dict[str, int] | None = None
+) -> StoredItem:
     """A document of the index, as the engine's client reads it."""
-
-    item: dict[str, Any]
-    price: int | None
-    listed_at: int | None = None
-    digest: dict[str, int] | None = None
+    return StoredItem(
+        item=item, price=price, listed_at=listed_at, digest=digest, bound=False, version=None, loaded_at=None
+    )
 
 
-def indexed(key: bytes, **fields: Any) -> Indexed:
+def indexed(key: bytes, **fields: Any) -> StoredItem:
     values = {"id": 7, "name": "AK-47 | Redline (Field-Tested)", "price": 21.4, **fields}
     document = index_document(item_from_values(values), CS2)
     source = msgspec.json.decode(b"".join(encode_document(document, 1, key).pieces))
-    return Indexed(source["item"], source["price"], source.get("listedAt"), source["digest"])
+    return stored_item(source["item"], source["price"], source.get("listedAt"), source["digest"])
 
 
-def problem(stored: Indexed, key: bytes) -> str | None:
+def problem(stored: StoredItem, key: bytes) -> str | None:
     return integrity_problem(stored, CS2.id, CS2.minor_digits, key)
 
 
@@ -54,19 +53,19 @@ def test_what_was_loaded_passes(key: bytes, price: float | None, wear: float | N
 
 def test_a_price_of_one_field_alone_is_noticed_without_a_key() -> None:
     stored = indexed(b"")
-    assert problem(Indexed(stored.item, 1, digest=stored.digest), b"") == "price"
-    assert problem(Indexed({**stored.item, "price": 0.01}, 2140, digest=stored.digest), b"") == "price"
-    assert problem(Indexed({**stored.item, "price": None}, 2140), b"") == "price"
-    assert problem(Indexed(stored.item, None), b"") == "price"
+    assert problem(stored_item(stored.item, 1, digest=stored.digest), b"") == "price"
+    assert problem(stored_item({**stored.item, "price": 0.01}, 2140, digest=stored.digest), b"") == "price"
+    assert problem(stored_item({**stored.item, "price": None}, 2140), b"") == "price"
+    assert problem(stored_item(stored.item, None), b"") == "price"
     for odd in (21.401, "21.4", True, [21.4], 1e400):
-        assert problem(Indexed({**stored.item, "price": odd}, 2140), b"") == "price"
+        assert problem(stored_item({**stored.item, "price": odd}, 2140), b"") == "price"
 
 
 def test_both_prices_changed_are_noticed_by_the_digest() -> None:
     stored = indexed(KEY)
-    changed = Indexed({**stored.item, "price": 0.01}, 1, digest=stored.digest)
+    changed = stored_item({**stored.item, "price": 0.01}, 1, digest=stored.digest)
     assert problem(changed, KEY) == "digest"
-    assert problem(Indexed(stored.item, 2140, 5, stored.digest), KEY) == "digest"
+    assert problem(stored_item(stored.item, 2140, 5, stored.digest), KEY) == "digest"
 
 
 @pytest.mark.parametrize("signed_with", [b"", OTHER])
@@ -76,8 +75,8 @@ def test_a_digest_made_without_the_key_is_refused(signed_with: bytes) -> None:
 
 def test_an_item_without_a_digest_passes_only_without_a_key() -> None:
     stored = indexed(b"")
-    assert problem(Indexed(stored.item, 2140), b"") is None
-    assert problem(Indexed(stored.item, 2140), KEY) == "digest"
+    assert problem(stored_item(stored.item, 2140), b"") is None
+    assert problem(stored_item(stored.item, 2140), KEY) == "digest"
 
 
 @pytest.mark.parametrize(
