@@ -101,7 +101,11 @@ test-compose: environment ## both compose files: builds, starts, loads, orders, 
 
 .PHONY: test-deployment
 test-deployment: environment var/tools var/tools/bin/helm ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing
-	@$(BIN)/python -m pytest tests/deployment
+	@$(BIN)/python -m pytest tests/deployment --ignore tests/deployment/test_kubernetes.py
+
+.PHONY: test-kubernetes
+test-kubernetes: environment var/tools/bin/helm var/tools/bin/kube-apiserver var/tools/bin/etcd ## the chart at a real API server of Kubernetes, built the first time (needs go)
+	@$(BIN)/python -m pytest tests/deployment/test_kubernetes.py
 
 # The tools of a release, apart from what the service and its tests need.
 var/tools: deploy/tools/requirements.txt
@@ -117,6 +121,12 @@ build_tool = command -v $(GO) >/dev/null || { echo "$(@F) is not built, there is
 
 var/tools/bin/helm: deploy/tools/helm/go.mod deploy/tools/helm/go.sum | var/tools
 	@$(call build_tool,helm.sh/helm/v3,helm.sh/helm/v3/cmd/helm,-X helm.sh/helm/v3/internal/version.version=$$version)
+
+var/tools/bin/kube-apiserver: deploy/tools/kubernetes/go.mod deploy/tools/kubernetes/go.sum | var/tools
+	@$(call build_tool,k8s.io/kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,-X k8s.io/component-base/version.gitVersion=$$version)
+
+var/tools/bin/etcd: deploy/tools/kubernetes/go.mod deploy/tools/kubernetes/go.sum | var/tools
+	@$(call build_tool,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3)
 
 .PHONY: image
 image: ## the image gear:local; its files have the time of the commit
