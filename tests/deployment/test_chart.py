@@ -228,7 +228,8 @@ def test_each_topic_has_followers_that_end_in_their_own_time() -> None:
     listings, prices = (spec["template"]["spec"] for spec in followers.values())
     command = prices["containers"][0]["command"]
     assert command[:5] == ["gear-indexer", "follow", "kafka://kafka:9092/prices", "--platform", "730"]
-    options = main.commands["follow"].make_context("follow", command[2:]).params
+    parent = main.make_context("gear-indexer", ["follow"])  # a command keeps the names of its help from the first one
+    options = main.commands["follow"].make_context("follow", command[2:], parent).params
     assert (options["group"], options["retry_timeout"], options["metrics_port"]) == ("shop", 600, 9999)
     assert options["metrics_host"] == "0.0.0.0", "Prometheus reads it from another pod"
     assert prices["containers"][0]["ports"] == [{"name": "metrics", "containerPort": 9999}]
