@@ -6,6 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
+GO ?= go
 VENV := .venv
 BIN := $(VENV)/bin
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
@@ -99,12 +100,33 @@ test-compose: environment ## both compose files: builds, starts, loads, orders, 
 	@$(BIN)/python -m pytest tests/compose -m docker
 
 .PHONY: test-deployment
-test-deployment: environment var/tools ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing
-	@$(BIN)/python -m pytest tests/deployment
+test-deployment: environment var/tools var/tools/bin/helm ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing
+	@$(BIN)/python -m pytest tests/deployment --ignore tests/deployment/test_kubernetes.py
+
+.PHONY: test-kubernetes
+test-kubernetes: environment var/tools/bin/helm var/tools/bin/kube-apiserver var/tools/bin/etcd ## the chart at a real API server of Kubernetes, built the first time (needs go)
+	@$(BIN)/python -m pytest tests/deployment/test_kubernetes.py
 
 # The tools of a release, apart from what the service and its tests need.
-var/tools: deploy/tools.txt
+var/tools: deploy/tools/requirements.txt
 	@$(PYTHON) -m venv $@ && $@/bin/pip install -q -r $< && touch $@
+
+# Those that are Go programs are built from their modules, by the hashes in deploy/tools. Without go or a network the
+# tests that need them skip.
+build_tool = command -v $(GO) >/dev/null || { echo "$(@F) is not built, there is no go: install Go 1.26 or newer" >&2; exit 0; }; \
+	echo "building $(@F) (minutes the first time)" >&2; \
+	cd $(<D) && version=$$($(GO) list -m -f '{{.Version}}' $(1)) \
+		&& CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w $(3)" -o "$(CURDIR)/$@" $(2) \
+		|| echo "$(@F) could not be built: is there a network, and is Go 1.26 or newer?" >&2
+
+var/tools/bin/helm: deploy/tools/helm/go.mod deploy/tools/helm/go.sum | var/tools
+	@$(call build_tool,helm.sh/helm/v3,helm.sh/helm/v3/cmd/helm,-X helm.sh/helm/v3/internal/version.version=$$version)
+
+var/tools/bin/kube-apiserver: deploy/tools/kubernetes/go.mod deploy/tools/kubernetes/go.sum | var/tools
+	@$(call build_tool,k8s.io/kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,-X k8s.io/component-base/version.gitVersion=$$version)
+
+var/tools/bin/etcd: deploy/tools/kubernetes/go.mod deploy/tools/kubernetes/go.sum | var/tools
+	@$(call build_tool,go.etcd.io/etcd/server/v3,go.etcd.io/etcd/server/v3)
 
 .PHONY: image
 image: ## the image gear:local; its files have the time of the commit

@@ -2,81 +2,32 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from api.settings import Settings
 from indexer.cli.main import main
+from tests.support.deployment.chart import CHART, EVERYTHING, NEEDED, SIZES, VERSIONS, helm, pods, rendered
+from tests.support.deployment.tools import tool
 
 pytestmark = pytest.mark.deployment
 
-CHART = Path(__file__).parents[2] / "deploy" / "helm" / "gear"
-VERSIONS = ("1.27", "1.37")  # the oldest that Chart.yaml takes, and the newest with a schema
-NEEDED = {
-    "image.repository": "registry.example.com/gear",
-    "image.digest": f"sha256:{'0' * 64}",
-    "publicUrl": "https://gear.example.com",
-}
-EVERYTHING = {
-    "load.enabled": "true",
-    "load.source": "/catalogue/items.ndjson.gz",
-    "ingress.enabled": "true",
-    "ingress.host": "gear.example.com",
-    "ingress.tlsSecret": "gear-tls",
-    "serviceMonitor.enabled": "true",
-    "follow.topics.listings.source": r"kafka://a:9092\,b:9092/listings",
-    "follow.topics.listings.platform": "cs2",
-    "follow.topics.listings.properties.secret": "gear-kafka",
-    "follow.topics.listings.properties.key": "client.properties",
-}
-SIZES: dict[str, tuple[str, ...]] = {"small": (), "large": ("--values", str(CHART / "values-large.yaml"))}
-
-
-def helm(*arguments: str, values: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    """Runs helm, or skips."""
-    program = shutil.which("helm")
-    if program is None:
-        pytest.skip("there is no helm to render the chart with: install it from https://helm.sh")
-    options = [part for name, value in (values or {}).items() for part in ("--set", f"{name}={value}")]
-    return subprocess.run([program, *arguments, *options], check=False, capture_output=True, text=True)
-
-
-def rendered(*options: str, values: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """The manifests of a release named `shop`."""
-    options = ("--kube-version", f"{VERSIONS[-1]}.0", *options)
-    done = helm("template", "shop", str(CHART), *options, values=NEEDED | EVERYTHING | (values or {}))
-    assert done.returncode == 0, done.stderr
-    return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
-
-
-def pods(manifests: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The specification of each kind of pod, by its component."""
-    found = {}
-    for manifest in manifests:
-        spec = manifest["spec"]
-        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
-        if template:
-            found[template["metadata"]["labels"]["app.kubernetes.io/component"]] = template["spec"]
-    return found
-
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_chart_passes_the_linter(size: str) -> None:
-    done = helm("lint", "--strict", str(CHART), *SIZES[size], values=NEEDED | EVERYTHING)
+@pytest.mark.parametrize("version", VERSIONS)  # what a version deprecates is a finding
+def test_the_chart_passes_the_linter(size: str, version: str) -> None:
+    options = ("--strict", "--kube-version", f"{version}.0")
+    done = helm("lint", *options, str(CHART), *SIZES[size], values=NEEDED | EVERYTHING)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_manifest_fits_the_schemas_of_kubernetes(size: str, version: str, tmp_path: Path) -> None:
-    validator = shutil.which("kubernetes-validate", path=Path("var/tools/bin")) or shutil.which("kubernetes-validate")
-    if validator is None:
-        pytest.skip("there is no kubernetes-validate to check the manifests with: make var/tools")
+    validator = tool("kubernetes-validate", "make var/tools")
     file = tmp_path / "manifests.yaml"
     file.write_text(yaml.safe_dump_all(rendered(*SIZES[size])), encoding="utf-8")
     command = [validator, "-k", version, "--strict", str(file)]
@@ -96,6 +47,8 @@ def test_every_manifest_fits_the_schemas_of_kubernetes(size: str, version: str, 
         ({"api.drainSeconds": "1"}, "api.drainSeconds"),
         ({"api.replica": "3"}, "replica"),
         ({"settings.PASSWORD": "x"}, "PASSWORD"),
+        ({"commands.records.size": "much"}, "commands.records.size"),
+        ({"commands.records.claimName": "x"}, "claimName"),
         ({"load.source": ""}, "load.source is needed"),
         ({"follow.topics.listings.source": "-"}, "follow.topics.listings.source"),
         (
@@ -132,6 +85,7 @@ def test_secrets_are_files_and_only_those_that_a_pod_needs() -> None:
         "api": {"database", "database-ca", "keys", "opensearch", "opensearch-ca", "rate-limits"},
         "load": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
         "follow": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
+        "commands": {"database", "database-ca", "keys", "opensearch", "opensearch-ca"},
         "deliver": {"database", "database-ca", "keys"},
         "migrate": {"database", "database-ca", "keys"},
     }
@@ -153,6 +107,41 @@ def test_every_variable_is_a_setting() -> None:
         names = {entry["name"] for entry in pod["containers"][0]["env"]}
         assert names <= known, name
         assert "GEAR_FEE_RATE" in names, name
+
+
+def test_a_setting_with_a_value_of_its_own_is_refused() -> None:
+    names = {entry["name"] for pod in pods(rendered()).values() for entry in pod["containers"][0]["env"]}
+    done = helm("lint", str(CHART), values=NEEDED | EVERYTHING | {f"settings.{name}": "x" for name in names})
+    assert done.returncode != 0
+    assert [name for name in sorted(names) if name not in done.stdout] == []
+
+
+@pytest.mark.parametrize("claim", ["", "shared"])
+def test_ids_of_forgotten_orders_are_on_a_volume(claim: str) -> None:
+    manifests = rendered(values={"commands.records.claim": claim, "commands.records.storageClass": "fast"})
+    pod = pods(manifests)["commands"]
+    (file,) = [each["value"] for each in pod["containers"][0]["env"] if each["name"] == "GEAR_FORGOTTEN_FILE"]
+    (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "records"]
+    assert (mount["mountPath"], mount.get("readOnly", False)) == (str(Path(file).parent), False)
+    (volume,) = [each["persistentVolumeClaim"] for each in pod["volumes"] if each["name"] == "records"]
+    claims = [manifest for manifest in manifests if manifest["kind"] == "PersistentVolumeClaim"]
+    if claim:
+        assert (volume["claimName"], claims) == (claim, [])
+        return
+    (made,) = claims
+    assert made["metadata"]["name"] == volume["claimName"]
+    assert made["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert made["spec"]["storageClassName"] == "fast"
+    (deployment,) = [
+        each for each in manifests if each["metadata"]["name"] == "shop-gear-commands" and "template" in each["spec"]
+    ]
+    assert deployment["spec"]["replicas"] == 1
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}, "two pods would wait for each other's volume"
+
+
+def test_a_pod_for_commands_is_there_where_it_is_asked_for() -> None:
+    manifests = rendered(values={"commands.enabled": "false"})
+    assert [manifest for manifest in manifests if "commands" in json.dumps(manifest["metadata"])] == []
 
 
 @pytest.mark.parametrize("seconds", [5, 30])
@@ -180,6 +169,7 @@ def test_the_network_lets_callbacks_reach_neither_the_engine_nor_anything_inside
         "api": {53, 9200, 5432, 6379},
         "load": {53, 9200, 5432},
         "follow": {53, 9200, 5432, 9092},
+        "commands": {53, 9200, 5432},
         "deliver": {53, 5432},
         "migrate": {53, 5432},
     }
@@ -238,7 +228,8 @@ def test_each_topic_has_followers_that_end_in_their_own_time() -> None:
     listings, prices = (spec["template"]["spec"] for spec in followers.values())
     command = prices["containers"][0]["command"]
     assert command[:5] == ["gear-indexer", "follow", "kafka://kafka:9092/prices", "--platform", "730"]
-    options = main.commands["follow"].make_context("follow", command[2:]).params
+    parent = main.make_context("gear-indexer", ["follow"])  # a command keeps the names of its help from the first one
+    options = main.commands["follow"].make_context("follow", command[2:], parent).params
     assert (options["group"], options["retry_timeout"], options["metrics_port"]) == ("shop", 600, 9999)
     assert options["metrics_host"] == "0.0.0.0", "Prometheus reads it from another pod"
     assert prices["containers"][0]["ports"] == [{"name": "metrics", "containerPort": 9999}]

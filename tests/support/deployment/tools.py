@@ -1,0 +1,16 @@
+"""The tools of operators: a name goes in, the program comes out, or the test is skipped with how to get it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+_BUILT = Path(__file__).parents[3] / "var" / "tools" / "bin"
+
+
+def tool(name: str, way: str) -> str:
+    """The program that make built below var/, else the system's."""
+    program = shutil.which(name, path=_BUILT) or shutil.which(name)
+    if program is None:
+        pytest.skip(f"there is no {name}: {way}")
+    return program
