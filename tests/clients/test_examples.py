@@ -42,11 +42,29 @@ def test_the_receiver_keeps_each_event_once(service: Service, tmp_path: Path) ->
         with GearClient(service.url, service.token) as gear:
             order = order_until_completed(gear, address)
         with closing(sqlite3.connect(database)) as events:
-            rows = events.execute("SELECT type, order_id FROM events ORDER BY rowid").fetchall()
+            rows = events.execute("SELECT type, about FROM events ORDER BY rowid").fetchall()
         states = ("created", "processing", "delivered", "completed")
         assert rows == [(f"order.{state}", order) for state in states]
         assert httpx.post(address, content=b"{}").status_code == 401
         assert httpx.post(address, content=b" " * (2 << 20)).status_code == 413
+
+
+@pytest.mark.parametrize("service", [{"allow_insecure_callbacks": True}], indirect=True)
+def test_the_receiver_takes_what_a_saved_search_tells(service: Service, tmp_path: Path) -> None:
+    database = tmp_path / "events.db"
+    with receiving(service, database) as address:
+        with GearClient(service.url, service.token) as gear:
+            search = gear.save_search(name="mine", callbackUrl=address, query="asiimov")["search"]["id"]
+        with GearClient(service.url, service.writer) as gear:
+            gear.put_items(730, [{"id": 1, "name": "AWP | Asiimov (Field-Tested)", "price": 10.0}])
+        until = monotonic() + 60
+        rows: list[tuple[str, str]] = []
+        while not rows:
+            assert monotonic() < until
+            sleep(0.1)
+            with closing(sqlite3.connect(database)) as events:
+                rows = events.execute("SELECT type, about FROM events").fetchall()
+        assert rows == [("search.matched", search)]
 
 
 def test_the_feed_reader_keeps_a_copy_over_its_death(service: Service, tmp_path: Path) -> None:

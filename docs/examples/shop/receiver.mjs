@@ -13,7 +13,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request.setEncoding("utf8")) body += part;
   try {
     const event = verifyCallback(body, request.headers, process.env.GEAR_WEBHOOK_SECRET);
-    if (!seen.has(request.headers["webhook-id"])) console.log(event.type, event.data.order.id);
+    if (!seen.has(request.headers["webhook-id"])) console.log(event.type, (event.data.order ?? event.data.search).id);
     seen.add(request.headers["webhook-id"]);
     response.writeHead(204).end();
   } catch (error) {

@@ -33,8 +33,10 @@ class Receiver(BaseHTTPRequestHandler):
             self.respond(401)
             return
         with database:  # a commit: the response goes out once the event is on the disk
-            row = (self.headers["webhook-id"], event["type"], event["data"]["order"]["id"], body)
-            database.execute("INSERT OR IGNORE INTO events (id, type, order_id, body) VALUES (?, ?, ?, ?)", row)
+            data = event["data"]
+            about = data["search"] if event["type"] == "search.matched" else data["order"]
+            row = (self.headers["webhook-id"], event["type"], about["id"], body)
+            database.execute("INSERT OR IGNORE INTO events (id, type, about, body) VALUES (?, ?, ?, ?)", row)
         self.respond(204)
 
     def respond(self, status: int) -> None:
@@ -46,6 +48,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 port, file = int(sys.argv[1]), sys.argv[2]
 database = sqlite3.connect(file)
-database.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, type TEXT, order_id TEXT, body BLOB)")
+database.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, type TEXT, about TEXT, body BLOB)")
 print(f"listening on http://127.0.0.1:{port}", flush=True)
 HTTPServer(("127.0.0.1", port), Receiver).serve_forever()
