@@ -15,6 +15,7 @@ import structlog
 from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
+from tests.support.memory import memory_for_tests
 from tests.support.scheduling import ByEngine, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
 
@@ -42,6 +43,9 @@ hypothesis.settings.load_profile("gear")
 structlog.configure(
     [structlog.processors.add_log_level, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
 )
+
+if "TMPDIR" not in os.environ and (_MEMORY := memory_for_tests()) is not None:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
 # The tests' PostgreSQL keeps a lock file here; without a folder of one's own it is one for all users of the machine.
 _RUNTIME = Path(tempfile.gettempdir()) / f"gear-tests-{os.getuid()}"

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from shutil import disk_usage
 from time import monotonic, sleep
 
 import pytest
@@ -25,6 +24,7 @@ import pytest
 from node.machine.system import port_is_taken
 from node.process.lifecycle import folders_of
 from node.settings import read_settings
+from tests.support.memory import memory_for_tests
 from tests.support.services.wire import TcpProxy
 
 __all__ = ["NoServerError", "Node", "TcpProxy", "disposable_node", "free_port", "opensearch_url"]
@@ -41,7 +41,6 @@ _CONTAINER_SETTINGS = {
     "DISABLE_INSTALL_DEMO_CONFIG": "true",
     "OPENSEARCH_JAVA_OPTS": "-Xms1g -Xmx1g",
 }
-MEMORY_NEEDED = 4 * 2**30
 _SHARED_PORT = 9219
 """Where the shared node listens unless the port is taken."""
 
@@ -145,13 +144,10 @@ def wait_for_opensearch(url: str) -> None:
 
 
 def folder_for_tests(name: str) -> Path:
-    """A node directory for tests that the account which runs the server can read.
-
-    It is in memory where there is plenty: creating an index waits for the disk several times, and tests create many.
-    """
-    memory = Path("/dev/shm")
-    if memory.is_dir() and disk_usage(memory).free > MEMORY_NEEDED:
-        return memory / f"gear-tests-{os.getuid()}" / f"test-{name}"
+    """A node directory for tests that the account which runs the server can read."""
+    memory = memory_for_tests()
+    if memory is not None:
+        return memory / f"test-{name}"
     return folders_of(read_settings()).home.with_name(f"test-{name}")
 
 
