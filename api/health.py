@@ -8,11 +8,11 @@ from pydantic import BaseModel
 
 from api.auth import charge_address
 from api.errors import ApiError
-from api.http.openapi import NO_TOKEN, answers
+from api.http.openapi import NO_TOKEN, answers, operation_id
 from api.http.query_params import only_query
 from api.services import Services, services_of
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 _SUCCESS = orjson.dumps({"status": "success"})
 _READY = {"status": "success", "search": True, "orders": True}
 Capability = Literal["search", "orders"]

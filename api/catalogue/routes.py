@@ -17,7 +17,7 @@ from api.catalogue.schemas import (
 from api.catalogue.service import Write, read_deletes, read_puts
 from api.errors import ApiError, Detail
 from api.http.json_body import request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.rate_limits.limits import RateLimits
 from api.services import Services, services_of
@@ -25,7 +25,7 @@ from indexer.live.writer import LiveWriter
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["catalogue"])
+router = APIRouter(tags=["catalogue"], generate_unique_id_function=operation_id)
 
 PATH: Final = "/v1/catalogue/{platform}/items"
 RESPONSES: Final = answers(

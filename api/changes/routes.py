@@ -14,13 +14,13 @@ from api.changes.search_fields import context_of
 from api.changes.stream import STREAM, events
 from api.errors import ApiError, invalid
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.search.forced_filters import forced_filters
 from api.services import Services, services_of
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:

@@ -8,13 +8,13 @@ from api.auth import OrderToken, searching
 from api.cheapest.schemas import CHEAPEST_ANSWER, CHEAPEST_BODIES, CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
 from api.orders.routes import WakeWorkers, placed_response
 from api.services import Services, services_of
 
-router = APIRouter(tags=["orders"])
+router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
 
 
 @router.post(

@@ -10,14 +10,14 @@ from api.auth import OperateToken
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
 from api.services import Services, services_of
 from api.telemetry.backlogs import Backlogs
 from mappings.platforms import Platforms
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], generate_unique_id_function=operation_id)
 
 
 @router.get(

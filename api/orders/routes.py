@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.orders import examples, listing, page
 from api.orders.answers import history_entries, order_entry
@@ -29,7 +29,7 @@ from api.orders.transitions import move_order
 from api.services import Services, services_of
 from store.orders import orders
 
-router = APIRouter(tags=["orders"])
+router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
 AppServices = Annotated[Services, Depends(services_of)]
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from api.auth import SearchToken
 from api.engine.answers import total_of
 from api.engine.client import Engine
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
@@ -22,7 +22,7 @@ from mappings.names import Generation
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
 
 
 @router.get(

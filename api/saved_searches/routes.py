@@ -10,7 +10,7 @@ from api.auth import SearchToken
 from api.changes.search_fields import context_of
 from api.errors import ApiError, Detail, invalid
 from api.http.json_body import body_of, parse, request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.orders import listing
 from api.orders.placing.idempotency import body_digest
@@ -27,7 +27,7 @@ from store.saved_searches import matching, searches
 from store.saved_searches.matching import Place
 from store.saved_searches.searches import SavedSearch, TooManySearchesError, new_id
 
-router = APIRouter(tags=["searches"])
+router = APIRouter(tags=["searches"], generate_unique_id_function=operation_id)
 SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
 _FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")
 

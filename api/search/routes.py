@@ -13,7 +13,7 @@ from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.fields import parse_item_id
 from api.http.json_body import content_of, request_body
-from api.http.openapi import Named, answers
+from api.http.openapi import Named, answers, operation_id
 from api.http.query_params import only_query
 from api.search.availability import bound_now
 from api.search.context import forced_clauses
@@ -48,8 +48,8 @@ class _DirectRoute(APIRoute):
         return endpoint
 
 
-search_router = APIRouter(tags=["search"], route_class=_DirectRoute)
-router = APIRouter(tags=["search"])
+search_router = APIRouter(tags=["search"], generate_unique_id_function=operation_id, route_class=_DirectRoute)
+router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
 AppServices = Annotated[Services, Depends(services_of)]
 _no_query = only_query()
 

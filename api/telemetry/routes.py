@@ -11,13 +11,13 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
-from api.http.openapi import text_answers
+from api.http.openapi import operation_id, text_answers
 from api.http.query_params import only_query
 from api.services import Services, services_of
 from api.telemetry.backlogs import backlog_metrics
 from api.telemetry.metrics import Metrics
 
-router = APIRouter(tags=["metrics"])
+router = APIRouter(tags=["metrics"], generate_unique_id_function=operation_id)
 EXAMPLE = 'gear_http_requests_total{method="POST",route="/v1/gear/search",code="200"} 41.0\n'
 
 

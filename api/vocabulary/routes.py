@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from api.auth import CatalogueToken
 from api.errors import ApiError
 from api.http.json_body import body_of, request_body
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.search.platform_parameter import platform_of
 from api.search.unanswered import first_day, unanswered_entry
@@ -20,7 +20,7 @@ from store import unanswered_searches
 from store.auth.tokens import Token
 from store.records import Actor
 
-router = APIRouter(tags=["vocabulary"])
+router = APIRouter(tags=["vocabulary"], generate_unique_id_function=operation_id)
 AppServices = Annotated[Services, Depends(services_of)]
 PlatformParameter = Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")]
 _FOR_ALL = ("unauthorized", "forbidden", "validation_failed", "rate_limited", "store_unavailable")

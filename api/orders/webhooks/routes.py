@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.orders.routes import AppServices, WakeWorkers
 from api.orders.transitions import visible
@@ -18,7 +18,7 @@ from store.outbox import redelivery
 from store.outbox.redelivery import Delivery
 from store.records import Attempt
 
-router = APIRouter(tags=["orders"])
+router = APIRouter(tags=["orders"], generate_unique_id_function=operation_id)
 MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
 
 

@@ -12,7 +12,7 @@ from api.auth import SearchToken, searching
 from api.engine.answers import Json
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
-from api.http.openapi import answers
+from api.http.openapi import answers, operation_id
 from api.http.query_params import only_query
 from api.search.context import search_context
 from api.search.costs import PRICES
@@ -25,7 +25,7 @@ from api.services import Services, services_of
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], generate_unique_id_function=operation_id)
 
 
 class PriceRow(Offers):
