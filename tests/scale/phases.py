@@ -7,11 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from bench.peers.services import Service
 from tests.scale.place import ALIAS, NODES, Scale
 from tests.scale.traffic import changing, ordering, searching
+from tests.support.traffic import client_of
 
 ORDERED_ITEMS = 80_000  # the listings that are ordered, from the last one on
 LOST_NODE = 2  # the first one is what the administrator asks
@@ -102,8 +101,7 @@ def _shards(scale: Scale) -> int:
 def database_lost(scale: Scale, service: Service, seconds: float) -> Phase:
     """The primary ends without a word, the standby is promoted: every acknowledged order is there."""
     priced = [item["id"] for item in islice(scale.data.items(), ORDERED_ITEMS) if item["price"]]
-    placed: list[str] = []
-    with ordering(service, priced[::-1], placed) as answers:
+    with ordering(service, priced[::-1]) as answers:
         time.sleep(seconds)
         killed = time.monotonic()
         scale.primary.process.get_postmaster_info().process.kill()
@@ -111,11 +109,11 @@ def database_lost(scale: Scale, service: Service, seconds: float) -> Phase:
         promoted = time.monotonic() - killed
         time.sleep(max(seconds, 10))
     gap = answers.since(killed - 1).longest_gap()
-    headers = dict(service.headers)
-    with httpx.Client(base_url=service.address, headers=headers, timeout=30) as client:
+    placed = [answer.read for answer in answers.all if answer.succeeded]
+    with client_of(service.address, service.headers) as client:
         statuses = [client.get(f"/v1/orders/{order}").status_code for order in placed]
     check(set(statuses), {200})
-    check(answers.all[-1].works, True)
+    check(answers.all[-1].succeeded, True)
     return Phase(
         "the database failed over",
         {

@@ -4,10 +4,11 @@ import random
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import cycle, islice, pairwise
 from typing import Any
 
@@ -21,35 +22,27 @@ from bench.peers.checkout import HERE
 from bench.peers.services import Service
 from bench.workloads.bodies import bodies_of, workloads
 from tests.scale.place import Scale
+from tests.support.traffic import SEARCH, Answer, client_of, sending
 
-CLIENTS = 4
 CHANGED_ITEMS = 50_000  # the listings whose prices change, again and again
 TICK_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One request: when it ended, how long it took, and whether it was answered as it should be."""
-
-    at: float
-    seconds: float
-    works: bool
+ORDER_SECONDS = 0.1
 
 
 @dataclass
 class Answers:
-    """The requests of one kind, from the clients of the context."""
+    """The answers of one kind, in the order in which they came."""
 
-    all: list[Answer] = field(default_factory=list)
+    all: Sequence[Answer[Any]]
 
     def since(self, start: float) -> "Answers":
         """Those that ended later."""
-        return Answers([answer for answer in self.all if answer.at >= start])
+        return Answers([answer for answer in self.all if answer.ended >= start])
 
     def figures(self) -> dict[str, float]:
         """Rate, percentiles in milliseconds, and failures."""
-        taken = sorted(answer.seconds * 1000 for answer in self.all if answer.works)
-        lasted = self.all[-1].at - self.all[0].at
+        taken = sorted((answer.ended - answer.requested) * 1000 for answer in self.all if answer.succeeded)
+        lasted = self.all[-1].ended - self.all[0].ended
         return {
             "a second": round(len(taken) / lasted, 1),
             "p50 ms": round(percentile(taken, 0.5), 1),
@@ -58,70 +51,34 @@ class Answers:
         }
 
     def longest_gap(self) -> float:
-        """The longest time without an answer that was as it should be, in seconds."""
-        times = sorted(answer.at for answer in self.all if answer.works)
+        """The longest time without a success, in seconds."""
+        times = sorted(answer.ended for answer in self.all if answer.succeeded)
         return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
 
 @contextmanager
-def sent(clients: int, send: Callable[[int], Callable[[], bool]]) -> Iterator[Answers]:
-    """So many clients, each of which sends one request after the other; `send` makes what a client sends each time."""
-    answers, ended = Answers(), threading.Event()
-
-    def work(number: int) -> None:
-        request = send(number)
-        while not ended.is_set():
-            started = time.monotonic()
-            try:
-                works = request()
-            except httpx.TransportError:
-                works = False
-            now = time.monotonic()
-            answers.all.append(Answer(now, now - started, works))
-            if not works:
-                time.sleep(0.05)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(clients)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield answers
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
-
-
-@contextmanager
 def searching(service: Service) -> Iterator[Answers]:
-    """Searches of the workload `mix`, by clients that wait for each answer."""
-    bodies = bodies_of(workloads()["mix"], 1)
-
-    def send(number: int) -> Callable[[], bool]:
-        client = httpx.Client(base_url=service.address, headers=dict(service.headers), timeout=30)
-        mine = cycle(bodies[number::CLIENTS])
-        return lambda: client.post("/v1/gear/search", json=next(mine)).status_code == 200
-
-    with sent(CLIENTS, send) as answers:
-        yield answers
+    """Searches of the workload `mix`. What they find is not read: that would take time of what is measured."""
+    client = partial(client_of, service.address, service.headers)
+    with sending(client, SEARCH, cycle(bodies_of(workloads()["mix"], 1)), lambda _: None) as answers:
+        yield Answers(answers)
 
 
 @contextmanager
-def ordering(service: Service, items: list[int], placed: list[str]) -> Iterator[Answers]:
-    """Orders of these items, one after the other; the ids of those that were acknowledged."""
-    unsold = iter(items)
-    client = httpx.Client(base_url=service.address, headers=dict(service.headers), timeout=30)
+def ordering(service: Service, items: list[int]) -> Iterator[Answers]:
+    """Orders of these items, one after the other; what is read of each is its id."""
 
-    def order() -> bool:
-        time.sleep(0.1)
-        body = order_body(str(next(unsold)), "https://shop.example.com/hooks")
-        answer = client.post("/v1/gear", json=body)
-        if answer.status_code == 201:
-            placed.append(answer.json()["order"]["id"])
-        return answer.status_code == 201
+    def bodies() -> Iterator[dict[str, Any]]:
+        for item in items:
+            time.sleep(ORDER_SECONDS)
+            yield order_body(str(item), "https://shop.example.com/hooks")
 
-    with client, sent(1, lambda _: order) as answers:
-        yield answers
+    def order_id(response: httpx.Response) -> str:
+        return str(response.json()["order"]["id"])
+
+    client = partial(client_of, service.address, service.headers)
+    with sending(client, "/v1/gear", bodies(), order_id, clients=1) as answers:
+        yield Answers(answers)
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """A node of a cluster dies under searches: its service goes on, and no list is short or of something else."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from bench.workloads.bodies import bodies_of, workloads
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from tests.support.faults.cluster import Cluster, wait_for_health
-from tests.support.faults.search_load import SearchLoad, wrong_answers
+from tests.support.traffic import SEARCH, client_of, found_in, sending, wrong_answers
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
@@ -46,18 +47,18 @@ def test_the_death_of_a_node_makes_no_list_short(addresses: str, tmp_path: Path,
     survivor = next(CLUSTER.address(other) for other in CLUSTER.numbers if other != number)
     settings = {"GEAR_SEARCH_TIMEOUT": "2.5"}  # the default
     with services.gear_api(addresses, PREFIX, tmp_path, settings=settings) as service:
-        load = SearchLoad(service.address, service.headers, bodies_of(workloads()["cold"], seed=1))
-        with load.running():
-            wait_for_health(survivor, lambda _: len(load.answers) > 100)
+        client = partial(client_of, service.address, service.headers)
+        with sending(client, SEARCH, bodies_of(workloads()["cold"], seed=1), found_in) as answers:
+            wait_for_health(survivor, lambda _: len(answers) > 100)
             CLUSTER.kill(number)
             noticed = wait_for_health(survivor, lambda health: health.get("number_of_nodes") == 2)
-            wait_for_health(survivor, lambda _: sum(answer.requested > noticed for answer in load.answers) > 100)
+            wait_for_health(survivor, lambda _: sum(answer.requested > noticed for answer in answers) > 100)
     CLUSTER.revive(number)
     wait_for_health(
         survivor, lambda health: health.get("number_of_nodes") == 3 and health.get("status") == "green", index=INDEX
     )
     with services.gear_api(addresses, PREFIX, tmp_path) as service:
-        assert not wrong_answers(load.answers[-1000:], service.address, service.headers)
-    assert {answer.status for answer in load.answers} <= {200, 503}
-    late = [answer for answer in load.answers if answer.requested > noticed + SECONDS]
+        assert not wrong_answers(answers[-1000:], service.address, service.headers)
+    assert {answer.status for answer in answers} <= {200, 503}
+    late = [answer for answer in answers if answer.requested > noticed + SECONDS]
     assert all(answer.status == 200 for answer in late), "it goes on with the others"

@@ -1,0 +1,104 @@
+"""Clients that send one request after the other without a pause, and what each was answered."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+CLIENTS = 4
+TIMEOUT_SECONDS = 30.0
+PAUSE_SECONDS = 0.05  # after a failure: what is down answers at once
+SUCCESSES = (httpx.codes.OK, httpx.codes.CREATED)
+SEARCH = "/v1/gear/search"
+Found = tuple[int | None, list[int]]  # the total and the page's ids
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Read]):
+    """An answer to a body: when it was requested and had ended (monotonic seconds), its status (0: none), and what was
+    read of it where it succeeded.
+    """
+
+    body: Mapping[str, Any]
+    requested: float
+    ended: float
+    status: int
+    read: Read | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status in SUCCESSES
+
+
+@contextmanager
+def sending(
+    client: Callable[[], httpx.Client],
+    path: str,
+    bodies: Iterable[Mapping[str, Any]],
+    read: Callable[[httpx.Response], Read],
+    clients: int = CLIENTS,
+) -> Iterator[list[Answer[Read]]]:
+    """The answers so far to bodies that are sent, each once, until the block ends. Each client waits for its answer."""
+    left, lock, ended = iter(bodies), threading.Lock(), threading.Event()
+    answers: list[Answer[Read]] = []
+
+    def work() -> None:
+        with client() as mine:
+            while not ended.is_set():
+                with lock:
+                    body = next(left, None)
+                if body is None:
+                    return
+                answers.append(answered(mine, path, body, read))
+                if not answers[-1].succeeded:
+                    time.sleep(PAUSE_SECONDS)
+
+    threads = [threading.Thread(target=work) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield answers
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def answered(
+    client: httpx.Client, path: str, body: Mapping[str, Any], read: Callable[[httpx.Response], Read]
+) -> Answer[Read]:
+    """The answer to one request."""
+    requested = time.monotonic()
+    try:
+        response = client.post(path, json=body)
+    except httpx.TransportError:
+        return Answer(body, requested, time.monotonic(), 0)
+    ended = time.monotonic()
+    told = read(response) if response.status_code in SUCCESSES else None
+    return Answer(body, requested, ended, response.status_code, told)
+
+
+def client_of(address: str, headers: Mapping[str, str]) -> httpx.Client:
+    """A client with a connection of its own."""
+    return httpx.Client(base_url=address, headers=dict(headers), timeout=TIMEOUT_SECONDS)
+
+
+def found_in(response: httpx.Response) -> Found:
+    """What a search found."""
+    content = response.json()
+    return content["total"], [item["id"] for item in content["gear"]]
+
+
+def wrong_answers(answers: Iterable[Answer[Found]], address: str, headers: Mapping[str, str]) -> list[Answer[Found]]:
+    """The searches that found something else than this service finds now."""
+    with client_of(address, headers) as client:
+        return [
+            answer
+            for answer in answers
+            if answer.succeeded and answered(client, SEARCH, answer.body, found_in).read != answer.read
+        ]
