@@ -16,7 +16,7 @@ from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
 from tests.support.memory import memory_for_tests
-from tests.support.scheduling import ByEngine, longest_first, mark_slow
+from tests.support.scheduling import ByEngine, is_left_out, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
 
 pytest_plugins = [
@@ -28,6 +28,8 @@ pytest_plugins = [
     "tests.support.clients",
 ]
 """The fixtures that several folders use; those of one folder are in its conftest."""
+
+TESTS = Path(__file__).parent
 
 # A machine that stands still for half a second is no fault of what is tested. The usual run draws the same examples
 # each time, so that it fails by what was changed alone; `make test-extended` draws others.
@@ -55,6 +57,13 @@ os.environ.setdefault("XDG_RUNTIME_DIR", str(_RUNTIME))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if not collection_path.is_relative_to(TESTS):
+        return None
+    path = collection_path.relative_to(TESTS.parent).as_posix() + "/" * collection_path.is_dir()
+    return is_left_out(path, config.option.markexpr) or None
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

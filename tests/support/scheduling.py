@@ -74,6 +74,17 @@ or for a whole catalogue.
 """
 
 
+def is_left_out(path: str, expression: str) -> bool:
+    """Whether a run of the tests with these marks (`-m`) has none of a file or folder, so that it need not be imported.
+
+    A folder's path ends with a slash.
+    """
+    terms = expression.split(" and ")
+    if "not slow" in terms:
+        return path.startswith(SLOW)
+    return "slow" in terms and not path.startswith(SLOW) and not any(each.startswith(path) for each in SLOW)
+
+
 class ByEngine(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
     """By file, but for the files that share an engine."""
 

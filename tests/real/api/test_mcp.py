@@ -4,20 +4,22 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from api.search.schemas.examples import ITEM
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import new_token, serving, settings_for
 
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
 COMMAND = str(Path(sys.executable).parent / "gear-api")
 ORDER = {"account": "a", "email": "a@example.com", "platform": "cs2", "expected_price": 10}
 
 
-async def call(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call(session: "ClientSession", tool: str, **arguments: Any) -> dict[str, Any]:
     """The API's answer to a tool's call."""
     result = await session.call_tool(tool, arguments)
     (content,) = result.content
@@ -29,6 +31,9 @@ async def call(session: ClientSession, tool: str, **arguments: Any) -> dict[str,
 async def test_a_model_searches_and_orders_in_the_sandbox_alone(
     opensearch_url: str, index_prefix: str, tmp_path: Path, orders: bool
 ) -> None:
+    # half a second of a core, in each process that runs any tests
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     put_index(settings, CS2, [ITEM])
     server = serving(settings)
