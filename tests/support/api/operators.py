@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import secrets
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +13,7 @@ from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
+from tests.support.services.processes import ran
 
 ITEMS = [
     {**simple_item(1, 900.0, "AWP | Dragon Lore (Factory New)"), "details": {"weapon": "AWP"}},
@@ -32,6 +30,7 @@ class Shop:
 
     app: RunningApp
     environment: dict[str, str]
+    folder: Path
 
     async def command(self, *arguments: str) -> Any:
         """What a command prints as JSON."""
@@ -67,22 +66,15 @@ class Shop:
     async def refused(self, *arguments: str) -> str:
         """What a command says that fails."""
         code, _, told = await self._run(*arguments)
-        assert code not in (0, None)
+        assert code != 0
         return told
 
-    async def _run(self, *arguments: str) -> tuple[int | None, str, str]:
+    async def _run(self, *arguments: str) -> tuple[int, str, str]:
         return await self._run_command("vocabulary", *arguments)
 
-    async def _run_command(self, *arguments: str) -> tuple[int | None, str, str]:
-        command = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-c", "from api.cli.main import main; main()", *arguments),
-            env=os.environ | self.environment,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
-        printed, told = await command.communicate()
-        return command.returncode, printed.decode(), " ".join(told.decode().split())
+    async def _run_command(self, *arguments: str) -> tuple[int, str, str]:
+        ended = await ran(self.folder, self.environment, *arguments)
+        return ended.code, ended.printed, " ".join(ended.told.split())
 
     async def names(self, query: str, **more: Any) -> list[str]:
         """The names that a text finds, in their order."""
@@ -117,6 +109,6 @@ async def operated_shop(
                 "GEAR_INDEX_PREFIX": settings.index_prefix,
                 "GEAR_DATABASE_URL": settings.database_url,
             }
-            yield Shop(app, environment)
+            yield Shop(app, environment, folder)
     finally:
         drop_indices(opensearch_url, settings.index_prefix)

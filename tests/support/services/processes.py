@@ -1,4 +1,7 @@
-"""Processes of our commands, forked from one that has imported the service: else most of a test's time is imports."""
+"""Processes of our commands, forked from one that has imported the service and read the package's vocabularies.
+
+Else most of a test's time would be these. What a process of its own does at its start is tested with `two_workers`.
+"""
 
 import asyncio
 import multiprocessing
@@ -6,6 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
@@ -15,7 +19,9 @@ import httpx
 from api.cli.main import main
 
 _FORKS: Final = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["api.app", "tests.support.services.processes", "uvicorn.loops.auto"])
+_FORKS.set_forkserver_preload(
+    ["tests.support.services.read_vocabularies", "api.app", "tests.support.services.processes", "uvicorn.loops.auto"]
+)
 START_SECONDS: Final = 60.0  # of a busy machine
 
 
@@ -66,11 +72,19 @@ def gear_api(*arguments: str) -> None:
 
 @asynccontextmanager
 async def command(
-    folder: Path, variables: Mapping[str, str], *arguments: str, program: Callable[..., None] = gear_api
+    folder: Path,
+    variables: Mapping[str, str],
+    *arguments: str,
+    program: Callable[..., None] = gear_api,
+    errors: Path | None = None,
 ) -> AsyncIterator[Command]:
-    """A command with these variables in its environment, in a folder without a `.env`; killed at the end."""
+    """A command with these variables in its environment, in a folder without a `.env`; killed at the end.
+
+    Where no file for its errors is named, they are written where all else is.
+    """
     written = folder / f"{program.__name__}-{arguments[0]}-{os.urandom(4).hex()}.log"
-    process = _FORKS.Process(target=_run, args=(program, arguments, {**os.environ, **variables}, folder, written))
+    files = (written, errors or written)
+    process = _FORKS.Process(target=_run, args=(program, arguments, {**os.environ, **variables}, folder, files))
     process.start()
     started = Command(process, written)
     try:
@@ -81,14 +95,35 @@ async def command(
         await started.wait()
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What a command ended with, and what it wrote."""
+
+    code: int
+    printed: str
+    told: str
+
+
+async def ran(folder: Path, variables: Mapping[str, str], *arguments: str) -> Ended:
+    """A command of `gear-api` that ends by itself."""
+    errors = folder / f"errors-{os.urandom(4).hex()}.log"
+    async with command(folder, variables, *arguments, errors=errors) as started:
+        code = await started.wait()
+    return Ended(code, started.written.read_text(encoding="utf-8"), errors.read_text(encoding="utf-8"))
+
+
 def _run(
-    program: Callable[..., None], arguments: tuple[str, ...], environment: dict[str, str], folder: Path, written: Path
+    program: Callable[..., None],
+    arguments: tuple[str, ...],
+    environment: dict[str, str],
+    folder: Path,
+    files: tuple[Path, Path],
 ) -> None:
     """Makes the forked process what a shell would have started."""
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    with written.open("ab") as log:
-        for output in (1, 2):
-            os.dup2(log.fileno(), output)
+    for number, file in enumerate(files, 1):
+        with file.open("ab") as output:
+            os.dup2(output.fileno(), number)
     program(*arguments)

@@ -1,17 +1,14 @@
 """What buyers searched for in vain is counted for operators, whoever searched, and never at a search's cost."""
 
-import asyncio
 import json
-import os
 import secrets
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url
 
 from api.orders.retention import apply_retention
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
@@ -24,6 +21,7 @@ from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.exposition import samples
 from tests.support.app import RunningApp, new_token, running, settings_for
 from tests.support.indices import drop_indices
+from tests.support.services.processes import ran
 
 ITEMS = [
     {**simple_item(1, 900.0, "AWP | Dragon Lore (Factory New)"), "details": {"weapon": "AWP"}},
@@ -53,17 +51,12 @@ async def search(app: RunningApp, query: str, **more: Any) -> int:
 async def counted(app: RunningApp) -> dict[str, tuple[str, int]]:
     """The texts that `gear-api searches` lists, with their readings and counts."""
     await app.app.state.services.unanswered.flush()
-    command = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-c", "from api.cli.main import main; main()", "searches", "--unanswered", "--json"),
-        env=os.environ | {"GEAR_DATABASE_URL": app.settings.database_url},
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    printed, told = await command.communicate()
-    assert command.returncode == 0, told.decode()
+    url = app.settings.database_url
+    folder = Path(make_url(url).database or "").parent
+    ended = await ran(folder, {"GEAR_DATABASE_URL": url}, "searches", "--unanswered", "--json")
+    assert ended.code == 0, ended.told
     today = datetime.now(UTC).date().isoformat()
-    found = json.loads(printed)
+    found = json.loads(ended.printed)
     assert all(each["platform"] == 730 and each["lastDay"] == today for each in found)
     return {each["text"]: (each["reading"], each["count"]) for each in found}
 
