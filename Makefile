@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
 LOCK := requirements-dev.txt
-# Tests wait more than they compute: more of them at once than two cores have.
+# Tests on real servers wait more than they compute: more of them at once than two cores have.
 TEST_WORKERS ?= 3
 SIZE ?= 1000000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -65,7 +65,7 @@ test: environment ## all checks and the tests of minutes, on a real OpenSearch a
 	@$(BIN)/ruff format --no-cache --check -q .
 	@$(BIN)/mypy
 	@mkdir -p var
-	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n $(TEST_WORKERS) $(UNIT_TESTS)
+	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term -n 2 $(UNIT_TESTS)
 	@$(BIN)/python -m pytest -m "not docker and not deployment and not slow" --ignore tests/unit $(REAL_TESTS)
 
 .PHONY: test-slow

@@ -199,11 +199,11 @@ async def order_workers(
         yield wake_workers
 
 
-def serve() -> FastAPI:
-    """The app with the settings of the environment, for the worker processes of `gear-api serve`."""
+def serve(platforms: Platforms | None = None) -> FastAPI:
+    """The app with the settings of the environment, for the processes of `gear-api serve`."""
     logs.configure()
     settings = Settings()
-    platforms = read_platforms(settings.platform_files)
+    platforms = platforms or read_platforms(settings.platform_files)
     for platform in platforms:
         platform.language.make_tables()  # or the first searches would wait for them
     app = create_app(settings, platforms)

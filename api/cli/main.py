@@ -4,7 +4,9 @@ import json
 import os
 import sys
 from contextlib import nullcontext, suppress
+from functools import partial
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +23,13 @@ from api.cli.privacy import forget
 from api.cli.reconcile import reconcile
 from api.cli.tokens import token
 from api.cli.vocabulary import searches, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastapi import FastAPI
+
+    from mappings.platforms import Platforms
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,7 +66,8 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     # every worker builds its settings from the environment, and must know where it listens
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
-    checked(lambda: read_platforms(settings.platform_files).read_languages())
+    platforms = checked(lambda: read_platforms(settings.platform_files))
+    checked(platforms.read_languages)
     logs.configure()
     check_settings(settings, production=production, workers=workers)
     raise_open_files()
@@ -65,7 +75,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
         if metrics_dir is not None:  # shared, so that each worker can report for all
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", metrics_dir)
         config = uvicorn.Config(
-            "api.app:serve",
+            _application(workers, platforms),
             factory=True,
             host=settings.api_host,
             port=settings.api_port,
@@ -92,6 +102,15 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
             server.run()
             if not server.started:
                 sys.exit(STARTUP_FAILURE)
+
+
+def _application(workers: int, platforms: "Platforms") -> "str | Callable[[], FastAPI]":
+    """What makes the app: in this process with what was read, where several serve in each by its name."""
+    if workers > 1:
+        return "api.app:serve"
+    from api.app import serve as application
+
+    return partial(application, platforms)
 
 
 @main.command()
