@@ -13,7 +13,7 @@ from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Sounds
-from mappings.vocabulary.words import letters_of, words_of
+from mappings.vocabulary.words import has_words, letters_of, words_of
 
 MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
 MAX_UNFINISHED = 10  # meanings of a word that is being typed
@@ -87,7 +87,7 @@ class Vocabulary(BaseModel):
     @model_validator(mode="after")
     def _spellings_have_letters(self) -> "Vocabulary":
         for spelling, _ in self._spelt():
-            if not words_of(spelling):
+            if not has_words(spelling):
                 message = f"the spelling {spelling!r} has no letter and no digit"
                 raise ValueError(message)
         return self

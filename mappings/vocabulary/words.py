@@ -10,13 +10,34 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
-_DROPPED_MARKS = str.maketrans("", "", "★™")
 _WRITTEN_AS = str.maketrans("ıłøđ", "ilod")
+
+
+MAX_LEARNT = 16_384  # the vocabularies have 3,000
+
+
+class _WithoutMarks(dict[int, int | None]):
+    """A table for `str.translate` that drops accents and what else it is given; it learns the letters that come first."""
+
+    def __missing__(self, letter: int) -> int | None:
+        kept = None if unicodedata.category(chr(letter)) == "Mn" else letter
+        if len(self) < MAX_LEARNT:
+            self[letter] = kept
+        return kept
+
+
+_WITHOUT_ACCENTS = _WithoutMarks()
+_WITHOUT_MARKS = _WithoutMarks(str.maketrans("", "", "★™"))
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text in their order: letters and digits only, without accents that stand alone, ★ and ™."""
     return _WORD.findall(_plain(text))
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has any word: no accent and no mark is a letter."""
+    return _WORD.search(text) is not None
 
 
 def words_and_gaps(text: str) -> tuple[list[str], list[str]]:
@@ -28,8 +49,7 @@ def words_and_gaps(text: str) -> tuple[list[str], list[str]]:
 def _plain(text: str) -> str:
     if text.isascii():
         return text
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(letter for letter in composed if unicodedata.category(letter) != "Mn").translate(_DROPPED_MARKS)
+    return unicodedata.normalize("NFC", text).translate(_WITHOUT_MARKS)
 
 
 def letters_of(words: Iterable[str]) -> str:
@@ -42,6 +62,4 @@ def letters_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8192)  # the same words come again and again
 def _letters(joined: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", joined)
-    folded = "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn").casefold()
-    return folded.translate(_WRITTEN_AS)
+    return unicodedata.normalize("NFKD", joined).translate(_WITHOUT_ACCENTS).casefold().translate(_WRITTEN_AS)
