@@ -17,7 +17,7 @@ MAX_LEARNT = 16_384  # the vocabularies have 3,000
 
 
 class _WithoutMarks(dict[int, int | None]):
-    """A table for `str.translate` that drops accents and what else it is given; it learns the letters that come first."""
+    """A table for `str.translate` that drops accents and what it is given; it learns the letters that come first."""
 
     def __missing__(self, letter: int) -> int | None:
         kept = None if unicodedata.category(chr(letter)) == "Mn" else letter

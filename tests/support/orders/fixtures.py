@@ -84,6 +84,20 @@ async def small_shop(sqlite_settings: Settings) -> AsyncIterator[Shop]:
         yield shop
 
 
+@pytest.fixture(scope="module")
+async def refusing_shop(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+    """A running app on SQLite for all tests of a file that order nothing: what it refuses leaves nothing behind."""
+    prefix = f"t{secrets.token_hex(5)}"
+    made = settings_for(opensearch_url, prefix, tmp_path_factory.mktemp("refusing"), fee_rate="0.05")
+    try:
+        await load(made)
+        async with opened(made) as shop:
+            yield shop
+            assert (await shop.get("/v1/orders")).json()["orders"] == []
+    finally:
+        drop_indices(opensearch_url, prefix)
+
+
 @pytest.fixture
 async def hasty_shop(sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
     """A running app on SQLite that waits half a second for its lock."""

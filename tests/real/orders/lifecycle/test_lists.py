@@ -149,8 +149,8 @@ def encoded(text: str) -> str:
         ("cursor=" + encoded(f"1/ord_{'x' * 24}\n"), "cursor"),
     ],
 )
-async def test_what_cannot_be_listed_is_a_422_that_names_it(small_shop: Shop, query: str, field: str) -> None:
-    error = error_of(await small_shop.get(f"/v1/orders?{query}"))
+async def test_what_cannot_be_listed_is_a_422_that_names_it(refusing_shop: Shop, query: str, field: str) -> None:
+    error = error_of(await refusing_shop.get(f"/v1/orders?{query}"))
     assert error["code"] == "validation_failed"
     assert {detail["field"] for detail in error["details"]} == {field}
 

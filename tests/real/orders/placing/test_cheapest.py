@@ -238,8 +238,8 @@ async def test_a_sandbox_orders_what_is_completed(shop: Shop) -> None:
         ({"additionalFields": {"platformId": "1"}}, "additionalFields.platformId"),
     ],
 )
-async def test_a_bad_field_is_named(shop: Shop, change: dict[str, Any], field: str) -> None:
-    assert fields_of(await ask(shop, {**body_for(), **change}), "validation_failed") == [field]
+async def test_a_bad_field_is_named(refusing_shop: Shop, change: dict[str, Any], field: str) -> None:
+    assert fields_of(await ask(refusing_shop, {**body_for(), **change}), "validation_failed") == [field]
 
 
 async def test_an_unknown_platform_is_refused(shop: Shop) -> None:
