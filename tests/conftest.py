@@ -16,7 +16,7 @@ from tests.support.examples import EXTENDED
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
 from tests.support.memory import memory_for_tests
-from tests.support.scheduling import ByEngine, is_left_out, longest_first, mark_slow
+from tests.support.scheduling import ByServer, is_left_out, longest_first, mark_slow
 from tests.support.servers import opensearch_url as a_real_engine
 
 pytest_plugins = [
@@ -73,9 +73,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByServer | None:
     """Of the workers of `--dist loadfile`."""
-    return ByEngine(config, log) if config.getvalue("dist") == "loadfile" else None
+    return ByServer(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

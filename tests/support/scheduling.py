@@ -1,7 +1,7 @@
 """How tests are spread over the workers of pytest-xdist.
 
 A file stays with one worker, which starts its servers once. The longest files go first, so that no worker ends long
-after the others. Files that kill an engine share one, and so a worker.
+after the others. Files that share a server share a worker.
 """
 
 from typing import Final
@@ -16,6 +16,12 @@ RESTARTING: Final = (
     "tests/faults/search/test_response_cache.py",
     "tests/faults/search/test_search.py",
 )
+# The first file of several that ask one service, which takes ten seconds of a core to start, names them all.
+TOGETHER: Final = (
+    RESTARTING,
+    ("tests/real/catalogue/test_model.py", "tests/real/catalogue/test_writes.py"),
+    ("tests/real/api/test_openapi.py", "tests/real/api/test_wire.py"),
+)
 LONGEST: Final = (
     *RESTARTING,
     "tests/real/test_node.py",
@@ -28,24 +34,35 @@ LONGEST: Final = (
     "tests/real/indexer/loading/test_resume.py",
     "tests/real/indexer/loading/test_proof.py",
     "tests/real/indexer/live/test_lock.py",
-    "tests/real/indexer/live/test_changes.py",
     "tests/faults/search/test_hung_nodes.py",
     "tests/faults/indexer/test_death.py",
     "tests/real/indexer/loading/test_throttle.py",
     "tests/real/search/pagination/test_cursor_and_changes.py",
     "tests/real/indexer/doctor/test_doctor.py",
     "tests/real/orders/placing/test_retries.py",
-    "tests/real/search/text/test_scenarios.py",
     "tests/real/indexer/live/test_claims.py",
     "tests/real/orders/webhooks/test_callbacks.py",
-    "tests/real/orders/index/test_index_sync.py",
-    "tests/real/orders/placing/test_place.py",
-    "tests/real/orders/placing/test_integrity.py",
     "tests/real/store/test_migrate.py",
     "tests/real/search/queries/test_explain.py",
-    "tests/real/search/queries/test_oracle.py",
-    "tests/real/orders/lifecycle/test_life.py",
-    "tests/real/api/test_openapi.py",
+    # of `make test`
+    *TOGETHER[1],
+    *TOGETHER[2],
+    "tests/real/changes/test_waiting.py",
+    "tests/real/orders/lifecycle/test_transitions.py",
+    "tests/real/changes/test_changes.py",
+    "tests/real/orders/placing/test_cheapest.py",
+    "tests/real/changes/test_model.py",
+    "tests/real/indexer/follow/test_lines.py",
+    "tests/real/orders/lifecycle/test_sandbox.py",
+    "tests/real/api/test_metrics.py",
+    "tests/real/search/pagination/test_cursor.py",
+    "tests/real/orders/placing/test_duplicate_requests.py",
+    "tests/real/orders/webhooks/test_callback_processes.py",
+    "tests/real/search/text/test_scenarios.py",
+    "tests/real/orders/index/test_index_sync.py",
+    "tests/real/search/text/test_judged_queries.py",
+    "tests/real/search/queries/test_shards.py",
+    "tests/real/indexer/live/test_schedule.py",
 )
 
 SLOW: Final = (
@@ -85,12 +102,12 @@ def is_left_out(path: str, expression: str) -> bool:
     return "slow" in terms and not path.startswith(SLOW) and not any(each.startswith(path) for each in SLOW)
 
 
-class ByEngine(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
-    """By file, but for the files that share an engine."""
+class ByServer(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
+    """By file, but for the files that share an engine or a service."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "restarting" if file in RESTARTING else file
+        return next((files[0] for files in TOGETHER if file in files), file)
 
 
 def mark_slow(items: list[pytest.Item]) -> None:

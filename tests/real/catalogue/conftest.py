@@ -45,6 +45,6 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
 
 def _lives(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/health/ready").status_code == 200
+        return httpx.get(f"{url}/health/ready", verify=False).status_code == 200
     except httpx.TransportError:
         return False
