@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
@@ -51,19 +52,30 @@ def declared(extra: str) -> set[str]:
     return names(PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"])
 
 
-def imported(folders: Iterable[str]) -> set[str]:
-    """The distributions that the files of these folders import, anywhere in them."""
+@cache
+def modules_in(folder: str) -> frozenset[str]:
+    """The first part of the name of each module that the files of a folder import, anywhere in them."""
     modules: set[str] = set()
-    for folder in folders:
-        for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Import):
-                    modules |= {alias.name.partition(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom):
-                    modules.add((node.module or "").partition(".")[0])
-    installed = {**packages_distributions()} | {module: [name] for module, name in NAMESPACES.items()}
+    for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                modules.add((node.module or "").partition(".")[0])
+    return frozenset(modules)
+
+
+@cache
+def installed() -> dict[str, list[str]]:
+    """The distributions of each module."""
+    return {**packages_distributions()} | {module: [name] for module, name in NAMESPACES.items()}
+
+
+def imported(folders: Iterable[str]) -> set[str]:
+    """The distributions that the files of these folders import."""
+    modules = frozenset[str]().union(*map(modules_in, folders))
     return names(
-        name for module in modules - OWN - sys.stdlib_module_names for name in installed.get(module, [module])[:1]
+        name for module in modules - OWN - sys.stdlib_module_names for name in installed().get(module, [module])[:1]
     )
 
 
