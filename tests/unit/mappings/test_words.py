@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,6 +23,12 @@ def test_words_have_no_accent_and_no_mark(text: str) -> None:
     plain = without_accents(unicodedata.normalize("NFC", text)).translate(str.maketrans("", "", "★™"))
     assert words_of(text) == re.findall(r"[^\W_]+", plain)
     assert has_words(text) == bool(words_of(text))
+
+
+def test_no_more_letters_are_learnt_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mappings.vocabulary.words.MAX_LEARNT", 0)
+    never_before = "".join(map(chr, range(0x13000, 0x13010)))
+    assert words_of(f"{never_before} ★") == [never_before]
 
 
 @given(TEXTS)
