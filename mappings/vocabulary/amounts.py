@@ -1,27 +1,75 @@
 """How other languages write the words beside an amount. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from mappings.vocabulary.words import words_of
 
-UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # scripts whose words follow without blanks
+UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
+UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _BOUNDS = ("under", "over", "max", "min")
 
 
-def amount_pattern(words: Mapping[str, str]) -> re.Pattern[str]:
-    """What finds these words before and behind an amount, the longest that fits.
+class AmountWords:
+    """What a vocabulary's words beside amounts are in English, and what finds them.
 
-    A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`).
+    `ranges` are written as `zwischen … und`, or `… ile … arası`: an amount stands at each `…`, and behind the words.
     """
-    spelt = _any_of(words)
-    signs = "|".join(re.escape(each) for each in words if not words_of(each))
-    unspaced = [each for each, word in words.items() if word in _BOUNDS and len(each) > 1 and _may_follow(each)]
-    start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-    before = rf"{start}(?P<before>{spelt})\s*(?=(?:R?\$|[€£]|{signs})?\s*\d)"
-    return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    def __init__(self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str]) -> None:
+        pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
+        self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
+        self._ranges = [tuple(part.strip().lower() for part in f"{each}…".split("…")[:3]) for each in ranges]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str] | None:
+        """What finds these words before and behind an amount, the longest that fits.
+
+        A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`).
+        """
+        if not self.words:
+            return None
+        spelt = _any_of(self.words)
+        bounds = [each for each, word in self.words.items() if word in _BOUNDS]
+        unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
+        start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
+        before = rf"{start}(?P<before>{spelt})\s*(?={self._sign}?\s*\d)"
+        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    @cached_property
+    def ranges(self) -> re.Pattern[str] | None:
+        """What finds the first amount of a range with the words beside it."""
+        if not self._ranges:
+            return None
+        unit = rf"\s*(?:[$€£]|{_any_of(self.words)})?" if self.words else ""
+        amount = rf"{self._sign}?\s*\d[\d.,]*k?{unit}"
+        firsts: dict[tuple[str, str], list[str]] = {}
+        for first, middle, last in self._ranges:
+            firsts.setdefault((middle, last), []).append(first)
+        forms = [
+            rf"{_first_word(before)}(?P<low{at}>{amount})\s*{_any_of([middle])}(?=\s*{amount}{_last_word(last)})"
+            for at, ((middle, last), before) in enumerate(firsts.items())
+        ]
+        return re.compile("|".join(forms), re.IGNORECASE)
+
+    @cached_property
+    def _sign(self) -> str:
+        signs = "|".join(re.escape(each) for each in self.words if not words_of(each))
+        return rf"(?:R?\$|[€£]{'|' if signs else ''}{signs})"
+
+
+def _first_word(firsts: Iterable[str]) -> str:
+    """What stands before the first amount of a range; nothing may, where the words behind it are enough."""
+    spelt = [each for each in firsts if each]
+    words = rf"(?<![^\W\d_]){_any_of(spelt)}\s*" if spelt else ""
+    return words if "" not in firsts else rf"(?:{words})?(?<![\d.,])" if words else r"(?<![\d.,])"
+
+
+def _last_word(last: str) -> str:
+    return rf"\s*{_any_of([last])}" if last else ""
 
 
 def _may_follow(spelling: str) -> bool:

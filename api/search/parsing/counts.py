@@ -3,15 +3,23 @@
 import re
 from collections.abc import Collection, Sequence
 
+from mappings.vocabulary.words import letters_of
+
 _COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+FEW = re.compile(r"[1-5]")  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
+_MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 
 
-def with_counts_apart(words: list[str], gaps: list[str]) -> tuple[list[str], list[str]]:
-    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`."""
+def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
+    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`, `100шт` is `100 шт`."""
     for at in range(len(words) - 1, -1, -1):
-        if counted := _COUNTED.fullmatch(words[at]):
+        if not words[at][0].isdecimal():
+            continue
+        measured = _MEASURED.fullmatch(words[at])
+        is_measured = measured is not None and letters_of([measured[2]]) in fillers
+        if counted := measured if is_measured else _COUNTED.fullmatch(words[at]):
             words = [*words[:at], *counted.groups(), *words[at + 1 :]]
             gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
     return words, gaps

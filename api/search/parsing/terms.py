@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from api.search.parsing.counts import count_at, is_count, with_counts_apart
+from api.search.parsing.counts import FEW, count_at, is_count, with_counts_apart
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -61,10 +61,12 @@ class Term:
     `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
     says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
     `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
+    `otherwise` is what it means where its meanings find nothing.
     """
 
     words: tuple[Word, ...]
     meanings: tuple[Meaning, ...] = ()
+    otherwise: tuple[Meaning, ...] = ()
     narrows: bool = False
     by_name: bool = False
     is_filler: bool = False
@@ -114,7 +116,7 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     words, gaps = words_and_gaps(text)
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
-    words, gaps = with_counts_apart(words, gaps)
+    words, gaps = with_counts_apart(words, gaps, vocabulary.ignored)
     return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
 
 
@@ -216,8 +218,7 @@ class _Reader:
         elif entry.sorts:
             self._reading.sorts.append(entry.sorts)
         elif entry.excludes:
-            part = _finished(tuple(self._words[self._at : end]))
-            self._reading.excluded.append(Term(part, entry.excludes))
+            self._exclude_term(Term(tuple(self._words[self._at : end]), entry.excludes))
         else:
             return False
         self._at = end
@@ -319,7 +320,8 @@ class _Reader:
             return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
-            self._reading.terms.append(Term(_finished(part), entry.meanings))
+            otherwise = self._vocabulary.second_meanings.get("".join(self._letters[self._at : end]), ())
+            self._reading.terms.append(Term(_finished(part), entry.meanings, otherwise))
         else:
             is_name = entry is not None and entry.role is Role.NAME
             self._reading.terms += [self._word_term(place, is_name=is_name) for place in range(self._at, end)]
@@ -328,13 +330,23 @@ class _Reader:
     def _word_term(self, at: int, *, is_name: bool) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
-        is_filler = letters in ignored or is_count(self._letters, self._gaps, at, ignored)
+        count = count_at(self._letters, at) or self._attached_at(at)
+        is_filler = bool(count) or letters in ignored or is_count(self._letters, self._gaps, at, ignored)
         return Term(
             (self._words[at],),
             is_filler=not is_name and is_filler,
-            count=count_at(self._letters, at),
+            count=count,
             carries=letters in self._vocabulary.carrying,
         )
+
+    def _attached_at(self, at: int) -> int:
+        """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
+        if not FEW.fullmatch(self._letters[at]):
+            return 0
+        _, behind = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
+        is_behind = at and self._letters[at - 1] in self._vocabulary.carrying
+        is_before = behind is not None and self._vocabulary.is_attached(behind.meanings)
+        return int(self._letters[at]) if is_behind or is_before else 0
 
 
 def merged_alternatives(terms: Sequence[Term]) -> list[Term]:
