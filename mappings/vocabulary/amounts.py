@@ -10,6 +10,7 @@ from mappings.vocabulary.words import words_of
 UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
+_UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _BOUNDS = ("under", "over", "max", "min")
 
 
@@ -22,7 +23,7 @@ class AmountWords:
     def __init__(self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str]) -> None:
         pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
         self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
-        self._ranges = [tuple(part.strip().lower() for part in f"{each}…".split("…")[:3]) for each in ranges]
+        self._ranges = {tuple(_blanks(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
 
     @cached_property
     def pattern(self) -> re.Pattern[str] | None:
@@ -39,21 +40,20 @@ class AmountWords:
         before = rf"{start}(?P<before>{spelt})\s*(?={self._sign}?\s*\d)"
         return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
 
+    def is_range(self, match: re.Match[str]) -> bool:
+        """Whether the words that `ranges` found beside an amount belong together."""
+        first, middle, last = (_blanks(match[name] or "") for name in ("first", "middle", "last"))
+        return any((before, middle, after) in self._ranges for before in {first, ""} for after in {last, ""})
+
     @cached_property
     def ranges(self) -> re.Pattern[str] | None:
         """What finds the first amount of a range with the words beside it."""
         if not self._ranges:
             return None
-        unit = rf"\s*(?:[$€£]|{_any_of(self.words)})?" if self.words else ""
-        amount = rf"{self._sign}?\s*\d[\d.,]*k?{unit}"
-        firsts: dict[tuple[str, str], list[str]] = {}
-        for first, middle, last in self._ranges:
-            firsts.setdefault((middle, last), []).append(first)
-        forms = [
-            rf"{_first_word(before)}(?P<low{at}>{amount})\s*{_any_of([middle])}(?=\s*{amount}{_last_word(last)})"
-            for at, ((middle, last), before) in enumerate(firsts.items())
-        ]
-        return re.compile("|".join(forms), re.IGNORECASE)
+        first, middle, last = (_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
+        amount = rf"{self._sign}?\s*\d[\d.,]*k?\s*(?:[$€£]|{_UNIT})?"
+        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,])(?P<low>{amount})\s*(?P<middle>{middle})"
+        return re.compile(rf"{before}(?=\s*{amount}\s*(?P<last>{last})?)", re.IGNORECASE)
 
     @cached_property
     def _sign(self) -> str:
@@ -61,15 +61,16 @@ class AmountWords:
         return rf"(?:R?\$|[€£]{'|' if signs else ''}{signs})"
 
 
-def _first_word(firsts: Iterable[str]) -> str:
-    """What stands before the first amount of a range; nothing may, where the words behind it are enough."""
-    spelt = [each for each in firsts if each]
-    words = rf"(?<![^\W\d_]){_any_of(spelt)}\s*" if spelt else ""
-    return words if "" not in firsts else rf"(?:{words})?(?<![\d.,])" if words else r"(?<![\d.,])"
+def _words(spellings: Iterable[str]) -> str:
+    """A pattern of whole words; a script that has no blanks between words may go on with one."""
+    spelt = list(spellings)
+    unspaced = [each for each in spelt if UNSPACED.match(each)]
+    spaced = [each for each in spelt if each not in unspaced]
+    return "|".join(rf"{start}{_any_of(each)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each)
 
 
-def _last_word(last: str) -> str:
-    return rf"\s*{_any_of([last])}" if last else ""
+def _blanks(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def _may_follow(spelling: str) -> bool:

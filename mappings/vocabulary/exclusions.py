@@ -38,18 +38,18 @@ def _is_excludable(entry: Entry, kinds: frozenset[str]) -> bool:
 
 def wanted(entries: Sequence[Entry | None]) -> list[Entry]:
     """The known entries of a text that say what is wanted: none beside a word of exclusion."""
-    kept: list[Entry] = []
+    found: list[Entry] = []
     is_excluded = False
     for entry in entries:
         if entry is None:
             continue
         role = Role.VALUE if entry.meanings else entry.role
         if role is Role.EXCLUSION_AFTER:
-            kept[-1:] = []
+            found[-1:] = []
         elif role is not Role.EXCLUSION and not is_excluded:
-            kept.append(entry)
+            found.append(entry)
         is_excluded = role is Role.EXCLUSION
-    return kept
+    return found
 
 
 def types_of(entries: Iterable[Entry]) -> set[str]:

@@ -36,8 +36,8 @@ class TradeLetters:
 
     def is_payment(self, text: str, ignored: frozenset[str]) -> bool:
         """Whether a text says nothing but what is paid with; `ignored` words say nothing."""
-        known = self._payments | ignored
-        return all(word.isnumeric() or letters_of([word]) in known for word in words_of(text))
+        letters = (letters_of([word]) for word in words_of(text) if not word.isnumeric())
+        return all(each in self._payments or each in ignored for each in letters)
 
 
 def spelt(spellings: Iterable[str]) -> frozenset[str]:

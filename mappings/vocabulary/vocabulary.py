@@ -143,9 +143,10 @@ class Vocabulary(BaseModel):
         """The longest spelling that begins there: how many words it has, and what it means; else one word."""
         windows = self._windows(letters, at)
         for length in range(len(windows), 0, -1):
-            window = tuple(letters[at : at + length])
             entry = self._entry(windows[length - 1])
-            if entry is not None and length <= entry.max_words and self._is_spelt_so(entry, window):
+            if entry is None or length > entry.max_words:
+                continue
+            if self._is_spelt_so(entry, tuple(letters[at : at + length])):
                 return self._inflections.longest_at(letters, at, length) or (length, entry)
         return self._inflections.longest_at(letters, at, 1) or (1, None)
 
@@ -177,11 +178,13 @@ class Vocabulary(BaseModel):
     def _entry(self, letters: str) -> Entry | None:
         """What the letters mean, or what they mean with another ending."""
         entry = self.entries.get(letters)
-        if entry is not None or not self._endings or (letters.isascii() and letters[-1:] not in self._last_letters):
+        has_ending = letters[-1:] in self._last_letters
+        if entry is not None or not (has_ending or self._may_inflect(letters)):
             return entry
-        entry = self._without_ending(letters, self.entries)
+        entry = self._without_ending(letters, self.entries) if has_ending else None
         if entry is None and self._may_inflect(letters):
-            return self._stems.get(letters) or self._without_ending(letters, self._stems)
+            entry = self._stems.get(letters)
+            return self._without_ending(letters, self._stems) if entry is None and has_ending else entry
         return entry
 
     def _without_ending(self, letters: str, stems: Mapping[str, Entry]) -> Entry | None:

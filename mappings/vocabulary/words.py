@@ -5,12 +5,16 @@ that people write so who have not their keys.
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
-_DROPPED_MARKS = str.maketrans("", "", "★™")
+# accents that stand alone, and the marks of names
+_DROPPED_MARKS = dict.fromkeys(
+    [code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Mn"] + [ord("★"), ord("™")]
+)
 _WRITTEN_AS = str.maketrans("ıłøđ", "ilod")
 
 
@@ -28,8 +32,7 @@ def words_and_gaps(text: str) -> tuple[list[str], list[str]]:
 def _plain(text: str) -> str:
     if text.isascii():
         return text
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(letter for letter in composed if unicodedata.category(letter) != "Mn").translate(_DROPPED_MARKS)
+    return unicodedata.normalize("NFC", text).translate(_DROPPED_MARKS)
 
 
 def letters_of(words: Iterable[str]) -> str:

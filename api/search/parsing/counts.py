@@ -27,6 +27,8 @@ def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str
 
 def count_at(letters: Sequence[str], at: int) -> int:
     """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
+    if not (letters[at][:1].isdecimal() or letters[at][-1:].isdecimal()):
+        return 0
     if count := _COUNT.fullmatch(letters[at]):
         return int(count[1] or count[2])
     is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
@@ -37,9 +39,9 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
     """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
     if letters[at] == "x":
         return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+    if not letters[at].isdecimal():
+        return bool(count_at(letters, at))
     if count_at(letters, at):
         return True
-    if not letters[at].isdecimal():
-        return False
     behind = gaps[at + 1]
     return behind.startswith("%") or (not behind and any(each in fillers for each in letters[at + 1 : at + 2]))

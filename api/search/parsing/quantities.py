@@ -120,10 +120,12 @@ class Quantity:
     is_excluded: bool = False
 
 
-def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool = True) -> list[Quantity]:
+def quantities_of(
+    text: str, is_name: Callable[[str], bool], has_floats: Callable[[], bool] = lambda: True
+) -> list[Quantity]:
     """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name.
 
-    Without `has_floats` a number from 0 to 1 is a price.
+    Where `has_floats` denies it, a number from 0 to 1 is a price.
     """
     quantities: list[Quantity] = []
     if not _DIGIT.search(text):
@@ -134,7 +136,7 @@ def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool
             start, end = match.span()
             if taken.find(1, start, end) >= 0:
                 continue
-            if read is _float and not has_floats:
+            if read is _float and not has_floats():
                 continue
             quantity = read(match)
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):

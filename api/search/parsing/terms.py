@@ -137,7 +137,7 @@ class _Reader:
     """Reads words from the first to the last."""
 
     def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
-        self._words = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
+        self._words = _words(words, open_ended=open_ended)
         self._letters = [letters_of([word]) for word in words]
         self._letters_of = dict(zip(words, self._letters, strict=True))
         self._gaps = gaps
@@ -382,14 +382,22 @@ def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
 
 
-def _word(words: list[str], place: int, *, open_ended: bool) -> Word:
-    """The word at this place, alone and in every join of neighbours that contains it, without repeats."""
-    last = len(words) - 1
-    spellings, endings = [words[place]], []
-    for length in range(1, (MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1) + 1):
-        starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
-        spellings += ["".join(words[start : start + length]) for start in starts]
-        if open_ended and starts and starts[-1] + length - 1 == last:
-            endings.append("".join(words[starts[-1] :]))
-    prefixes = [ending for ending in endings if len(ending) >= MIN_PREFIX_CHARACTERS and not ending.isnumeric()]
-    return Word(words[place], tuple(dict.fromkeys(spellings)), tuple(endings), tuple(prefixes))
+def _words(words: list[str], *, open_ended: bool) -> list[Word]:
+    """The words, each alone and in every join of neighbours that contains it, without repeats."""
+    longest = MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1
+    joins = [
+        ["".join(words[start : start + length]) for start in range(len(words) - length + 1)]
+        for length in range(1, longest + 1)
+    ]
+    read = []
+    for place, typed in enumerate(words):
+        spellings = [
+            spelling
+            for length, joined in enumerate(joins, 1)
+            for spelling in joined[max(0, place - length + 1) : place + 1]
+        ]
+        reach = len(words) - place  # a join ends the text if it is as long, or longer
+        endings = tuple([joined[-1] for joined in joins[reach - 1 :] if joined]) if open_ended else ()
+        prefixes = [each for each in endings if len(each) >= MIN_PREFIX_CHARACTERS and not each.isnumeric()]
+        read.append(Word(typed, tuple(dict.fromkeys(spellings)), endings, tuple(prefixes)))
+    return read
