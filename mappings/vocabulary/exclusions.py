@@ -38,18 +38,18 @@ def _is_excludable(entry: Entry, kinds: frozenset[str]) -> bool:
 
 def wanted(entries: Sequence[Entry | None]) -> list[Entry]:
     """The known entries of a text that say what is wanted: none beside a word of exclusion."""
-    found: list[Entry] = []
+    entries_wanted: list[Entry] = []
     is_excluded = False
     for entry in entries:
         if entry is None:
             continue
         role = Role.VALUE if entry.meanings else entry.role
         if role is Role.EXCLUSION_AFTER:
-            found[-1:] = []
+            entries_wanted[-1:] = []
         elif role is not Role.EXCLUSION and not is_excluded:
-            found.append(entry)
+            entries_wanted.append(entry)
         is_excluded = role is Role.EXCLUSION
-    return found
+    return entries_wanted
 
 
 def types_of(entries: Iterable[Entry]) -> set[str]:

@@ -14,7 +14,8 @@ from itertools import groupby
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Term, Word, merged_alternatives, read_words
+from api.search.parsing.terms import Term, merged_alternatives, read_words
+from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.rules import NO_RULES, TextRules

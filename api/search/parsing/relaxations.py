@@ -25,8 +25,9 @@ from dataclasses import replace
 from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import Names, says_it_is_on_items, words_of_names, words_of_stickers
-from api.search.parsing.terms import Term, Word
+from api.search.parsing.terms import Term
 from api.search.parsing.trade_posts import offer_in
+from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.words import letters_of
 

@@ -1,8 +1,5 @@
 """Reads words of a text as terms: what an item must match, what it must not match, and the order asked for. Pure.
 
-Words match as they were typed and joined with their neighbours, because the index holds every name's words and the
-joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`, `m4 a1s` matches `M4A1-S`.
-
 A word is not wanted behind a word of exclusion (`no`, `without`) or a minus that begins a word (`-awp`). What is not
 wanted goes on behind `or`, `/`, and behind `and` with values of the same field (`no stattrak and souvenir`). Between
 two values of one field, `or` and `/` mean either (`glock/usp`).
@@ -13,45 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from api.search.parsing.counts import FEW, count_at, is_count, with_counts_apart
+from api.search.parsing.words import MAX_JOIN, Word, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
-MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
-MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
-MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _EITHER = re.compile(r"\s*/\s*")
-
-
-@dataclass(frozen=True)
-class Word:
-    """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
-
-    `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
-    words; their first letter may be another where it is `fuzzy_first`.
-    """
-
-    typed: str
-    spellings: tuple[str, ...]
-    endings: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    fuzzy: bool = False
-    fuzzy_first: bool = False
-
-    @property
-    def is_correctable(self) -> bool:
-        """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
-        return not any(character.isnumeric() for character in self.typed)
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the text ends with this very word, so that it may be unfinished."""
-        return self.typed in self.endings
 
 
 @dataclass(frozen=True)
@@ -137,7 +106,7 @@ class _Reader:
     """Reads words from the first to the last."""
 
     def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
-        self._words = _words(words, open_ended=open_ended)
+        self._words = words_in(words, open_ended=open_ended)
         self._letters = [letters_of([word]) for word in words]
         self._letters_of = dict(zip(words, self._letters, strict=True))
         self._gaps = gaps
@@ -165,7 +134,7 @@ class _Reader:
             terms = self._reading.terms
             unfinished = [any(word.prefixes for word in term.words) for term in terms]
             self._reading.terms = [
-                replace(term, words=_finished(term.words)) if each else term
+                replace(term, words=finished(term.words)) if each else term
                 for term, each in zip(terms, unfinished, strict=True)
             ]
         return self._reading
@@ -213,7 +182,7 @@ class _Reader:
         if entry.role is Role.EXCLUSION_AFTER and self._reading.terms:
             self._exclude_term(self._reading.terms.pop())
         elif entry.role is Role.ATTACHED:
-            part = _finished(tuple(self._words[self._at : end]))
+            part = finished(tuple(self._words[self._at : end]))
             self._reading.terms.append(Term(part, is_attached=True))
         elif entry.sorts:
             self._reading.sorts.append(entry.sorts)
@@ -266,7 +235,7 @@ class _Reader:
 
     def _exclude_term(self, term: Term) -> None:
         is_attached = self._vocabulary.is_attached(term.meanings)
-        self._reading.excluded.append(replace(term, words=_finished(term.words), is_attached=is_attached))
+        self._reading.excluded.append(replace(term, words=finished(term.words), is_attached=is_attached))
 
     def _connection_at(self, at: int) -> tuple[int, bool] | None:
         """Where it goes on with what is not wanted, and whether only with values of the same field."""
@@ -288,7 +257,7 @@ class _Reader:
         if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
             length, entry = phrase, None
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
-        return Term(_finished(words) if meanings else words, meanings), at + length
+        return Term(finished(words) if meanings else words, meanings), at + length
 
     def _is_either(self, start: int) -> bool:
         """Reads the term from there on as an alternative to the last one, if both are of one kind."""
@@ -321,7 +290,7 @@ class _Reader:
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
             otherwise = self._vocabulary.second_meanings.get("".join(self._letters[self._at : end]), ())
-            self._reading.terms.append(Term(_finished(part), entry.meanings, otherwise))
+            self._reading.terms.append(Term(finished(part), entry.meanings, otherwise))
         else:
             is_name = entry is not None and entry.role is Role.NAME
             self._reading.terms += [self._word_term(place, is_name=is_name) for place in range(self._at, end)]
@@ -376,28 +345,3 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
 def _is_name(term: Term) -> bool:
     """Whether it may be an alternative to other mere words: a filler or a number is none."""
     return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)
-
-
-def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
-
-
-def _words(words: list[str], *, open_ended: bool) -> list[Word]:
-    """The words, each alone and in every join of neighbours that contains it, without repeats."""
-    longest = MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1
-    joins = [
-        ["".join(words[start : start + length]) for start in range(len(words) - length + 1)]
-        for length in range(1, longest + 1)
-    ]
-    read = []
-    for place, typed in enumerate(words):
-        spellings = [
-            spelling
-            for length, joined in enumerate(joins, 1)
-            for spelling in joined[max(0, place - length + 1) : place + 1]
-        ]
-        reach = len(words) - place  # a join ends the text if it is as long, or longer
-        endings = tuple([joined[-1] for joined in joins[reach - 1 :] if joined]) if open_ended else ()
-        prefixes = [each for each in endings if len(each) >= MIN_PREFIX_CHARACTERS and not each.isnumeric()]
-        read.append(Word(typed, tuple(dict.fromkeys(spellings)), endings, tuple(prefixes)))
-    return read
