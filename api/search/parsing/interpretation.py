@@ -13,6 +13,7 @@ Json = dict[str, Any]
 _WITHOUT_FILLERS = (
     Relaxation.FILLERS,
     Relaxation.STICKERS,
+    Relaxation.SEEDS,
     Relaxation.PREFIXES,
     Relaxation.TYPOS,
     Relaxation.ALL_TYPOS,

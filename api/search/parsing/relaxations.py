@@ -292,11 +292,12 @@ def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> Pars
 
 
 def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
-    """Bare numbers of three digits are seeds; None if there is none, or no other term."""
+    """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
     parses = tuple(parse_text(strict.text, platform, **_read_as(strict), with_seeds=True) for platform in platforms)
     if parses == strict.parses or not all(parse.terms for parse in parses):
         return None
-    return replace(strict, parses=parses, relaxation=Relaxation.SEEDS)
+    seeds = replace(strict, parses=parses)
+    return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
 
 
 def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:

@@ -141,6 +141,8 @@ def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
         {"typed": "661", "to": "a seed"},
     ]
     assert "seeds" not in [one.relaxation for one in relaxations(strict("661"), [CS2])]
+    with_filler = next(one for one in relaxations(strict("need ak 661"), [CS2]) if one.relaxation == "seeds")
+    assert [term.typed for term in with_filler.parses[0].terms] == ["ak"]
 
 
 def test_several_values_of_a_field_are_any_of_them() -> None:
