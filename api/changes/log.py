@@ -118,11 +118,14 @@ class ChangeLog:
             after = changes[-1].seq if changes else after
         return Page(changes, Bookmark(segment.id, changes[-1].seq if more else segment.last), more)
 
-    async def drop_all_but(self, segments: Sequence[Segment]) -> None:
-        """Deletes the indices of logs that are none of these; the prefix of another service may begin like them."""
+    async def indices(self) -> list[str]:
+        """Those of this service's logs; the prefix of another service may begin like its own."""
+        return [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
+
+    async def drop_all_but(self, segments: Sequence[Segment], indices: Sequence[str]) -> None:
+        """Deletes those indices that are the log of none of the segments."""
         wanted = {self.index(segment.id) for segment in segments}
-        logs = [index for index in await self._engine.logs(self.name("*")) if self._is_log(index)]
-        unwanted = [index for index in logs if index not in wanted]
+        unwanted = [index for index in indices if index not in wanted]
         if unwanted:
             await self._engine.drop(unwanted)
 

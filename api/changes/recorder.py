@@ -282,12 +282,15 @@ class Recorder:
             return
         self._expired_at = time.monotonic()
         before = datetime.now(UTC) - self._retention
+        indices = (
+            await self._log.indices()
+        )  # before the transaction: a log of whoever supersedes this worker is younger
         async with self._store.transaction() as connection:
             has_ended = await feeds.end(connection, self._name, feed.term, before)
             if not has_ended:
                 await feeds.expire(connection, self._name, feed.term, before)
             stored = await feeds.find(connection, self._name)
-        await self._log.drop_all_but([] if stored is None else stored.segments)
+        await self._log.drop_all_but([] if stored is None else stored.segments, indices)
         self._feed = stored and replace(feed, segments=stored.segments)
         if stored is None:
             self._unneeded |= _pits(feed.state)

@@ -15,6 +15,8 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 
+from mappings.transport.names import HostName
+
 STORAGE_SECONDS = 0.05  # that a request waits for the shared storage
 RETRY_SECONDS = 1.0  # for which a storage that failed is left alone
 SCHEMES = ("redis", "rediss", "redis+unix")
@@ -62,6 +64,9 @@ class WindowCounter:
         self._timeout = timeout
         self._retry_after = retry_after
         self._away_until = 0.0
+        parts = urlsplit(url)
+        # A client of Redis looks names up in the event loop's few threads.
+        self._name = HostName(parts.hostname, parts.port or 6379) if parts.hostname else None
 
     async def close(self) -> None:
         """Closes the connections to the storage."""
@@ -89,13 +94,18 @@ class WindowCounter:
         if self._shared is not None and time.monotonic() >= self._away_until:
             try:
                 async with asyncio.timeout(self._timeout):
-                    return await call(self._shared)
+                    if self._away_until and self._name is not None:
+                        await self._name.addresses()
+                    answer = await call(self._shared)
             except (StorageError, TimeoutError, OSError) as error:
                 self._away_until = time.monotonic() + self._retry_after
                 self._on_failure()
                 log.warning(
                     "the storage of rate limits does not answer: this process counts alone", cause=repr(error)[:200]
                 )
+            else:
+                self._away_until = 0.0
+                return answer
         return await call(self._local)
 
 

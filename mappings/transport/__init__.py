@@ -1,1 +1,1 @@
-"""The API's way to the engine: HTTP connections, nodes, failover. Anything about connections goes here."""
+"""The API's way to the engine: HTTP connections, host names, nodes, failover. Anything about connections goes here."""

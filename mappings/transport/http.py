@@ -11,11 +11,12 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from socket import SOCK_STREAM
 from typing import Final, cast
 
 import aiohappyeyeballs
 import httptools
+
+from mappings.transport.names import HostName
 
 CONNECT_SECONDS: Final = 0.75  # an engine is near
 IDLE_SECONDS: Final = 15.0  # what is between may forget a connection that is idle for longer
@@ -44,6 +45,7 @@ class _Connection(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._parts: list[bytes] = []
         self._is_head = self._ends_at_eof = self._keeps_alive = False
+        self.is_open = False
         self.idle_since = 0.0
 
     @property
@@ -67,6 +69,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
         self._transport = cast("asyncio.Transport", transport)
+        self.is_open = True
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop; what nobody has requested ends the connection."""
@@ -86,6 +89,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the event loop."""
+        self.is_open = False
         self._fail(f"the connection was lost: {exc}" if exc else "the connection was closed before the response's end")
         self._on_lost(self)
 
@@ -145,7 +149,7 @@ class HttpClient:
         self, host: str, port: int, tls: ssl.SSLContext | None, limit: int, idle_seconds: float = IDLE_SECONDS
     ) -> None:
         self._host = host
-        self._port = port
+        self._name = HostName(host, port)
         self._tls = tls
         self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(limit)
@@ -197,7 +201,7 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                addresses = await loop.getaddrinfo(self._host, self._port, type=SOCK_STREAM)
+                addresses = await self._name.addresses()
                 socket = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=FAMILY_SECONDS)
                 name = None if self._tls is None else self._host
                 is_taken = False
@@ -214,5 +218,9 @@ class HttpClient:
         except TimeoutError as error:  # the kernel's own, too
             message = f"no connection within {CONNECT_SECONDS} s"
             raise ConnectionRefusedError(message) from error
+        except RuntimeError as error:  # uvloop's, of a transport that ended within its handshake
+            raise ConnectionResetError(str(error)) from error
+        if not connection.is_open:  # it may be over before anybody is told
+            raise ConnectionResetError("the connection was closed as soon as it was made")
         self._open.add(connection)
         return connection

@@ -99,8 +99,12 @@ class Deployment:
         try:
             self.compose("up", "--detach", "--wait", "--wait-timeout", str(START_LIMIT), *options)
         except pytest.fail.Exception as failure:
-            said = self.compose("logs", "--no-color", "--tail", "8", check=False)
-            raise pytest.fail.Exception(f"{failure}\nthe containers said:\n{said}", pytrace=False) from None
+            raise pytest.fail.Exception(f"{failure}\n{self.said()}", pytrace=False) from None
+
+    def said(self, *services: str) -> str:
+        """The last that the containers wrote."""
+        lines = self.compose("logs", "--no-color", "--tail", "8", *services, check=False)
+        return f"the containers said:\n{lines}"
 
     def remove(self) -> None:
         """Removes containers, networks, volumes and the image."""
@@ -139,7 +143,7 @@ class Deployment:
     def search(self, **body: Any) -> dict[str, Any]:
         """The answer of a search that must succeed."""
         answer = self.ask("POST", "/v1/gear/search", body)
-        assert answer.status_code == 200, answer.text
+        assert answer.status_code == 200, f"{answer.text}\n{self.said('api')}"
         found: dict[str, Any] = answer.json()
         return found
 

@@ -19,7 +19,7 @@ from tests.compose.stand_ins import of_debian, secured_opensearch
 
 OVERRIDE = Path(__file__).with_name("production.override.yml")
 ENGINES = ",".join(f"https://opensearch-{number}:920{number - 1}" for number in (1, 2, 3))
-SUBNET = f"172.30.{secrets.randbelow(200)}.0/24"
+SUBNET = f"10.{200 + secrets.randbelow(50)}.{secrets.randbelow(250)}.0/24"
 
 
 @dataclass

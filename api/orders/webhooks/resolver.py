@@ -4,9 +4,7 @@ An attempt looks a name up once, checks the addresses and connects to one of the
 changes nothing.
 """
 
-import asyncio
 import socket
-import threading
 from collections.abc import Awaitable, Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 from typing import Final
@@ -15,6 +13,7 @@ from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from api.orders.webhooks.addresses import Address, is_global
+from mappings.transport.names import look_up
 
 Lookup = Callable[[str], Awaitable[list[Address]]]
 MAX_ADDRESSES: Final = 64
@@ -67,40 +66,9 @@ def socket_to(target: AddrInfoType, allow_insecure: bool) -> socket.socket:
 
 
 async def system_lookup(host: str) -> list[Address]:
-    """The system's answer, each address once. Raises OSError for a name that has none.
-
-    Each lookup has a thread of its own: one slow name server would block the loop's few threads.
-    """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[list[Address]] = loop.create_future()
-
-    def settle(addresses: list[Address], error: OSError | None) -> None:
-        if answer.done():  # the attempt was cancelled
-            return
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(addresses)
-
-    def look_up() -> None:
-        addresses: list[Address] = []
-        failure: OSError | None = None
-        try:
-            addresses = _addresses(host)
-        except UnicodeError as error:
-            failure = OSError(f"the name cannot be looked up: {error.reason if hasattr(error, 'reason') else error}")
-        except OSError as error:
-            failure = error
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, addresses, failure)
-
-    threading.Thread(target=look_up, name="callback-lookup", daemon=True).start()
-    return await answer
-
-
-def _addresses(host: str) -> list[Address]:
+    """The system's answer, each address once. Raises OSError for a name that has none."""
     addresses: dict[Address, None] = {}
-    for family, _, _, _, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM):
+    for family, _, _, _, place in await look_up(host, None):
         if family == socket.AF_INET:
             addresses[IPv4Address(str(place[0]))] = None
         elif family == socket.AF_INET6:

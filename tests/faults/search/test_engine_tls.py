@@ -2,7 +2,12 @@
 
 import asyncio
 import socket
+import ssl
+import struct
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -72,6 +77,50 @@ def test_a_handshake_that_hangs_costs_the_short_connect_limit(run: Run) -> None:
                 accepted.settimeout(TIMEOUT)
                 while accepted.recv(1 << 16):
                     pass
+
+    run(case())
+
+
+@contextmanager
+def half_a_handshake(tls: ssl.SSLContext, count: int, *, reset: bool) -> Iterator[str]:
+    """The URL of a server that ends each connection after so many bytes of its handshake."""
+
+    def serve() -> None:
+        with suppress(OSError):  # the end of the test
+            while True:
+                wire, _ = listener.accept()
+                with wire:
+                    received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+                    received.write(wire.recv(1 << 16))
+                    with suppress(ssl.SSLError):
+                        tls.wrap_bio(received, sent, server_side=True).do_handshake()
+                    wire.sendall(sent.read()[:count])
+                    if reset:
+                        wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"https://localhost:{listener.getsockname()[1]}"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+@pytest.mark.parametrize("count", [0, 3, 130, 600, 1 << 16])
+def test_a_connection_that_ends_within_its_handshake_is_refused(
+    run: Run, tmp_path: Path, count: int, *, reset: bool
+) -> None:
+    tls, _ = certificates(tmp_path, "localhost")
+
+    async def case() -> None:
+        with half_a_handshake(tls, count, reset=reset) as url:
+            settings = {"opensearch_ca_certs": tmp_path / "certificate.pem"}
+            async with client_of(ScriptedServer(url=url), connections=8, settings=settings) as client:
+                ended = await asyncio.gather(*(number_of(client) for _ in range(40)), return_exceptions=True)
+                assert {type(each) for each in ended} == {exceptions.ConnectionError}
 
     run(case())
 

@@ -104,7 +104,7 @@ async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(
     await upsert(place, simple_item(1002))
     await reader.until(1)
     log = app.app.state.services.change_feed.log
-    await log.drop_all_but([])
+    await log.drop_all_but([], await log.indices())
     assert list(place.client.indices.get(index=f"{place.alias.removesuffix('-730')}-changes-*")) == [other]
 
 

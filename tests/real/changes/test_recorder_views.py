@@ -18,7 +18,7 @@ from api.telemetry.metrics import FeedMetrics
 from mappings.platforms import read_platforms
 from store import feeds
 from store.connection.engine import Store
-from store.feeds import Feed
+from store.feeds import Feed, Segment
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder
 from tests.support.indexer.fixtures import Place
@@ -56,6 +56,7 @@ class Recording:
     """A recorder, and what lies between it and the engine."""
 
     recorder: Recorder
+    rival: Recorder  # of another worker
     engine: CountingEngine
     store: Store
     wire: Wire
@@ -92,10 +93,12 @@ async def recording(feed_settings: Settings, wire: Wire, place: Place) -> AsyncI
     engine = CountingEngine(feed_settings.model_copy(update={"opensearch_url": wire.url}))
     store = Store(feed_settings.database_url)
     log = ChangeLog(engine, feed_settings.index_prefix)
-    made = Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry()))
+    made, rival = (
+        Recorder(engine, store, platforms, log, timedelta(hours=24), FeedMetrics(CollectorRegistry())) for _ in range(2)
+    )
     async with store.transaction() as connection:
         await feeds.activate(connection, log.feed, datetime.now(UTC))
-    yield Recording(made, engine, store, wire, place, feed_settings)
+    yield Recording(made, rival, engine, store, wire, place, feed_settings)
     await engine.close_pits(list(engine.open))
     await engine.close()
     await store.close()
@@ -169,6 +172,26 @@ async def test_a_commit_that_another_recorder_forbids_leaves_no_view_and_no_log(
     assert len(engine.open) == 2
     assert (await recording.feed()).committed == 1
     assert len((await recording.feed()).segments) == recording.logs() == 2
+
+
+async def test_a_recorder_that_is_late_drops_no_log_of_the_one_that_took_over(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop_all_but = ChangeLog.drop_all_but
+
+    async def late(log: ChangeLog, segments: Sequence[Segment], indices: Sequence[str]) -> None:
+        monkeypatch.setattr(ChangeLog, "drop_all_but", drop_all_but)
+        async with recording.store.transaction() as connection:
+            await feeds.release(connection, log.feed, recording.recorder._owner)  # as if its lease were over
+        await upsert(recording.place, simple_item(1001))
+        await recording.rival.run_once()
+        await drop_all_but(log, segments, indices)
+
+    monkeypatch.setattr(ChangeLog, "drop_all_but", late)
+    await recording.recorder.run_once()
+    after = await recording.feed()
+    assert after.committed == 1
+    assert len(after.segments) == recording.logs() == 2
 
 
 async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(

@@ -1,0 +1,112 @@
+"""The engine's host names: name servers that do not respond, and lookups of others that hang."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from opensearchpy import exceptions
+
+from tests.support.faults.engine_client import NEXT, Run, answer, client_of, number_of
+from tests.support.faults.scripted_server import ScriptedServer, scripted_server
+
+LAST = [answer(1, "Connection: close\r\n")]
+"""A response after which the next request needs a connection of its own."""
+
+
+class NameServer:
+    """Stands before the system's lookup: passes on, fails with `error`, or responds to nobody while `silent`."""
+
+    def __init__(self) -> None:
+        self.error: int | None = None
+        self.lookups = 0
+        self._responds = threading.Event()
+        self._responds.set()
+        self._system = socket.getaddrinfo
+
+    def silent(self, *, silent: bool) -> None:
+        """Whether it responds to nobody."""
+        (self._responds.clear if silent else self._responds.set)()
+
+    def getaddrinfo(self, *arguments: Any, **options: Any) -> Any:
+        """As the system's."""
+        self.lookups += 1
+        self._responds.wait(30)
+        if self.error is not None:
+            raise socket.gaierror(self.error, "by the test")
+        return self._system(*arguments, **options)
+
+
+def named(server: ScriptedServer) -> ScriptedServer:
+    """The server by a name that must be looked up."""
+    return replace(server, url=server.url.replace("127.0.0.1", "localhost"))
+
+
+@pytest.fixture
+def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    """Between this process and its name server."""
+    server = NameServer()
+    monkeypatch.setattr(socket, "getaddrinfo", server.getaddrinfo)
+    yield server
+    server.silent(silent=False)
+
+
+def test_lookups_of_others_that_hang_delay_no_search(run: Run) -> None:
+    async def case() -> None:
+        released = threading.Event()
+        loop = asyncio.get_running_loop()
+        hung = [loop.run_in_executor(None, released.wait, 30) for _ in range(64)]  # where asyncio looks names up
+        try:
+            async with scripted_server([LAST]) as server, client_of(named(server)) as client:
+                assert [await number_of(client) for _ in range(3)] == [1] * 3
+                assert server.connections == 3
+        finally:
+            released.set()
+            await asyncio.gather(*hung)
+
+    run(case())
+
+
+def test_without_a_name_server_the_known_address_is_used(run: Run, name_server: NameServer) -> None:
+    async def case() -> None:
+        async with scripted_server([LAST]) as server, client_of(server) as client:
+            assert await number_of(client) == 1
+            name_server.silent(silent=True)
+            assert [await number_of(client) for _ in range(3)] == [1] * 3
+            assert name_server.lookups == 2, "one thread waits for the name server, not one a request"
+            name_server.silent(silent=False)
+            name_server.error = socket.EAI_AGAIN
+            assert await number_of(client) == 1
+
+    run(case())
+
+
+def test_a_name_that_is_gone_is_a_node_that_is_gone(run: Run, name_server: NameServer) -> None:
+    async def case() -> None:
+        async with scripted_server([LAST], [NEXT]) as server, client_of(server) as client:
+            assert await number_of(client) == 1
+            name_server.error = socket.EAI_NONAME
+            with pytest.raises(exceptions.ConnectionError):
+                await number_of(client)
+            assert server.connections == 1
+            name_server.error = None
+            assert await number_of(client) == 2
+
+    run(case())
+
+
+def test_a_name_that_was_never_known_ends_within_the_time_to_connect(run: Run, name_server: NameServer) -> None:
+    async def case() -> None:
+        name_server.silent(silent=True)
+        async with scripted_server([[answer(1)]]) as server, client_of(server) as client:
+            for _ in range(3):
+                with pytest.raises(exceptions.ConnectionError, match="no connection within"):
+                    await number_of(client)
+            assert name_server.lookups == 1
+            name_server.silent(silent=False)
+            assert await number_of(client) == 1
+
+    run(case())
