@@ -21,7 +21,7 @@ from api.search.parsing.relaxations import (
     single_word,
     translated,
 )
-from api.search.parsing.terms import Word
+from api.search.parsing.words import Word
 from api.search.query.clauses import OFFERED, Clause
 from api.search.query.text import text_clauses
 

@@ -71,8 +71,9 @@ def _added(judgment: Judgment, lookup: _Lookup, limits: dict[str, Span], platfor
         for item in lookup.candidates(meaning):
             if meaning.fits(item, leave_out=_LISTING_FIELDS):
                 for adjusted in _adjusted(meaning, item, limits[item["name"]], platform):
-                    if meaning.fits(adjusted):
-                        return adjusted
+                    fitting = [each for each in (adjusted, adjusted | {"attachments": []}) if judgment.fits(each)]
+                    if fitting:
+                        return fitting[0]
     message = f"nothing in the catalogue is what {json.dumps(judgment.query)} is judged to mean; correct the judgment"
     raise ValueError(message)
 

@@ -1,27 +1,76 @@
 """How other languages write the words beside an amount. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from mappings.vocabulary.words import words_of
 
-UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # scripts whose words follow without blanks
+UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
+UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
+_UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _BOUNDS = ("under", "over", "max", "min")
 
 
-def amount_pattern(words: Mapping[str, str]) -> re.Pattern[str]:
-    """What finds these words before and behind an amount, the longest that fits.
+class AmountWords:
+    """What a vocabulary's words beside amounts are in English, and what finds them.
 
-    A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`).
+    `ranges` are written as `zwischen … und`, or `… ile … arası`: an amount stands at each `…`, and behind the words.
     """
-    spelt = _any_of(words)
-    signs = "|".join(re.escape(each) for each in words if not words_of(each))
-    unspaced = [each for each, word in words.items() if word in _BOUNDS and len(each) > 1 and _may_follow(each)]
-    start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-    before = rf"{start}(?P<before>{spelt})\s*(?=(?:R?\$|[€£]|{signs})?\s*\d)"
-    return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    def __init__(self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str]) -> None:
+        pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
+        self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
+        self._ranges = {tuple(_blanks(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str] | None:
+        """What finds these words before and behind an amount, the longest that fits.
+
+        A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`).
+        """
+        if not self.words:
+            return None
+        spelt = _any_of(self.words)
+        bounds = [each for each, word in self.words.items() if word in _BOUNDS]
+        unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
+        start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
+        before = rf"{start}(?P<before>{spelt})\s*(?={self._sign}?\s*\d)"
+        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    def is_range(self, match: re.Match[str]) -> bool:
+        """Whether the words that `ranges` found beside an amount belong together."""
+        first, middle, last = (_blanks(match[name] or "") for name in ("first", "middle", "last"))
+        return any((before, middle, after) in self._ranges for before in {first, ""} for after in {last, ""})
+
+    @cached_property
+    def ranges(self) -> re.Pattern[str] | None:
+        """What finds the first amount of a range with the words beside it."""
+        if not self._ranges:
+            return None
+        first, middle, last = (_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
+        amount = rf"{self._sign}?\s*\d[\d.,]*k?\s*(?:[$€£]|{_UNIT})?"
+        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,])(?P<low>{amount})\s*(?P<middle>{middle})"
+        return re.compile(rf"{before}(?=\s*{amount}\s*(?P<last>{last})?)", re.IGNORECASE)
+
+    @cached_property
+    def _sign(self) -> str:
+        signs = "|".join(re.escape(each) for each in self.words if not words_of(each))
+        return rf"(?:R?\$|[€£]{'|' if signs else ''}{signs})"
+
+
+def _words(spellings: Iterable[str]) -> str:
+    """A pattern of whole words; a script that has no blanks between words may go on with one."""
+    spelt = list(spellings)
+    unspaced = [each for each in spelt if UNSPACED.match(each)]
+    spaced = [each for each in spelt if each not in unspaced]
+    return "|".join(rf"{start}{_any_of(each)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each)
+
+
+def _blanks(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def _may_follow(spelling: str) -> bool:

@@ -19,6 +19,7 @@ class Inflections:
         self._by_stems: dict[tuple[str, ...], Entry] = {}
         self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
         self._beginnings: set[tuple[str, ...]] = set()  # the first letters of two stems
+        self._first: set[str] = set()  # those of the first one
         if not self._endings:
             return
         for entry in entries:
@@ -33,12 +34,13 @@ class Inflections:
         if stems not in self._by_stems:
             self._by_stems[stems] = entry
             self._beginnings.add(_beginning(stems))
+            self._first.add(stems[0][:MIN_STEM])
             self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
 
     def longest_at(self, letters: Sequence[str], at: int, more_than: int) -> tuple[int, Entry] | None:
         """The longest spelling that begins there, of more words than this, and what it means."""
-        if _beginning(letters[at : at + 2]) not in self._beginnings:
-            return None
+        if letters[at][:MIN_STEM] not in self._first or _beginning(letters[at : at + 2]) not in self._beginnings:
+            return None  # as most words
         longest = min(self._longest.get(self._stem(letters[at]), 0), len(letters) - at)
         if longest <= more_than:
             return None

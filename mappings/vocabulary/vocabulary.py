@@ -1,25 +1,27 @@
 """A platform's vocabulary: what each spelling means, looked up by its letters. Pure."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mappings.fields import SORTS
-from mappings.vocabulary.amounts import amount_pattern
+from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
+from mappings.vocabulary.exclusions import JoinedExclusions, types_of, wanted
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Sounds
+from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
 from mappings.vocabulary.words import has_words, letters_of, words_of
 
-MAX_JOINED_EXCLUSION = 7  # letters of a word of exclusion that is written together with what it excludes
 MAX_UNFINISHED = 10  # meanings of a word that is being typed
 REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
+# tables that are made from the entries
+_OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "_joined_exclusions")
 
 
 class Vocabulary(BaseModel):
@@ -36,12 +38,14 @@ class Vocabulary(BaseModel):
     `without_float` are types whose items have no float. `endings` may follow a spelling (plurals, cases).
     `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
     `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is {word:
-    spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`).
+    spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`), `ranges` those
+    beside the two of a range (`zwischen … und`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     fields: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
+    otherwise: Mapping[str, Mapping[str, tuple[str, ...]]] = Field(default_factory=dict)
     words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     glossary: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     term: tuple[Term, ...] = ()
@@ -52,6 +56,7 @@ class Vocabulary(BaseModel):
     sorts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     exclusions: tuple[str, ...] = ()
     exclusions_after: tuple[str, ...] = ()
+    exclusion_endings: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
     conjunctions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -59,6 +64,9 @@ class Vocabulary(BaseModel):
     has_attached: tuple[str, ...] = ()
     selling: tuple[str, ...] = ()
     buying: tuple[str, ...] = ()
+    seeking: tuple[str, ...] = ()
+    exchanging: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
     payments: tuple[str, ...] = ()
     without_float: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()
@@ -67,8 +75,9 @@ class Vocabulary(BaseModel):
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
     sounds: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    ranges: tuple[str, ...] = ()
 
-    @field_validator("fields", "narrowing")
+    @field_validator("fields", "otherwise", "narrowing")
     @classmethod
     def _known_fields(cls, value: Iterable[str]) -> Iterable[str]:
         check_fields(value)
@@ -113,7 +122,7 @@ class Vocabulary(BaseModel):
         for letters, entry in Vocabulary(term=tuple(terms)).entries.items():
             entries[letters] = entries[letters].joined(entry) if letters in entries else entry
         extended = self.model_copy(update={"term": (*self.term, *terms), "entries": entries})
-        for derived in ("longest", "_reach", "_stems", "_segments", "_inflections"):  # from the entries
+        for derived in _OF_ENTRIES:
             extended.__dict__.pop(derived, None)
         return extended
 
@@ -134,9 +143,10 @@ class Vocabulary(BaseModel):
         """The longest spelling that begins there: how many words it has, and what it means; else one word."""
         windows = self._windows(letters, at)
         for length in range(len(windows), 0, -1):
-            window = tuple(letters[at : at + length])
             entry = self._entry(windows[length - 1])
-            if entry is not None and length <= entry.max_words and self._is_spelt_so(entry, window):
+            if entry is None or length > entry.max_words:
+                continue
+            if self._is_spelt_so(entry, tuple(letters[at : at + length])):
                 return self._inflections.longest_at(letters, at, length) or (length, entry)
         return self._inflections.longest_at(letters, at, 1) or (1, None)
 
@@ -168,11 +178,13 @@ class Vocabulary(BaseModel):
     def _entry(self, letters: str) -> Entry | None:
         """What the letters mean, or what they mean with another ending."""
         entry = self.entries.get(letters)
-        if entry is not None or not self._endings or (letters.isascii() and letters[-1:] not in self._last_letters):
+        has_ending = letters[-1:] in self._last_letters
+        if entry is not None or not (has_ending or self._may_inflect(letters)):
             return entry
-        entry = self._without_ending(letters, self.entries)
+        entry = self._without_ending(letters, self.entries) if has_ending else None
         if entry is None and self._may_inflect(letters):
-            return self._stems.get(letters) or self._without_ending(letters, self._stems)
+            entry = self._stems.get(letters)
+            return self._without_ending(letters, self._stems) if entry is None and has_ending else entry
         return entry
 
     def _without_ending(self, letters: str, stems: Mapping[str, Entry]) -> Entry | None:
@@ -276,45 +288,45 @@ class Vocabulary(BaseModel):
     @cached_property
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
-        return _letters((*self.fillers, *self.selling, *self.buying))
+        return spelt(self.fillers) | self.trade.marks
 
     @cached_property
-    def wanting(self) -> Mapping[str, bool]:
-        """The letters of what a trade post begins with, and whether the item is wanted there."""
-        return dict.fromkeys(_letters(self.selling), False) | dict.fromkeys(_letters(self.buying), True)
+    def trade(self) -> TradeLetters:
+        """The words of trade posts; all but `returns` say nothing of an item."""
+        words = (self.selling, self.buying, self.seeking, self.exchanging, self.returns, self.payments)
+        return TradeLetters(TradeWords(*words))
+
+    @cached_property
+    def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
+        """What letters mean where their first meaning finds nothing."""
+        spelt_so = Vocabulary.model_construct(fields=self.otherwise).entries
+        return {letters: entry.meanings for letters, entry in spelt_so.items()}
 
     @cached_property
     def finishes(self) -> frozenset[str]:
         """The letters of the names of finishes."""
-        return _letters(self.finish_names)
+        return spelt(self.finish_names)
 
     @cached_property
-    def amount_words(self) -> dict[str, str]:
-        """The words beside amounts by their spellings in small letters, the longest first."""
-        pairs = [(spelling.lower(), word) for word, spellings in self.amounts.items() for spelling in spellings]
-        return dict(sorted(pairs, key=lambda pair: -len(pair[0])))
-
-    @cached_property
-    def amount_pattern(self) -> re.Pattern[str] | None:
-        """What finds these words before and behind an amount."""
-        return amount_pattern(self.amount_words) if self.amounts else None
+    def amount_words(self) -> AmountWords:
+        """The words beside amounts."""
+        return AmountWords(self.amounts, self.ranges)
 
     @cached_property
     def carrying(self) -> frozenset[str]:
         """The letters of what comes before something on an item."""
-        return _letters(self.carriers)
+        return spelt(self.carriers)
 
     def is_payment(self, text: str) -> bool:
         """Whether a text says nothing but what is paid with."""
-        known = _letters(self.payments) | self.ignored
-        return all(word.isnumeric() or letters_of([word]) in known for word in words_of(text))
+        return self.trade.is_payment(text, self.ignored)
 
     def may_have_float(self, words: Sequence[str]) -> bool:
-        """Whether what these words mean may have a float: not a sticker."""
-        entries = [entry for _, _, entry in self.cut([letters_of([word]) for word in words]) if entry is not None]
-        filters = [each for entry in entries for meaning in entry.meanings for each in meaning.filters]
-        types = {value for name, values in filters if name == "type" for value in values}
-        return not types or not types <= self.without_float or any(name == "weapon" for name, _ in filters)
+        """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
+        entries = wanted([entry for _, _, entry in self.cut([letters_of([word]) for word in words])])
+        types = types_of(entries)
+        fields = {name for entry in entries for meaning in entry.meanings for name, _ in meaning.filters}
+        return not types or not types <= self.without_float or "weapon" in fields
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""
@@ -334,18 +346,12 @@ class Vocabulary(BaseModel):
         return tuple(Meaning(tuple(term.excludes.items())) for term in self.term if "quality" in term.excludes)[:1]
 
     def excluded_by(self, letters: str) -> Entry | None:
-        """The value that a word excludes which is written together with a word of exclusion: `nonstattrak`."""
-        if letters in self.entries:
-            return None
-        for length in range(2, min(MAX_JOINED_EXCLUSION, len(letters) - 2) + 1):
-            entry = self.entries.get(letters[length:]) if letters[:length] in self._excluding else None
-            if entry is not None and any(name == "quality" for each in entry.meanings for name, _ in each.filters):
-                return entry
-        return None
+        """The value that a word excludes which is written together with what says so: `nonstattrak`."""
+        return self._joined_exclusions.excluded_by(letters, self.attached)
 
     @cached_property
-    def _excluding(self) -> frozenset[str]:
-        return _letters(self.exclusions)
+    def _joined_exclusions(self) -> JoinedExclusions:
+        return JoinedExclusions(self.entries, spelt(self.exclusions), spelt(self.exclusion_endings))
 
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:
         """Whether one of the meanings is a type of things that are put on other items."""
@@ -385,10 +391,6 @@ class Lexicon(Vocabulary):
 
     def _may_inflect(self, letters: str) -> bool:
         return not letters.isascii() or len(letters) >= MIN_STEM
-
-
-def _letters(spellings: Iterable[str]) -> frozenset[str]:
-    return frozenset(letters_of(words_of(spelling)) for spelling in spellings)
 
 
 def _may_end(entry: Entry, stem: str, ending: str) -> bool:

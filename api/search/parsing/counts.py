@@ -3,15 +3,23 @@
 import re
 from collections.abc import Collection, Sequence
 
+from mappings.vocabulary.words import letters_of
+
 _COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+FEW = re.compile(r"[1-5]")  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
+_MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 
 
-def with_counts_apart(words: list[str], gaps: list[str]) -> tuple[list[str], list[str]]:
-    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`."""
+def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
+    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`, `100шт` is `100 шт`."""
     for at in range(len(words) - 1, -1, -1):
-        if counted := _COUNTED.fullmatch(words[at]):
+        if not words[at][0].isdecimal():
+            continue
+        measured = _MEASURED.fullmatch(words[at])
+        is_measured = measured is not None and letters_of([measured[2]]) in fillers
+        if counted := measured if is_measured else _COUNTED.fullmatch(words[at]):
             words = [*words[:at], *counted.groups(), *words[at + 1 :]]
             gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
     return words, gaps
@@ -19,6 +27,8 @@ def with_counts_apart(words: list[str], gaps: list[str]) -> tuple[list[str], lis
 
 def count_at(letters: Sequence[str], at: int) -> int:
     """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
+    if not (letters[at][:1].isdecimal() or letters[at][-1:].isdecimal()):
+        return 0
     if count := _COUNT.fullmatch(letters[at]):
         return int(count[1] or count[2])
     is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
@@ -29,9 +39,9 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
     """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
     if letters[at] == "x":
         return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+    if not letters[at].isdecimal():
+        return bool(count_at(letters, at))
     if count_at(letters, at):
         return True
-    if not letters[at].isdecimal():
-        return False
     behind = gaps[at + 1]
     return behind.startswith("%") or (not behind and any(each in fillers for each in letters[at + 1 : at + 2]))

@@ -13,6 +13,7 @@ Json = dict[str, Any]
 _WITHOUT_FILLERS = (
     Relaxation.FILLERS,
     Relaxation.STICKERS,
+    Relaxation.SEEDS,
     Relaxation.PREFIXES,
     Relaxation.TYPOS,
     Relaxation.ALL_TYPOS,
@@ -131,6 +132,8 @@ def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relax
         left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
         relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
     for term in used.options:
+        if term.meanings and term.meanings == term.otherwise:
+            relaxed.append({"typed": term.typed, "to": "its second meaning"})
         if term.by_name:
             relaxed.append({"typed": term.typed, "to": "its meaning, or that as words of the name"})
         elif term.typed in narrowing and not term.narrows:

@@ -24,6 +24,8 @@ _HAS_LETTER = re.compile(r"[^\W\d_]")
 _TRADE_MARK = re.compile(
     r"(?<!\w)(?:[\[(<{]\s*(?P<mark>have|want|h|w)\s*[\])>}]|(?P<label>have|want|h|w)\s*:)", re.IGNORECASE
 )
+# between what is wanted and what else would do
+_OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 
 def unpacked(text: str) -> str:
@@ -66,7 +68,8 @@ def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
         name = (mark["mark"] or mark["label"])[0].lower()
         parts.setdefault(name, text[mark.end() : end])
-    wanted = parts.get("w", "")
-    if wanted.strip() and not is_payment(wanted):
-        return wanted
-    return parts.get("h") or text
+    wanted = _OR_ELSE.split(parts.get("w", ""))
+    items = [each for each in wanted if each.strip() and not is_payment(each)]
+    if len(items) < len(wanted):
+        return " / ".join(items) or parts.get("h") or text
+    return parts["w"]

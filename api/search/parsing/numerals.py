@@ -5,7 +5,8 @@ import re
 from api.search.parsing.quantities import OTHER_CURRENCY
 from mappings.vocabulary.vocabulary import Vocabulary
 
-_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+")
+MAX_RANGES = 3  # of prices, of floats, and of what else a text may say
 _YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
 _TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
@@ -30,14 +31,20 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
-    if (pattern := vocabulary.amount_pattern) is not None and _DIGIT.search(text):
+    if (numbers := len(_NUMBER.findall(text))) and (pattern := vocabulary.amount_words.pattern) is not None:
+        if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
+            text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = pattern.sub(lambda match: _english(match, vocabulary), text)
     text = _SUB.sub("sub ", text)
     return _AMOUNT.sub(_in_digits, text) if _ANY.search(text) else text
 
 
+def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
+    return f" between {match['low']} - " if vocabulary.amount_words.is_range(match) else match.group()
+
+
 def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    words = vocabulary.amount_words
+    words = vocabulary.amount_words.words
     if match["before"] is not None:
         follows = match.string[: match.start()][-1:].isalnum()
         return f"{' ' if follows else ''}{words[_blanks(match['before'])]} "

@@ -4,17 +4,18 @@ A term of the platform's vocabulary matches by its meaning or by the typed words
 term that narrows (a weapon, a type) matches by its meaning alone if the text says more than that, or asks for an order.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from itertools import groupby
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Term, Word, merged_alternatives, read_words
+from api.search.parsing.terms import Term, merged_alternatives, read_words
+from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.rules import NO_RULES, TextRules
@@ -23,7 +24,6 @@ from mappings.vocabulary.words import letters_of, words_of
 
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
-_POINT = re.compile(r"[.,]\d")
 
 
 class Relaxation(StrEnum):
@@ -175,8 +175,12 @@ def parse_text(
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
     text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
-    has_floats = not _POINT.search(text) or vocabulary.may_have_float(words_of(text))
-    return text, quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats=has_floats)
+
+    @cache
+    def has_floats() -> bool:
+        return vocabulary.may_have_float(words_of(text))
+
+    return text, quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats)
 
 
 def _is_other(quantity: Quantity, platform: Platform) -> bool:

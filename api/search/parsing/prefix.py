@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from api.search.parsing.terms import MAX_JOIN
+from api.search.parsing.words import MAX_JOIN
 from mappings.folding import fold
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, nextafter
 
+from mappings.vocabulary.amounts import UNSPACED_LETTERS
+
 _CURRENCIES = {
     **dict.fromkeys(("$", "usd", "dollar", "dollars", "bucks"), "USD"),
     **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
@@ -49,8 +51,9 @@ _BOUND_AFTER = (
 )
 _TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
-_START = r"(?<![\w$€£.,-])"
-_END = r"(?![\w$€£]|[.,]\d|-\w)"
+_WORD = rf"[^\W{UNSPACED_LETTERS}]"  # of a word that a number may be part of
+_START = rf"(?<!{_WORD})(?<![$€£.,-])"
+_END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
 _MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?)k?"
@@ -91,7 +94,7 @@ _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
-    rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d){_END}(?!%)",  # cents, for it is no float
+    rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
 )
 
 
@@ -117,10 +120,12 @@ class Quantity:
     is_excluded: bool = False
 
 
-def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool = True) -> list[Quantity]:
+def quantities_of(
+    text: str, is_name: Callable[[str], bool], has_floats: Callable[[], bool] = lambda: True
+) -> list[Quantity]:
     """All quantities in their order; `is_name` tells whether an uncertain one, such as `5-7`, is a name.
 
-    Without `has_floats` a number from 0 to 1 is a price.
+    Where `has_floats` denies it, a number from 0 to 1 is a price.
     """
     quantities: list[Quantity] = []
     if not _DIGIT.search(text):
@@ -131,7 +136,7 @@ def quantities_of(text: str, is_name: Callable[[str], bool], *, has_floats: bool
             start, end = match.span()
             if taken.find(1, start, end) >= 0:
                 continue
-            if read is _float and not has_floats:
+            if read is _float and not has_floats():
                 continue
             quantity = read(match)
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):

@@ -24,9 +24,10 @@ from dataclasses import replace
 
 from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
-from api.search.parsing.stickers import Names, are_counted_stickers, words_of_names, words_of_stickers
-from api.search.parsing.terms import Term, Word
+from api.search.parsing.stickers import Names, says_it_is_on_items, words_of_names, words_of_stickers
+from api.search.parsing.terms import Term
 from api.search.parsing.trade_posts import offer_in
+from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.words import letters_of
 
@@ -49,8 +50,9 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
         return None
     vocabulary, (parse,) = platforms[0].language, strict.parses
     letters = letters_of([strict.text])
-    if not (parse.other_amounts or any(word in letters for word in vocabulary.wanting)):  # most texts are none
-        return None
+    weapons = sum("weapon" in term.fields for term in parse.terms)
+    if not (parse.other_amounts or weapons > 1 or any(word in letters for word in vocabulary.trade.marks)):
+        return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:
         return None
@@ -61,11 +63,11 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
 def _as_typed(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
     """The relaxations in which every word of a text counts."""
     as_words = numbers_as_words(strict, platforms)
-    relaxed = [] if as_words is None else [as_words, *narrowing_as_words(as_words)]
+    relaxed = [] if as_words is None else [as_words, *other_meanings(as_words)]
     return [
         *relaxed,
         strict,
-        *narrowing_as_words(strict, Relaxation.WORDS),
+        *other_meanings(strict, Relaxation.WORDS),
         *words_of_sets(strict),
         meanings_as_names(strict),
     ]
@@ -76,20 +78,22 @@ def _loose(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQue
     relaxed: list[ParsedQuery] = []
     names = {platform.id: platform.language for platform in platforms}
     on_item = words_of_stickers(strict, names)
-    if are_counted_stickers(strict, names):
+    is_said = says_it_is_on_items(strict, names)
+    if is_said:
         relaxed += on_item
     without = without_fillers(strict)
     if without is not None:
-        relaxed += [without, *narrowing_as_words(without), *words_of_sets(without, Relaxation.FILLERS)]
+        relaxed += [without, *other_meanings(without), *words_of_sets(without, Relaxation.FILLERS)]
         relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
     relaxed += in_other_letters(strict, platforms)
-    relaxed += on_item
+    if not is_said:
+        relaxed += on_item
     with_seeds = numbers_as_seeds(strict, platforms)
     if with_seeds is not None:
-        relaxed += [with_seeds, *narrowing_as_words(with_seeds)]
+        relaxed += [with_seeds, *other_meanings(with_seeds)]
     shortened = words_as_prefixes(without or strict)
     if shortened is not None:
-        relaxed += [shortened, *narrowing_as_words(shortened)]
+        relaxed += [shortened, *other_meanings(shortened)]
     return relaxed
 
 
@@ -100,7 +104,7 @@ def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQu
         with_similar_words(base, in_offer, Relaxation.TYPOS),
         with_similar_words(base, (), Relaxation.ALL_TYPOS),
     )
-    relaxed = [each for parsed in corrected if parsed is not None for each in (parsed, *narrowing_as_words(parsed))]
+    relaxed = [each for parsed in corrected if parsed is not None for each in (parsed, *other_meanings(parsed))]
     other_first = with_other_first_letters(base, in_offer)
     return relaxed if other_first is None else [*relaxed, other_first]
 
@@ -122,7 +126,7 @@ def partials(
         _without(base, lambda term: term.typed not in in_offer, names),
     ]
     relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in (parsed, *narrowing_as_words(parsed))]
+    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
 
 
 def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
@@ -181,8 +185,9 @@ def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Parse
 
 
 def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
-    both = [each for each in (parsed, without_fillers(parsed)) if each is not None]
-    return [replace(each, relaxation=Relaxation.LETTERS) for each in both]
+    found = [each for each in (parsed, without_fillers(parsed)) if each is not None]
+    both = [replace(each, relaxation=Relaxation.LETTERS) for each in found]
+    return [reading for each in both for reading in (each, *second_meanings(each, Relaxation.LETTERS))]
 
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
@@ -233,7 +238,21 @@ def _read_as(strict: ParsedQuery) -> dict[str, bool]:
     return {"has_order": strict.has_order, "of_listing": strict.is_listing}
 
 
-def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
+def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
+    """Terms may have their second meaning, then those that narrow be words of the name."""
+    relaxation = relaxation or parsed.relaxation
+    second = second_meanings(parsed, relaxation)
+    return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base, relaxation))]
+
+
+def second_meanings(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
+    """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
+    if not any(term.otherwise for term in _all_terms(parsed)):
+        return []
+    return [_with_terms(parsed, lambda term: replace(term, meanings=term.otherwise or term.meanings), relaxation)]
+
+
+def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
     """Narrowing terms may be words of the name: all but the last of them (`glove case` is a case), then that too."""
 
     def only_last_narrows(parse: PlatformParse) -> PlatformParse:
@@ -244,7 +263,7 @@ def narrowing_as_words(parsed: ParsedQuery, relaxation: Relaxation | None = None
     some = tuple(only_last_narrows(parse) for parse in parsed.parses)
     none = _with_terms(parsed, lambda term: replace(term, narrows=False), Relaxation.WORDS).parses
     different = dict.fromkeys(parses for parses in (some, none) if parses != parsed.parses)
-    return [replace(parsed, parses=parses, relaxation=relaxation or parsed.relaxation) for parses in different]
+    return [replace(parsed, parses=parses, relaxation=relaxation) for parses in different]
 
 
 def _as_words(term: Term) -> Term:
@@ -273,11 +292,12 @@ def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> Pars
 
 
 def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
-    """Bare numbers of three digits are seeds; None if there is none, or no other term."""
+    """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
     parses = tuple(parse_text(strict.text, platform, **_read_as(strict), with_seeds=True) for platform in platforms)
     if parses == strict.parses or not all(parse.terms for parse in parses):
         return None
-    return replace(strict, parses=parses, relaxation=Relaxation.SEEDS)
+    seeds = replace(strict, parses=parses)
+    return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
 
 
 def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxation: Relaxation) -> ParsedQuery | None:

@@ -38,7 +38,7 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
         starts = list(dict.fromkeys([carrier, finishes or carrier]))
-    elif finishes or any(term.narrows for term in parse.terms):
+    elif finishes or any(term.fields for term in parse.terms):
         of_names = words_of_names(parse, vocabulary.finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
@@ -49,7 +49,7 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     # `with navi sticker` is about what the sticker is on
     kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
     parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
-    ways = (_as_one, _as_names, list)
+    ways = (_as_one, _as_names, *(() if carrier is None else (_last_first,)), list)
     candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
@@ -68,11 +68,17 @@ def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
     return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
 
 
-def are_counted_stickers(strict: ParsedQuery, names: Names) -> bool:
-    """Whether a text is a number of things that may be on an item, and nothing that an item may be itself."""
+def says_it_is_on_items(strict: ParsedQuery, names: Names) -> bool:
+    """Whether things on an item are meant before any of these things themselves.
+
+    So it is with `skin with navi sticker`, and with a number of what no item is but things on it: `4x crown foil`.
+    """
     if len(strict.parses) != 1:
         return False
     (parse,) = strict.parses
+    carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
+    if any(names[parse.platform].is_attached(term.meanings) for term in parse.terms[carrier:]):
+        return True
     mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
     is_finish = letters_of(mere) in names[parse.platform].finishes
     return (
@@ -107,6 +113,15 @@ def _as_one(stickers: list[Term]) -> list[Term]:
         return _as_names(stickers)
     words = tuple(word for term in stickers for word in term.words)
     names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
+    return [Term(words, (Meaning(words=" ".join(names)),))]
+
+
+def _last_first(stickers: list[Term]) -> list[Term]:
+    """All of it is the name of one sticker, which has the last word first (`katowice 2014 holo`)."""
+    if len(stickers) < 2:
+        return stickers
+    words = tuple(word for term in (*stickers[-1:], *stickers[:-1]) for word in term.words)
+    names = [term.meanings[0].words if term.meanings else term.typed for term in (*stickers[-1:], *stickers[:-1])]
     return [Term(words, (Meaning(words=" ".join(names)),))]
 
 

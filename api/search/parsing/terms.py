@@ -1,8 +1,5 @@
 """Reads words of a text as terms: what an item must match, what it must not match, and the order asked for. Pure.
 
-Words match as they were typed and joined with their neighbours, because the index holds every name's words and the
-joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`, `m4 a1s` matches `M4A1-S`.
-
 A word is not wanted behind a word of exclusion (`no`, `without`) or a minus that begins a word (`-awp`). What is not
 wanted goes on behind `or`, `/`, and behind `and` with values of the same field (`no stattrak and souvenir`). Between
 two values of one field, `or` and `/` mean either (`glock/usp`).
@@ -12,46 +9,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from api.search.parsing.counts import count_at, is_count, with_counts_apart
+from api.search.parsing.counts import FEW, count_at, is_count, with_counts_apart
+from api.search.parsing.words import MAX_JOIN, Word, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
-MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
-MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
-MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _EITHER = re.compile(r"\s*/\s*")
-
-
-@dataclass(frozen=True)
-class Word:
-    """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
-
-    `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
-    words; their first letter may be another where it is `fuzzy_first`.
-    """
-
-    typed: str
-    spellings: tuple[str, ...]
-    endings: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    fuzzy: bool = False
-    fuzzy_first: bool = False
-
-    @property
-    def is_correctable(self) -> bool:
-        """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
-        return not any(character.isnumeric() for character in self.typed)
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the text ends with this very word, so that it may be unfinished."""
-        return self.typed in self.endings
 
 
 @dataclass(frozen=True)
@@ -61,10 +30,12 @@ class Term:
     `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
     says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
     `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
+    `otherwise` is what it means where its meanings find nothing.
     """
 
     words: tuple[Word, ...]
     meanings: tuple[Meaning, ...] = ()
+    otherwise: tuple[Meaning, ...] = ()
     narrows: bool = False
     by_name: bool = False
     is_filler: bool = False
@@ -114,7 +85,7 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     words, gaps = words_and_gaps(text)
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
-    words, gaps = with_counts_apart(words, gaps)
+    words, gaps = with_counts_apart(words, gaps, vocabulary.ignored)
     return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
 
 
@@ -135,7 +106,7 @@ class _Reader:
     """Reads words from the first to the last."""
 
     def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
-        self._words = [_word(words, place, open_ended=open_ended) for place in range(len(words))]
+        self._words = words_in(words, open_ended=open_ended)
         self._letters = [letters_of([word]) for word in words]
         self._letters_of = dict(zip(words, self._letters, strict=True))
         self._gaps = gaps
@@ -163,7 +134,7 @@ class _Reader:
             terms = self._reading.terms
             unfinished = [any(word.prefixes for word in term.words) for term in terms]
             self._reading.terms = [
-                replace(term, words=_finished(term.words)) if each else term
+                replace(term, words=finished(term.words)) if each else term
                 for term, each in zip(terms, unfinished, strict=True)
             ]
         return self._reading
@@ -211,13 +182,12 @@ class _Reader:
         if entry.role is Role.EXCLUSION_AFTER and self._reading.terms:
             self._exclude_term(self._reading.terms.pop())
         elif entry.role is Role.ATTACHED:
-            part = _finished(tuple(self._words[self._at : end]))
+            part = finished(tuple(self._words[self._at : end]))
             self._reading.terms.append(Term(part, is_attached=True))
         elif entry.sorts:
             self._reading.sorts.append(entry.sorts)
         elif entry.excludes:
-            part = _finished(tuple(self._words[self._at : end]))
-            self._reading.excluded.append(Term(part, entry.excludes))
+            self._exclude_term(Term(tuple(self._words[self._at : end]), entry.excludes))
         else:
             return False
         self._at = end
@@ -265,7 +235,7 @@ class _Reader:
 
     def _exclude_term(self, term: Term) -> None:
         is_attached = self._vocabulary.is_attached(term.meanings)
-        self._reading.excluded.append(replace(term, words=_finished(term.words), is_attached=is_attached))
+        self._reading.excluded.append(replace(term, words=finished(term.words), is_attached=is_attached))
 
     def _connection_at(self, at: int) -> tuple[int, bool] | None:
         """Where it goes on with what is not wanted, and whether only with values of the same field."""
@@ -287,7 +257,7 @@ class _Reader:
         if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
             length, entry = phrase, None
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
-        return Term(_finished(words) if meanings else words, meanings), at + length
+        return Term(finished(words) if meanings else words, meanings), at + length
 
     def _is_either(self, start: int) -> bool:
         """Reads the term from there on as an alternative to the last one, if both are of one kind."""
@@ -319,7 +289,8 @@ class _Reader:
             return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
-            self._reading.terms.append(Term(_finished(part), entry.meanings))
+            otherwise = self._vocabulary.second_meanings.get("".join(self._letters[self._at : end]), ())
+            self._reading.terms.append(Term(finished(part), entry.meanings, otherwise))
         else:
             is_name = entry is not None and entry.role is Role.NAME
             self._reading.terms += [self._word_term(place, is_name=is_name) for place in range(self._at, end)]
@@ -328,13 +299,23 @@ class _Reader:
     def _word_term(self, at: int, *, is_name: bool) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
-        is_filler = letters in ignored or is_count(self._letters, self._gaps, at, ignored)
+        count = count_at(self._letters, at) or self._attached_at(at)
+        is_filler = bool(count) or letters in ignored or is_count(self._letters, self._gaps, at, ignored)
         return Term(
             (self._words[at],),
             is_filler=not is_name and is_filler,
-            count=count_at(self._letters, at),
+            count=count,
             carries=letters in self._vocabulary.carrying,
         )
+
+    def _attached_at(self, at: int) -> int:
+        """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
+        if not FEW.fullmatch(self._letters[at]):
+            return 0
+        _, behind = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
+        is_behind = at and self._letters[at - 1] in self._vocabulary.carrying
+        is_before = behind is not None and self._vocabulary.is_attached(behind.meanings)
+        return int(self._letters[at]) if is_behind or is_before else 0
 
 
 def merged_alternatives(terms: Sequence[Term]) -> list[Term]:
@@ -364,20 +345,3 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
 def _is_name(term: Term) -> bool:
     """Whether it may be an alternative to other mere words: a filler or a number is none."""
     return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)
-
-
-def _finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
-
-
-def _word(words: list[str], place: int, *, open_ended: bool) -> Word:
-    """The word at this place, alone and in every join of neighbours that contains it, without repeats."""
-    last = len(words) - 1
-    spellings, endings = [words[place]], []
-    for length in range(1, (MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1) + 1):
-        starts = range(max(0, place - length + 1), min(place, len(words) - length) + 1)
-        spellings += ["".join(words[start : start + length]) for start in starts]
-        if open_ended and starts and starts[-1] + length - 1 == last:
-            endings.append("".join(words[starts[-1] :]))
-    prefixes = [ending for ending in endings if len(ending) >= MIN_PREFIX_CHARACTERS and not ending.isnumeric()]
-    return Word(words[place], tuple(dict.fromkeys(spellings)), tuple(endings), tuple(prefixes))

@@ -2,7 +2,8 @@
 
 A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算5000`). Of
 several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
-first name counts.
+first name counts. In an exchange (`my AK for an AWP`) what is wanted counts, and in a list (`ak redline, awp asiimov`)
+the first item.
 
 A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
 before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
@@ -12,16 +13,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import pairwise
 
 from api.search.parsing.counts import is_count
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
 from api.search.parsing.terms import segmented
 from mappings.vocabulary.entries import Entry, Role
+from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
+_SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]")  # of a list
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
 
@@ -32,6 +36,9 @@ class _Kind(Enum):
     PRICE = auto()
     SELLING = auto()
     BUYING = auto()
+    SEEKING = auto()
+    EXCHANGING = auto()
+    RETURN = auto()
     OTHER = auto()
 
 
@@ -52,14 +59,35 @@ _NAMES = (_Kind.NAME, _Kind.WEAPON)
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> str:
     """The offer of a trade post that counts, its price as an amount of no currency; empty: the text is none."""
     parts = list(_parts(text, quantities, vocabulary))
-    offers = [_with_prices(offer) for offer in _offers(parts) if _has(offer, *_NAMES)]
-    is_post = _has(parts, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
-    if not offers or not is_post:
-        return ""
-    offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
+    wanted = _wanted(parts)
+    offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
+    is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
+    if offers and is_post:
+        offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
+    else:
+        offer = _first_of_list(wanted)
     if list(offer) == parts:
         return ""
     return "".join(part.gap + part.text for part in offer)
+
+
+def _wanted(parts: _Parts) -> _Parts:
+    """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
+    exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
+    for at, part in enumerate(parts):
+        if part.kind is _Kind.SEEKING or (part.kind is _Kind.RETURN and exchanged):
+            end = next((place for place in exchanged if place > at), len(parts))
+            if _has(parts[at + 1 : end], *_NAMES) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
+                return parts[at + 1 : end]
+    return parts
+
+
+def _first_of_list(parts: _Parts) -> _Parts:
+    """The first of several items, each a weapon and more, with what stands before it."""
+    starts = [at for at, part in enumerate(parts) if at and _SEPARATORS.search(part.gap)]
+    items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
+    named = [at for at, item in enumerate(items) if _has(item, _Kind.WEAPON) and _has(item, _Kind.NAME)]
+    return parts if len(named) < 2 else [part for item in items[: named[0] + 1] for part in item]
 
 
 def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
@@ -99,11 +127,18 @@ def _kind_of_entry(entry: Entry) -> _Kind:
 
 def _kind_at(letters: list[str], gaps: list[str], at: int, vocabulary: Vocabulary) -> _Kind:
     word = letters[at]
-    if (wants := vocabulary.wanting.get(word)) is not None:
+    if (wants := vocabulary.trade.wanting.get(word)) is not None:
         return _Kind.BUYING if wants else _Kind.SELLING
+    if (kind := _exchange_at(word, vocabulary.trade)) is not None:
+        return kind
     if word in vocabulary.ignored or is_count(letters, gaps, at, vocabulary.ignored):
         return _Kind.OTHER
     return _Kind.NUMBER if _NUMBER.fullmatch(word) and word not in vocabulary.words else _Kind.NAME
+
+
+def _exchange_at(word: str, words: TradeLetters) -> _Kind | None:
+    kinds = ((words.seeking, _Kind.SEEKING), (words.exchanging, _Kind.EXCHANGING), (words.returns, _Kind.RETURN))
+    return next((kind for letters, kind in kinds if word in letters), None)
 
 
 def _offers(parts: _Parts) -> list[list[_Part]]:

@@ -74,6 +74,46 @@ def test_a_game_has_its_own_words_by_a_file_alone(tmp_path: Path) -> None:
         read_platforms(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("ak float", True),
+        ("sticker", False),
+        ("sticker ak", True),
+        ("no sticker", True),
+        ("no nice sticker", True),
+        ("sticker none", True),
+        ("none", True),
+        ("no key sticker", False),
+    ],
+)
+def test_a_float_is_of_what_is_wanted(text: str, may: bool) -> None:
+    vocabulary = Vocabulary(
+        fields={"type": {"Sticker": (), "Key": ()}, "weapon": {"AK-47": ("ak",)}},
+        exclusions=("no",),
+        exclusions_after=("none",),
+        without_float=frozenset({"Sticker", "Key"}),
+    )
+    assert vocabulary.may_have_float(text.split()) is may
+
+
+def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
+    vocabulary = Vocabulary(
+        fields={"type": {"Sticker": (), "Key": ()}, "quality": {"Souvenir": ()}, "weapon": {"AWP": ()}},
+        exclusions=("non",),
+        exclusion_endings=("sız",),
+        attached=frozenset({"Sticker"}),
+    )
+    words = ("nonsouvenir", "stickersiz", "keysiz", "awpsiz", "awp", "sız")
+    excluded = [entry and entry.meanings[0].names for entry in map(vocabulary.excluded_by, words)]
+    assert excluded == [("Souvenir",), ("Sticker",), None, None, None, None]
+
+
+def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
+    vocabulary = Vocabulary(otherwise={"weapon": {"M4A4": ("m4 a1",)}})
+    assert vocabulary.second_meanings["m4a1"] == (Meaning((("weapon", ("M4A4",)),)),)
+
+
 def test_a_payment_is_nothing_else() -> None:
     vocabulary = Vocabulary(payments=("tf2 keys", "paypal"), fillers=("for",))
     assert [vocabulary.is_payment(text) for text in ("20 paypal", "for PayPal", "tf2keys", "awp", "paypal awp")] == [

@@ -58,6 +58,16 @@ def test_only_what_may_be_a_word_is_read_as_one() -> None:
     assert explained(first, read)["relaxed"] == [{"typed": "20-50", "to": "words: nothing has such a price"}]
 
 
+def test_a_second_meaning_is_read_where_the_first_finds_nothing() -> None:
+    first = strict("buy m4a1 howl")
+    read = relaxations(first, [CS2])
+    seconds = [each for each in read if ("weapon", ("M4A4",)) in each.parses[0].terms[-2].meanings[0].filters]
+    assert [each.relaxation for each in seconds] == ["words", "words", "fillers", "fillers"]
+    assert explained(first, seconds[0])["relaxed"][-1] == {"typed": "m4a1", "to": "its second meaning"}
+    assert explained(first, seconds[0])["filters"] == {"weapon": ["M4A4"]}
+    assert not any("second" in note["to"] for each in read[:1] for note in explained(first, each)["relaxed"])
+
+
 def test_names_read_meanings_as_words_and_words_as_beginnings() -> None:
     read = meanings_as_names(strict("ruby 20"))
     assert read.parses[0].terms[-1].words[0].prefixes == ("20", "ruby20")
@@ -132,6 +142,8 @@ def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
         {"typed": "661", "to": "a seed"},
     ]
     assert "seeds" not in [one.relaxation for one in relaxations(strict("661"), [CS2])]
+    with_filler = next(one for one in relaxations(strict("need ak 661"), [CS2]) if one.relaxation == "seeds")
+    assert [term.typed for term in with_filler.parses[0].terms] == ["ak"]
 
 
 def test_several_values_of_a_field_are_any_of_them() -> None:
@@ -231,10 +243,14 @@ def of_kind(text: str, relaxation: Relaxation) -> list[list[str]]:
 def test_words_may_be_of_a_sticker_on_the_item() -> None:
     assert of_kind("ak redline with crown foil", Relaxation.STICKERS) == [
         ["ak", "redline", "[crown foil]"],
+        ["ak", "redline", "[foil crown]"],  # `katowice 2014 holo` is `holo katowice 2014`
         ["ak", "redline", "[crown]", "[foil]"],
     ]
     assert of_kind("ak 4x navi ft", Relaxation.STICKERS) == [["ak", "ft", "[navi]"]]
     assert of_kind("ak with navi sticker", Relaxation.STICKERS) == [["ak", "[navi]"]]
+    assert of_kind("ak with 4 crown foils", Relaxation.STICKERS)[:1] == [["ak", "[crown foils]"]]
+    assert of_kind("ak 4 stickers crown", Relaxation.STICKERS) == [["ak", "[crown]"]]
+    assert ["Field Tested", "[Crown Foil]"] in of_kind("Field-Tested • Crown Foil", Relaxation.STICKERS)
     assert of_kind("ak ft", Relaxation.STICKERS) == []
     assert of_kind("ak with", Relaxation.STICKERS) == []
     assert ["ak", "redline", "[crown foil]"] in of_kind("ak redline crown foil", Relaxation.STICKERS)
@@ -258,6 +274,12 @@ def test_a_number_of_things_that_an_item_may_carry_is_of_one_item() -> None:
         readings = [each.relaxation for each in read_as(text)]
         assert Relaxation.STICKERS not in readings[: readings.index(Relaxation.FILLERS)], text
     assert Relaxation.STICKERS not in [each.relaxation for each in read_as("4x crown foil", CS2, DOTA)]
+
+
+def test_what_is_said_to_be_on_an_item_is_no_sticker_itself() -> None:
+    readings = [each.relaxation for each in read_as("skin with navi sticker")]
+    assert readings.index(Relaxation.STICKERS) < readings.index(Relaxation.FILLERS)
+    assert of_kind("skin with navi sticker", Relaxation.STICKERS)[:1] == [["[navi]"]]
 
 
 def test_words_may_be_of_the_set_or_unfinished_or_in_other_letters() -> None:

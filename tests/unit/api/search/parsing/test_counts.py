@@ -37,8 +37,9 @@ def test_a_number_with_a_filler_behind_it_says_how_many() -> None:
     [
         ("火神 4xtitan holo", ["火神", "4x", "titan", "holo"], ["", " ", "", " ", ""]),
         ("10XTitan", ["10X", "Titan"], ["", "", ""]),
+        ("100шт 50szt 3d", ["100", "шт", "50szt", "3d"], ["", "", " ", " ", ""]),
         ("4x20 zeus x27 100xtitan", ["4x20", "zeus", "x27", "100xtitan"], ["", " ", " ", " ", ""]),
     ],
 )
 def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[str], gaps: list[str]) -> None:
-    assert with_counts_apart(*words_and_gaps(text)) == (words, gaps)
+    assert with_counts_apart(*words_and_gaps(text), {"шт", "d"}) == (words, gaps)

@@ -42,7 +42,7 @@ def meant(text: str) -> list[str]:
         ("殺豬刀 牙簽", ["Gut Knife", "Stiletto Knife"]),
         ("Classified(ピンク)", ["Classified"]),
         ("сувенирный набор", ["souvenir package"]),  # not a souvenir
-        ("старт трек м4а1 вой", ["StatTrak™", "howl"]),
+        ("старт трек м4а4 вой", ["StatTrak™", "M4A4", "howl"]),
         ("14卡托紅線", ["katowice 2014", "redline"]),
         ("毀滅者 2000", ["decimator"]),
         ("awp so ft", ["AWP", "Souvenir"]),
@@ -74,6 +74,10 @@ def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) 
         ("刀100以下", [], "", 100),
         ("蝴蝶刀低于500", [], "", 500),  # a bound may follow the name at once
         ("蝴蝶刀 低于500", [], "", 500),
+        ("stattraksız ak", ["stattraksız"], "", None),
+        ("ak stickersız", ["stickersız"], "", None),
+        ("ak stattraksik", [], "", None),
+        ("手套50美元", [], "", 50),
     ],
 )
 def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sort: str, high: int | None) -> None:
@@ -81,6 +85,33 @@ def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sor
     assert [term.typed for term in parse.excluded] == not_wanted
     assert parse.sort == sort
     assert [int(quantity.high or 0) for quantity in parse.quantities] == ([] if high is None else [high])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gloves between 100 and 200 dollars",
+        "handschuhe zwischen 100 und 200 euro",
+        "handschuhe von 100$ bis 200$",
+        "guantes entre 100 y 200 dólares",
+        "gants de 100 à 200 euros",
+        "luvas entre $100 e $200",
+        "перчатки между 100 и 200$",
+        "rękawice między 100 a 200 dolarów",
+        "100 ile 200 dolar arası eldiven",
+        "手套100到200刀",
+        "グローブ 100ドルから200ドル",
+        "장갑 100달러에서 200달러",
+    ],
+)
+def test_ranges_have_words_of_their_own_in_each_language(text: str) -> None:
+    (quantity,) = parsed(text).quantities
+    assert (quantity.field, str(quantity.low), str(quantity.high)) == ("price", "100", "200")
+
+
+@pytest.mark.parametrize("text", ["ak 47 y 20", "m4a4 und 5 keys", "awp ile 4 sticker", "de ak 47"])
+def test_these_words_beside_other_numbers_are_none_of_ranges(text: str) -> None:
+    assert parsed(text).quantities == ()
 
 
 @pytest.mark.parametrize("text", ["параметр износа: 0.24", "蝴蝶刀 磨损：0.24", "노바 플로트: 0.24", "знос:0.24"])

@@ -40,6 +40,7 @@ def test_a_link_is_the_name_in_it(text: str, name: str) -> None:
         ("H: keys W: awp", " awp"),
         ("(h) awp", " awp"),
         ("[W] keys", "[W] keys"),
+        ("[H] ak [W] awp, m9 or keys", " awp / m9"),
         ("ak vulcan", "ak vulcan"),
     ],
 )

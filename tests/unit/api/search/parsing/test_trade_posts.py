@@ -67,6 +67,39 @@ def test_other_numbers_are_left_as_they_are(text: str) -> None:
     assert offer(text) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("swap my ak redline for an m4 asiimov", "an m4 asiimov"),
+        ("Wymienię M4A4 Howl za Karambit Fade", "Karambit Fade"),
+        ("обмен: м4а1с хот род на бабочку", "бабочку"),
+        ("M4A4 Howl FT + dopłata za Karambit Fade FN", "Karambit Fade FN"),
+        ("Looking for a Karambit | Doppler. Have M4A4 | Howl to trade", "for a Karambit | Doppler"),
+        ("Karambit Fade FN looking for AWP Dragon Lore", "for AWP Dragon Lore"),
+        ("WTB swap ak redline for awp asiimov 50", "awp asiimov 50"),
+        ("swap my ak redline for 50 dollars", ""),
+        ("looking for an awp", ""),
+        ("ak redline for sale", ""),
+    ],
+)
+def test_of_an_exchange_what_is_wanted_counts(text: str, counts: str) -> None:
+    assert offer(text) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("AK-47 Redline FT x2, AWP Asiimov BS x1", "AK-47 Redline FT x2"),
+        ("cheap skins, ak neon rider ft, awp neo noir", "cheap skins, ak neon rider ft"),
+        ("Driver Gloves King Snake MW + Nomad Knife Fade", "Driver Gloves King Snake MW"),
+        ("ak redline, ft, 4x crown", ""),
+        ("ak, awp asiimov", ""),
+    ],
+)
+def test_of_a_list_the_first_item_counts(text: str, counts: str) -> None:
+    assert offer(text) == counts
+
+
 def test_a_vocabulary_without_words_of_trade_knows_no_posts() -> None:
     assert offer_in("wts ak 5000", [], Vocabulary()) == ""
 
@@ -85,3 +118,4 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert offer_of(strict, [CS2, CS2]) is None
     assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
     assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
+    assert offer_of(parse_query("ak redline, awp asiimov", [CS2]), [CS2]) is not None

@@ -1,0 +1,63 @@
+"""The words of a text with all that the index may hold of each: alone, and joined with its neighbours. Pure.
+
+The index holds every name's words and the joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`,
+`m4 a1s` matches `M4A1-S`.
+"""
+
+from dataclasses import dataclass, replace
+
+MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
+MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
+MIN_PREFIX_CHARACTERS = 2  # shorter prefixes match nearly everything
+
+
+@dataclass(frozen=True)
+class Word:
+    """A typed word; it matches by one of its spellings, or any word that begins with one of `prefixes`.
+
+    `endings` are the spellings that the text ends with, so they may be unfinished. A `fuzzy` word also matches similar
+    words; their first letter may be another where it is `fuzzy_first`.
+    """
+
+    typed: str
+    spellings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    fuzzy: bool = False
+    fuzzy_first: bool = False
+
+    @property
+    def is_correctable(self) -> bool:
+        """Numbers, model names and years mean themselves: a word with a digit is never corrected."""
+        return not any(character.isnumeric() for character in self.typed)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the text ends with this very word, so that it may be unfinished."""
+        return self.typed in self.endings
+
+
+def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
+    """The words, each alone and in every join of neighbours that contains it, without repeats."""
+    longest = MAX_JOIN if len(words) <= MAX_JOINED_WORDS else 1
+    joins = [
+        ["".join(words[start : start + length]) for start in range(len(words) - length + 1)]
+        for length in range(1, longest + 1)
+    ]
+    read = []
+    for place, typed in enumerate(words):
+        spellings = [
+            spelling
+            for length, joined in enumerate(joins, 1)
+            for spelling in joined[max(0, place - length + 1) : place + 1]
+        ]
+        reach = len(words) - place  # a join ends the text if it is as long, or longer
+        endings = tuple([joined[-1] for joined in joins[reach - 1 :] if joined]) if open_ended else ()
+        prefixes = [each for each in endings if len(each) >= MIN_PREFIX_CHARACTERS and not each.isnumeric()]
+        read.append(Word(typed, tuple(dict.fromkeys(spellings)), endings, tuple(prefixes)))
+    return read
+
+
+def finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words, none of them unfinished."""
+    return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
