@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
 from itertools import groupby
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
@@ -175,12 +174,11 @@ def parse_text(
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
     text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
-
-    @cache
-    def has_floats() -> bool:
-        return vocabulary.may_have_float(words_of(text))
-
-    return text, quantities_of(text, lambda number: vocabulary.parts(words_of(number)), has_floats)
+    return text, quantities_of(
+        text,
+        lambda number: vocabulary.parts(words_of(number)),
+        lambda: vocabulary.may_have_float(words_of(text)),
+    )
 
 
 def _is_other(quantity: Quantity, platform: Platform) -> bool:

@@ -131,13 +131,16 @@ def quantities_of(
     if not _DIGIT.search(text):
         return quantities
     taken = bytearray(len(text))
+    may_be_floats: bool | None = None
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             start, end = match.span()
             if taken.find(1, start, end) >= 0:
                 continue
-            if read is _float and not has_floats():
-                continue
+            if read is _float:
+                may_be_floats = has_floats() if may_be_floats is None else may_be_floats
+                if not may_be_floats:
+                    continue
             quantity = read(match)
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
                 quantities.append(quantity)

@@ -83,6 +83,8 @@ class Reading:
 def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool) -> Reading:
     """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
+    if not words:
+        return Reading()
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
     words, gaps = with_counts_apart(words, gaps, vocabulary.ignored)
