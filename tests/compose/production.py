@@ -105,7 +105,10 @@ def health(container: str) -> str:
 
 @dataclass
 class Traffic:
-    """Searches through the proxy, by threads of their own, until the context ends; `statuses` has each answer's."""
+    """Searches through the proxy, by threads of their own, until the context ends.
+
+    `statuses` has the status of each answer, of one that is not 200 its text.
+    """
 
     production: Production
     threads: int = 3
@@ -142,7 +145,8 @@ class Traffic:
                 number += 1
                 body = {"platform": 730, "filters": {"price": {"max": 1000 * thread + number}}, "limit": 1}
                 try:
-                    self.statuses.append(client.post("/v1/gear/search", json=body).status_code)
+                    answer = client.post("/v1/gear/search", json=body)
+                    self.statuses.append(answer.status_code if answer.status_code == 200 else answer.text)
                 except httpx.TransportError as error:
                     self.statuses.append(repr(error))
                 sleep(0.02)
