@@ -123,6 +123,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
 # module: why every package may import it although it may not import the module's package
 SHARED: Final = {
     "mappings.secret_files": "settings of the engine and of the store are read from files by the same rule",
+    "mappings.transport.names": "the names of engines and databases are looked up by the same rule",
 }
 WEB_AND_DATABASES: Final = {
     *("fastapi", "starlette", "uvicorn", "aiohttp", "httpx"),

@@ -95,7 +95,7 @@ class WindowCounter:
             try:
                 async with asyncio.timeout(self._timeout):
                     if self._away_until and self._name is not None:
-                        await self._name.addresses()
+                        await self._name.addresses(stale=False)
                     answer = await call(self._shared)
             except (StorageError, TimeoutError, OSError) as error:
                 self._away_until = time.monotonic() + self._retry_after

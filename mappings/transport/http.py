@@ -201,7 +201,7 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                addresses = await self._name.addresses()
+                addresses = await self._name.addresses(stale=True)
                 socket = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=FAMILY_SECONDS)
                 name = None if self._tls is None else self._host
                 is_taken = False

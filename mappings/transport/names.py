@@ -54,16 +54,16 @@ class HostName:
         self._lookup: asyncio.Future[list[AddressInfo]] | None = None
         self._known: list[AddressInfo] = []
 
-    async def addresses(self) -> list[AddressInfo]:
-        """Its addresses now; where no name server responds, those that it had (RFC 8767). Raises OSError."""
+    async def addresses(self, *, stale: bool) -> list[AddressInfo]:
+        """Its addresses now, with `stale` those from before where no name server responds (RFC 8767). Raises OSError."""
         if self._lookup is None or self._lookup.done():
             self._lookup = look_up(self._host, self._port)
         lookup = self._lookup
-        await asyncio.wait([lookup], timeout=STALE_SECONDS if self._known else None)
+        await asyncio.wait([lookup], timeout=STALE_SECONDS if stale and self._known else None)
         if lookup.done():
             try:
                 self._known = lookup.result()
             except socket.gaierror as error:
-                if error.errno != socket.EAI_AGAIN or not self._known:
+                if error.errno != socket.EAI_AGAIN or not (stale and self._known):
                     raise
         return self._known

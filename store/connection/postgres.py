@@ -1,11 +1,14 @@
 """PostgreSQL's connections: of several hosts the one that takes orders, and what a pooler in between needs."""
 
+import asyncio
 import ssl
 from contextlib import suppress
 from typing import Any, Final
 
 import asyncpg
 from sqlalchemy.engine import URL
+
+from mappings.transport.names import HostName
 
 _NEXT_HOST: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.TargetServerAttributeNotMatched)
 
@@ -38,11 +41,12 @@ class _Hosts:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._last: tuple[str, int] | None = None
+        self._names: dict[str, HostName] = {}
 
     async def connect(self, *, host: Any = None, port: Any = None, **options: Any) -> Any:
         """As asyncpg.connect; raises the last host's error."""
         if not isinstance(host, list):
-            return await asyncpg.connect(host=host, port=port, **options)
+            return await self._connect_to(host, port, options)
         hosts = sorted(zip(host, port, strict=True), key=lambda each: each != self._last)
         options["timeout"] = self._seconds / len(hosts)
         for name, number in hosts[:-1]:
@@ -50,7 +54,11 @@ class _Hosts:
                 return await self._connect_to(name, number, options)
         return await self._connect_to(*hosts[-1], options)
 
-    async def _connect_to(self, host: str, port: int, options: dict[str, Any]) -> Any:
+    async def _connect_to(self, host: Any, port: Any, options: dict[str, Any]) -> Any:
+        if isinstance(host, str) and not host.startswith("/"):
+            # asyncpg looks the name up in the event loop's few threads: none waits there for a name server
+            async with asyncio.timeout(self._seconds):
+                await self._names.setdefault(host, HostName(host, port)).addresses(stale=False)
         connection = await asyncpg.connect(host=host, port=port, **options)
         self._last = (host, port)
         return connection

@@ -1,7 +1,10 @@
 """Outages of PostgreSQL: stopped, restarted, hung or unreachable, each is StoreUnavailable until it is over."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import AsyncIterator
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import text
@@ -92,6 +95,26 @@ async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Po
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(write(on_own), BOUND)
     await becomes_usable(on_own)
+
+
+async def test_a_name_server_that_does_not_respond_holds_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    released, lookups = threading.Event(), []
+
+    def hang(*_: object, **__: object) -> NoReturn:
+        lookups.append(threading.current_thread().name)
+        released.wait(30)
+        raise socket.gaierror(socket.EAI_AGAIN, "by the test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    store = Store("postgresql+asyncpg://gear@database.example/gear", timeouts=SHORT, connections=2)
+    try:
+        for _ in range(4):
+            with pytest.raises(StoreUnavailable):
+                await asyncio.wait_for(read(store), BOUND)
+        assert lookups == ["name-lookup"], "the event loop's threads are for others"
+    finally:
+        released.set()
+        await store.close()
 
 
 @pytest.mark.parametrize("moment", ["statement", "commit"])
