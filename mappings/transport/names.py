@@ -55,7 +55,7 @@ class HostName:
         self._known: list[AddressInfo] = []
 
     async def addresses(self, *, stale: bool) -> list[AddressInfo]:
-        """Its addresses now, with `stale` those from before where no name server responds (RFC 8767). Raises OSError."""
+        """Its addresses; with `stale` those from before where no name server responds (RFC 8767). Raises OSError."""
         if self._lookup is None or self._lookup.done():
             self._lookup = look_up(self._host, self._port)
         lookup = self._lookup
