@@ -57,7 +57,7 @@ class _Hosts:
     async def _connect_to(self, host: Any, port: Any, options: dict[str, Any]) -> Any:
         if isinstance(host, str) and not host.startswith("/"):
             # asyncpg looks the name up in the event loop's few threads: none waits there for a name server
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(options["timeout"]):
                 await self._names.setdefault(host, HostName(host, port)).addresses(stale=False)
         connection = await asyncpg.connect(host=host, port=port, **options)
         self._last = (host, port)

@@ -1,12 +1,9 @@
 """The shared storage of rate limits counts for all; while it is away requests go on, and each process counts alone."""
 
 import asyncio
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from limits import parse
@@ -14,6 +11,7 @@ from limits import parse
 from api.rate_limits.storage import STORAGE_SECONDS, WindowCounter
 from tests.support.api.envelope import error_of
 from tests.support.app import running, settings_for
+from tests.support.faults.name_server import NameServer
 from tests.support.services.redis_server import redis_server
 from tests.support.services.wire import TcpProxy
 
@@ -71,29 +69,19 @@ async def test_without_the_storage_a_process_counts_alone_until_it_is_back(wire:
         await hasty.close()
 
 
-async def test_a_name_server_that_does_not_respond_holds_one_thread(
-    wire: TcpProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_name_server_that_does_not_respond_holds_one_thread(wire: TcpProxy, name_server: NameServer) -> None:
     failures: list[int] = []
     counter = counter_over(wire, failures, retry_after=0.01)
-    released, lookups = threading.Event(), []
-
-    def hang(*_: object, **__: object) -> NoReturn:
-        lookups.append(threading.current_thread().name)
-        released.wait(30)
-        raise socket.gaierror(socket.EAI_AGAIN, "by the test")
-
     wire.refuse()
     try:
         await counter.charge(LIMIT, "token:a", 1)
-        with monkeypatch.context() as patch:
-            patch.setattr(socket, "getaddrinfo", hang)
-            for _ in range(10):
-                await asyncio.sleep(0.02)
-                await counter.charge(LIMIT, "token:b", 1)
-            assert lookups == ["name-lookup"], "the event loop's threads are for others"
-            assert len(failures) == 11
-            released.set()
+        name_server.fall_silent()
+        for _ in range(10):
+            await asyncio.sleep(0.02)
+            await counter.charge(LIMIT, "token:b", 1)
+        assert name_server.lookups == ["name-lookup"], "the event loop's threads are for others"
+        assert len(failures) == 11
+        name_server.respond()
         wire.restore()
         async with asyncio.timeout(PATIENT):
             while len(failures) < 30:
@@ -104,7 +92,6 @@ async def test_a_name_server_that_does_not_respond_holds_one_thread(
                     return
         pytest.fail("the storage was not asked again")
     finally:
-        released.set()
         await counter.close()
 
 

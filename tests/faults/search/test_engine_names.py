@@ -3,55 +3,22 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from opensearchpy import exceptions
 
 from tests.support.faults.engine_client import NEXT, Run, answer, client_of, number_of
+from tests.support.faults.name_server import NameServer
 from tests.support.faults.scripted_server import ScriptedServer, scripted_server
 
 LAST = [answer(1, "Connection: close\r\n")]
 """A response after which the next request needs a connection of its own."""
 
 
-class NameServer:
-    """Stands before the system's lookup: passes on, fails with `error`, or responds to nobody while `silent`."""
-
-    def __init__(self) -> None:
-        self.error: int | None = None
-        self.lookups = 0
-        self._responds = threading.Event()
-        self._responds.set()
-        self._system = socket.getaddrinfo
-
-    def silent(self, *, silent: bool) -> None:
-        """Whether it responds to nobody."""
-        (self._responds.clear if silent else self._responds.set)()
-
-    def getaddrinfo(self, *arguments: Any, **options: Any) -> Any:
-        """As the system's."""
-        self.lookups += 1
-        self._responds.wait(30)
-        if self.error is not None:
-            raise socket.gaierror(self.error, "by the test")
-        return self._system(*arguments, **options)
-
-
 def named(server: ScriptedServer) -> ScriptedServer:
     """The server by a name that must be looked up."""
     return replace(server, url=server.url.replace("127.0.0.1", "localhost"))
-
-
-@pytest.fixture
-def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
-    """Between this process and its name server."""
-    server = NameServer()
-    monkeypatch.setattr(socket, "getaddrinfo", server.getaddrinfo)
-    yield server
-    server.silent(silent=False)
 
 
 def test_lookups_of_others_that_hang_delay_no_search(run: Run) -> None:
@@ -74,10 +41,10 @@ def test_without_a_name_server_the_known_address_is_used(run: Run, name_server: 
     async def case() -> None:
         async with scripted_server([LAST]) as server, client_of(server) as client:
             assert await number_of(client) == 1
-            name_server.silent(silent=True)
+            name_server.fall_silent()
             assert [await number_of(client) for _ in range(3)] == [1] * 3
-            assert name_server.lookups == 2, "one thread waits for the name server, not one a request"
-            name_server.silent(silent=False)
+            assert len(name_server.lookups) == 2, "one thread waits for the name server, not one a request"
+            name_server.respond()
             name_server.error = socket.EAI_AGAIN
             assert await number_of(client) == 1
 
@@ -100,13 +67,13 @@ def test_a_name_that_is_gone_is_a_node_that_is_gone(run: Run, name_server: NameS
 
 def test_a_name_that_was_never_known_ends_within_the_time_to_connect(run: Run, name_server: NameServer) -> None:
     async def case() -> None:
-        name_server.silent(silent=True)
+        name_server.fall_silent()
         async with scripted_server([[answer(1)]]) as server, client_of(server) as client:
             for _ in range(3):
                 with pytest.raises(exceptions.ConnectionError, match="no connection within"):
                     await number_of(client)
-            assert name_server.lookups == 1
-            name_server.silent(silent=False)
+            assert len(name_server.lookups) == 1
+            name_server.respond()
             assert await number_of(client) == 1
 
     run(case())

@@ -1,10 +1,7 @@
 """Outages of PostgreSQL: stopped, restarted, hung or unreachable, each is StoreUnavailable until it is over."""
 
 import asyncio
-import socket
-import threading
 from collections.abc import AsyncIterator
-from typing import NoReturn
 
 import pytest
 from sqlalchemy import text
@@ -14,6 +11,7 @@ from store import migrate
 from store.auth import tokens
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
+from tests.support.faults.name_server import NameServer
 from tests.support.store.fixtures import NOW
 from tests.support.store.postgres import Postgres, running_postgres
 from tests.support.store.small_requests import BOUND, SHORT, becomes_usable, read, write
@@ -97,23 +95,28 @@ async def test_a_hung_postgresql_is_unavailable_in_bounded_time(own_postgres: Po
     await becomes_usable(on_own)
 
 
-async def test_a_name_server_that_does_not_respond_holds_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    released, lookups = threading.Event(), []
-
-    def hang(*_: object, **__: object) -> NoReturn:
-        lookups.append(threading.current_thread().name)
-        released.wait(30)
-        raise socket.gaierror(socket.EAI_AGAIN, "by the test")
-
-    monkeypatch.setattr(socket, "getaddrinfo", hang)
+async def test_a_name_server_that_does_not_respond_holds_one_thread(name_server: NameServer) -> None:
+    name_server.fall_silent()
     store = Store("postgresql+asyncpg://gear@database.example/gear", timeouts=SHORT, connections=2)
     try:
         for _ in range(4):
             with pytest.raises(StoreUnavailable):
                 await asyncio.wait_for(read(store), BOUND)
-        assert lookups == ["name-lookup"], "the event loop's threads are for others"
+        assert name_server.lookups == ["name-lookup"], "the event loop's threads are for others"
     finally:
-        released.set()
+        await store.close()
+
+
+async def test_a_host_whose_name_server_does_not_respond_leaves_the_next_one_its_time(
+    own_postgres: Postgres, name_server: NameServer
+) -> None:
+    name_server.fall_silent("database.example")
+    hosts = f"host=database.example,{own_postgres.folder}&port=5432,5432"
+    store = Store(f"postgresql://postgres@/postgres?{hosts}", timeouts=SHORT, connections=1)
+    try:
+        await asyncio.wait_for(write(store), BOUND)
+        assert name_server.lookups == ["name-lookup"]
+    finally:
         await store.close()
 
 
