@@ -24,6 +24,12 @@ class Meaning:
         return (self.words,) if self.words else tuple(value for _, values in self.filters for value in values)
 
 
+def values_of(meanings: Iterable[Meaning], field_name: str) -> set[str]:
+    """The values of a field that meanings stand for."""
+    filters = [each for meaning in meanings for each in meaning.filters]
+    return {value for name, values in filters if name == field_name for value in values}
+
+
 class Role(StrEnum):
     """What a spelling does in a text: it means something (`value`), or says how the words beside it are meant.
 

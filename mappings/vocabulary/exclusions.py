@@ -1,6 +1,6 @@
 """Words that say what is not wanted: written together with it (`nonstattrak`, `stickersız`), or beside it. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from mappings.vocabulary.entries import Entry, Role
 
@@ -50,9 +50,3 @@ def wanted(entries: Sequence[Entry | None]) -> list[Entry]:
             entries_wanted.append(entry)
         is_excluded = role is Role.EXCLUSION
     return entries_wanted
-
-
-def types_of(entries: Iterable[Entry]) -> set[str]:
-    """The types that they mean."""
-    filters = [each for entry in entries for meaning in entry.meanings for each in meaning.filters]
-    return {value for name, values in filters if name == "type" for value in values}

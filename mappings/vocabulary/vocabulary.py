@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from mappings.fields import SORTS
 from mappings.vocabulary.amounts import AmountWords
-from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of
-from mappings.vocabulary.exclusions import JoinedExclusions, types_of, wanted
+from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of, values_of
+from mappings.vocabulary.exclusions import JoinedExclusions, wanted
 from mappings.vocabulary.inflection import Inflections
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.segments import Segments
@@ -324,9 +324,9 @@ class Vocabulary(BaseModel):
     def may_have_float(self, words: Sequence[str]) -> bool:
         """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
         entries = wanted([entry for _, _, entry in self.cut([letters_of([word]) for word in words])])
-        types = types_of(entries)
-        fields = {name for entry in entries for meaning in entry.meanings for name, _ in meaning.filters}
-        return not types or not types <= self.without_float or "weapon" in fields
+        meanings = [meaning for entry in entries for meaning in entry.meanings]
+        types = values_of(meanings, "type")
+        return not types or not types <= self.without_float or bool(values_of(meanings, "weapon"))
 
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""
@@ -355,7 +355,7 @@ class Vocabulary(BaseModel):
 
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:
         """Whether one of the meanings is a type of things that are put on other items."""
-        return any(name == "type" and self.attached & set(values) for each in meanings for name, values in each.filters)
+        return not self.attached.isdisjoint(values_of(meanings, "type"))
 
     def _spelt(self) -> Iterator[tuple[str, "Use"]]:
         """Every spelling with each of its uses."""

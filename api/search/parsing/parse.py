@@ -16,7 +16,7 @@ from api.search.parsing.quantities import Quantity, quantities_of, text_between,
 from api.search.parsing.terms import Term, merged_alternatives, read_words
 from api.search.parsing.words import Word
 from mappings.platforms import Platform
-from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
@@ -189,14 +189,9 @@ def _is_other(quantity: Quantity, platform: Platform) -> bool:
 
 def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     """The terms, those of a type that others open as mere words of names: in `chroma case key` a key is meant."""
-    opened = frozenset(each for term in terms for kind in _types(term) for each in vocabulary.opens.get(kind, ()))
-    return [_as_name(term) if opened and _types(term) & opened else term for term in terms]
-
-
-def _types(term: Term) -> set[str]:
-    return {
-        value for meaning in term.meanings for name, values in meaning.filters if name == "type" for value in values
-    }
+    types = [values_of(term.meanings, "type") for term in terms]
+    opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
+    return [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)]
 
 
 def _as_name(term: Term) -> Term:

@@ -111,18 +111,19 @@ def _as_one(stickers: list[Term]) -> list[Term]:
     """All of it is the name of one sticker, what stands for words written out (`ibp holo kato 14`)."""
     if len(stickers) < 2 or not any(term.meanings for term in stickers):
         return _as_names(stickers)
-    words = tuple(word for term in stickers for word in term.words)
-    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
-    return [Term(words, (Meaning(words=" ".join(names)),))]
+    return [_joined(stickers)]
 
 
 def _last_first(stickers: list[Term]) -> list[Term]:
     """All of it is the name of one sticker, which has the last word first (`katowice 2014 holo`)."""
     if len(stickers) < 2:
         return stickers
-    words = tuple(word for term in (*stickers[-1:], *stickers[:-1]) for word in term.words)
-    names = [term.meanings[0].words if term.meanings else term.typed for term in (*stickers[-1:], *stickers[:-1])]
-    return [Term(words, (Meaning(words=" ".join(names)),))]
+    return [_joined([stickers[-1], *stickers[:-1]])]
+
+
+def _joined(stickers: list[Term]) -> Term:
+    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
+    return Term(tuple(word for term in stickers for word in term.words), (Meaning(words=" ".join(names)),))
 
 
 def _as_names(stickers: list[Term]) -> list[Term]:
