@@ -279,9 +279,8 @@ class Recorder:
             return
         self._expired_at = time.monotonic()
         before = datetime.now(UTC) - self._retention
-        indices = (
-            await self._log.indices()
-        )  # before the transaction: a log of whoever supersedes this worker is younger
+        # Before the transaction: the logs of a worker that supersedes this one are not among them.
+        indices = await self._log.indices()
         async with self._store.transaction() as connection:
             has_ended = await feeds.end(connection, self._name, feed.term, before)
             if not has_ended:
