@@ -4,18 +4,17 @@ import json
 import secrets
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import httpx
 
 from tests.compose.deployment import ROOT, Deployment, docker
 from tests.compose.stand_ins import of_debian, secured_opensearch
+from tests.support.traffic import client_of
 
 OVERRIDE = Path(__file__).with_name("production.override.yml")
 ENGINES = ",".join(f"https://opensearch-{number}:920{number - 1}" for number in (1, 2, 3))
@@ -85,6 +84,10 @@ class Production(Deployment):
         command = ("gear-indexer", "load", "-", "--platform", "730", "--quiet", "--min-share", "0")
         self.compose("run", "--rm", "--no-TTY", "indexer", *command, given=given)
 
+    def client(self) -> httpx.Client:
+        """A client of the proxy with a connection of its own."""
+        return client_of(self.url, {"Authorization": f"Bearer {self.token}"}, self.trusted())
+
     @contextmanager
     def killed(self, service: str) -> Iterator[None]:
         """Within it one container of the service is gone; started again afterwards."""
@@ -101,52 +104,3 @@ def health(container: str) -> str:
     state = json.loads(docker("inspect", container))[0]["State"]
     running = "healthy" if state["Status"] == "running" else str(state["Status"])
     return str(state.get("Health", {}).get("Status", running))
-
-
-@dataclass
-class Traffic:
-    """Searches through the proxy, by threads of their own, until the context ends.
-
-    `statuses` has the status of each answer, of one that is not 200 its text.
-    """
-
-    production: Production
-    threads: int = 3
-    statuses: list[int | str] = field(default_factory=list)
-    _ended: threading.Event = field(default_factory=threading.Event)
-
-    @contextmanager
-    def running(self) -> Iterator["Traffic"]:
-        """Sends searches meanwhile."""
-        threads = [threading.Thread(target=self._search, args=(number,)) for number in range(self.threads)]
-        for thread in threads:
-            thread.start()
-        try:
-            yield self
-        finally:
-            self._ended.set()
-            for thread in threads:
-                thread.join()
-
-    def wait_for(self, count: int) -> None:
-        """Returns once so many more were answered."""
-        goal, deadline = len(self.statuses) + count, monotonic() + 60
-        while len(self.statuses) < goal and monotonic() < deadline:
-            sleep(0.05)
-        assert len(self.statuses) >= goal, "searches are not answered any more"
-
-    def _search(self, thread: int) -> None:
-        headers = {"Authorization": f"Bearer {self.production.token}"}
-        with httpx.Client(
-            base_url=self.production.url, headers=headers, timeout=30, verify=self.production.trusted()
-        ) as client:
-            number = 0
-            while not self._ended.is_set():
-                number += 1
-                body = {"platform": 730, "filters": {"price": {"max": 1000 * thread + number}}, "limit": 1}
-                try:
-                    answer = client.post("/v1/gear/search", json=body)
-                    self.statuses.append(answer.status_code if answer.status_code == 200 else answer.text)
-                except httpx.TransportError as error:
-                    self.statuses.append(repr(error))
-                sleep(0.02)

@@ -1,14 +1,16 @@
 """compose.production.yml comes up, serves, outlives the loss of each part, is rolled over unnoticed, and goes."""
 
 from collections.abc import Iterator
+from itertools import count
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from tests.compose.deployment import docker, require_engine
-from tests.compose.production import Production, Traffic, health
+from tests.compose.production import Production, health
 from tests.support.search.items import make_items
+from tests.support.traffic import SEARCH, sending, wait_for_answers
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(2400)]
 
@@ -64,6 +66,13 @@ def searches(production: Production) -> bool:
     return production.ask("POST", "/v1/gear/search", {"platform": 730, "limit": 1}).status_code == 200
 
 
+def different_searches() -> Iterator[dict[str, Any]]:
+    """No response is in a cache; a little time between two of them leaves some for the containers."""
+    for price in count(1):
+        sleep(0.01)
+        yield {"platform": 730, "filters": {"price": {"max": price}}, "limit": 1}
+
+
 def test_it_serves_searches_and_orders_by_tls_at_every_part(production: Production) -> None:
     assert production.search(platform=730, limit=1)["total"] == len(ITEMS)
     made = order(production)
@@ -108,18 +117,18 @@ def test_a_proxy_that_died_serves_again(production: Production) -> None:
 def test_the_api_is_rolled_over_without_a_failed_request(production: Production) -> None:
     """By the commands of docs/deployment.md."""
     old = production.containers("api")
-    with Traffic(production).running() as traffic:
-        traffic.wait_for(20)
+    with sending(production.client, SEARCH, different_searches(), lambda _: None, clients=3) as answers:
+        wait_for_answers(answers, 20)
         production.compose("up", "--detach", "--no-deps", "--no-recreate", "--scale", "api=4", "api")
         new = set(production.containers("api")) - set(old)
         within(BACK_SECONDS, lambda: all(health(container) == "healthy" for container in new), "new ones healthy")
         for container in old:
-            traffic.wait_for(20)
+            wait_for_answers(answers, 20)
             docker("stop", container)
             docker("rm", container)
-        traffic.wait_for(50)
+        wait_for_answers(answers, 50)
         order(production)
-    assert set(traffic.statuses) == {200}, f"{len(traffic.statuses)} searches"
+    assert {answer.failure or answer.status for answer in answers} == {200}, f"{len(answers)} searches"
     assert not set(production.containers("api")) & set(old)
 
 

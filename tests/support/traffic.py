@@ -1,8 +1,9 @@
 """Clients that send one request after the other without a pause, and what each was answered."""
 
+import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -20,8 +21,8 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class Answer(Generic[Read]):
-    """An answer to a body: when it was requested and had ended (monotonic seconds), its status (0: none), and what was
-    read of it where it succeeded.
+    """An answer to a body: when it was requested and had ended (monotonic seconds), its status (0: none), what was
+    read of it where it succeeded, and what it said where it failed.
     """
 
     body: Mapping[str, Any]
@@ -29,6 +30,7 @@ class Answer(Generic[Read]):
     ended: float
     status: int
     read: Read | None = None
+    failure: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -76,16 +78,25 @@ def answered(
     requested = time.monotonic()
     try:
         response = client.post(path, json=body)
-    except httpx.TransportError:
-        return Answer(body, requested, time.monotonic(), 0)
+    except httpx.TransportError as error:
+        return Answer(body, requested, time.monotonic(), 0, failure=repr(error))
     ended = time.monotonic()
-    told = read(response) if response.status_code in SUCCESSES else None
-    return Answer(body, requested, ended, response.status_code, told)
+    if response.status_code in SUCCESSES:
+        return Answer(body, requested, ended, response.status_code, read(response))
+    return Answer(body, requested, ended, response.status_code, failure=response.text)
 
 
-def client_of(address: str, headers: Mapping[str, str]) -> httpx.Client:
+def wait_for_answers(answers: Sequence[Answer[Any]], count: int) -> None:
+    """Returns once so many more have come."""
+    goal, deadline = len(answers) + count, time.monotonic() + 2 * TIMEOUT_SECONDS
+    while len(answers) < goal:
+        assert time.monotonic() < deadline, "requests are not answered any more"
+        time.sleep(PAUSE_SECONDS)
+
+
+def client_of(address: str, headers: Mapping[str, str], trusted: ssl.SSLContext | bool = True) -> httpx.Client:
     """A client with a connection of its own."""
-    return httpx.Client(base_url=address, headers=dict(headers), timeout=TIMEOUT_SECONDS)
+    return httpx.Client(base_url=address, headers=dict(headers), timeout=TIMEOUT_SECONDS, verify=trusted)
 
 
 def found_in(response: httpx.Response) -> Found:
