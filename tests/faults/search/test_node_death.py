@@ -37,7 +37,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         send_raw(prepared_documents(data.file), CLUSTER.address(1), INDEX)
         client.indices.put_settings(index=INDEX, body={"index": {"number_of_replicas": 1}})
         client.indices.refresh(index=INDEX)
-        client.cluster.health(index=INDEX, params={"wait_for_status": "green", "timeout": "120s"})
+        client.cluster.health(index=INDEX, params={"wait_for_status": "green"}, request_timeout=120)
         yield ",".join(CLUSTER.addresses)
 
 
