@@ -76,12 +76,13 @@ async def record_command(
 
 @asynccontextmanager
 async def opened_store() -> AsyncIterator["Store"]:
-    """The store of GEAR_DATABASE_URL."""
-    from store.connection.engine import Store
+    """The store of GEAR_DATABASE_URL. A command waits for a slow statement as long as its transaction may last."""
+    from store.connection.drivers import Timeouts
+    from store.connection.engine import TRANSACTION_SECONDS, Store
     from store.connection.settings import StoreSettings
 
     settings = checked(StoreSettings)
-    store = Store(settings.database_url, cipher=settings.cipher)
+    store = Store(settings.database_url, cipher=settings.cipher, timeouts=Timeouts(statement=TRANSACTION_SECONDS))
     try:
         yield store
     finally:
