@@ -85,6 +85,39 @@ class SingleFlight(Generic[Result]):
         return await self._work()
 
 
+class Waiters:
+    """Tasks that wait for one moment, each no longer than its own time.
+
+    One that leaves costs the same however many there are: `asyncio.wait`, `asyncio.shield` and `asyncio.Event` look for
+    it among all the others.
+    """
+
+    def __init__(self) -> None:
+        self._futures: set[asyncio.Future[None]] = set()
+
+    def wake(self, *_: object) -> None:
+        """Ends the waiting of all; a callback of a future or a task, too."""
+        for future in self._futures:
+            _end(future)
+
+    async def wait(self, seconds: float) -> None:
+        """Returns when woken, and otherwise after so many seconds."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        timer = loop.call_later(seconds, _end, future)
+        self._futures.add(future)
+        try:
+            await future
+        finally:
+            timer.cancel()
+            self._futures.discard(future)
+
+
+def _end(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 async def give_way(started: float) -> None:
     """Pauses after a batch of writes that began at `started` (monotonic) for as long as it took: others write then."""
     await asyncio.sleep(max(PAUSE_SECONDS, time.monotonic() - started))

@@ -4,12 +4,12 @@ import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from cachetools import TTLCache
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, Waiters
 from store.auth import tokens
 from store.auth.tokens import Token
 from store.connection.engine import Store
@@ -32,6 +32,7 @@ class _Entry:
     confirmed_at: float
     lookup: "asyncio.Task[Token | None] | None" = None
     lookup_at: float = 0.0
+    waiters: Waiters = field(default_factory=Waiters)
 
 
 class TokenCache:
@@ -99,9 +100,11 @@ class TokenCache:
         now = time.monotonic()
         if entry.lookup is None or (entry.lookup.done() and now - entry.lookup_at >= LOOKUP_SECONDS):
             entry.lookup, entry.lookup_at = self._tasks.start(self._look_up(key, plaintext)), now
+            entry.lookup.add_done_callback(entry.waiters.wake)
         lookup = entry.lookup  # the entry may have the next one before this caller wakes
-        done, _ = await asyncio.wait({lookup}, timeout=max(0.0, entry.lookup_at + LOOKUP_SECONDS - now))
-        if not done or isinstance(lookup.exception(), StoreUnavailable):
+        if not lookup.done():
+            await entry.waiters.wait(max(0.0, entry.lookup_at + LOOKUP_SECONDS - now))
+        if not lookup.done() or isinstance(lookup.exception(), StoreUnavailable):
             return entry.token
         return lookup.result()
 

@@ -6,13 +6,13 @@ When the feed is written further, each subscription is asked once, whoever waits
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
 
-from api.background import BackgroundTasks, SingleFlight
+from api.background import BackgroundTasks, SingleFlight, Waiters
 from api.changes.bookmark import Bookmark
 from api.changes.log import ChangeLog, Page, Subscription
 from api.changes.schemas import MAX_CHANGES
@@ -34,13 +34,21 @@ log = structlog.get_logger("gear.api")
 
 @dataclass
 class _Group:
-    """Readers with one subscription; nothing has changed for it after `low`, up to `end`."""
+    """Readers with one subscription; nothing has changed for it after `low`, up to `end`. It is current unless the last
+    question for what follows failed.
+    """
 
     subscription: Subscription
     low: int
     end: Bookmark
     page: "asyncio.Future[Page | None]"
     readers: int = 0
+    is_current: bool = True
+    waiters: Waiters = field(default_factory=Waiters)
+
+    def covers(self, since: Bookmark) -> bool:
+        """Whether what follows a bookmark is known to be nothing, up to the end."""
+        return self.is_current and since.segment == self.end.segment and self.low <= since.seq <= self.end.seq
 
 
 class Tail:
@@ -109,15 +117,18 @@ class Tail:
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
-            page = await self._read(subscription, since, limit)
+            # who waits on behind others costs no question: thousands do at once
+            group = self._groups.get(subscription.key) if seconds else None
+            if group is not None and group.covers(since):
+                page = Page([], group.end, more=False)
+            else:
+                page = await self._read(subscription, since, limit)
             left = until - loop.time()
             if page.changes or left <= 0 or self.is_closed:
                 return page, since.seq
             following = await self._wait(subscription, page, left)
-            if following is None:
-                return page, since.seq
             # what was read for those who waited before may end where this reader has been already
-            if following.changes and following.changes[-1].seq > page.end.seq:
+            if following is not None and (not following.changes or following.changes[-1].seq > page.end.seq):
                 return following, page.end.seq
 
     async def _read(self, subscription: Subscription, since: Bookmark, limit: int) -> Page:
@@ -128,37 +139,35 @@ class Tail:
             return await self._log.read(feed, subscription, since, limit)
 
     async def _wait(self, subscription: Subscription, page: Page, seconds: float) -> Page | None:
-        """The next changes after an empty page as soon as there are any, some perhaps from before its end; None where
-        there are none in time; an empty page where it is to be read again.
+        """The next changes after an empty page as soon as there are any, some perhaps from before its end; an empty
+        page where there are none in time; None where it is to be read again.
         """
         group = self._groups.get(subscription.key)
         if group is None:
             future = asyncio.get_running_loop().create_future()
             group = self._groups[subscription.key] = _Group(subscription, page.end.seq, page.end, future)
+            future.add_done_callback(group.waiters.wake)
         elif page.end.seq < group.low:
-            return page
+            return None
         group.readers += 1
-        self._count_waiting(1)
+        self._waiting += 1
         if self._following is None or self._following.done():
             self._following = self._tasks.start(self._follow())
         try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.shield(group.page)
-        except TimeoutError:
-            return None
+            await group.waiters.wait(seconds)
+            if group.page.done():
+                return group.page.result() or page
+            return page if page.end.seq > group.end.seq else Page([], group.end, more=False)
         finally:
-            self._count_waiting(-1)
+            self._waiting -= 1
             group.readers -= 1
             if not group.readers:
                 self._finish(group)
 
-    def _count_waiting(self, readers: int) -> None:
-        self._waiting += readers
-        self._set_waiting(self._waiting)
-
     async def _follow(self) -> None:
         """Asks for the waiting questions whenever the feed is written further, while somebody waits."""
         while self._waiting and not self.is_closed:
+            self._set_waiting(self._waiting)
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):
                     await self._committed.wait()
@@ -166,13 +175,18 @@ class Tail:
             try:
                 feed = await self.find()
             except StoreUnavailable:  # logged by others
+                for group in self._groups.values():
+                    group.is_current = False
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             end = None if feed is None or not feed.segments else Bookmark(feed.newest.id, feed.committed)
             async with asyncio.TaskGroup() as tasks:
                 for group in list(self._groups.values()):
-                    if group.end != end:
+                    if group.end == end:
+                        group.is_current = True
+                    else:
                         tasks.create_task(self._ask(feed, group))
+        self._set_waiting(self._waiting)
 
     async def _ask(self, feed: Feed | None, group: _Group) -> None:
         """Answers the readers of a group if there is something for them."""
@@ -184,7 +198,8 @@ class Tail:
         except ApiError as error:
             if error.code == "bookmark_expired":
                 self._fail(group, error)
-            return  # else it is asked again
+            group.is_current = False  # else it is asked again
+            return
         except Exception as error:  # of this question alone: the others are asked on
             log.exception("a question of the change feed fails: its readers get the error")
             self._fail(group, error)
@@ -194,7 +209,7 @@ class Tail:
             if not group.page.done():
                 group.page.set_result(page)
         else:
-            group.end = page.end
+            group.end, group.is_current = page.end, True
 
     def _fail(self, group: _Group, error: Exception) -> None:
         self._finish(group)

@@ -12,13 +12,16 @@ import httpx
 import orjson
 import pytest
 
+from api.background import BackgroundTasks
+from api.changes.log import Subscription
+from api.changes.tail import Tail
 from api.settings import Settings
 from store.auth import tokens
 from store.connection.engine import Store
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.api.exposition import samples
-from tests.support.app import ALL_SCOPES, new_token
+from tests.support.app import ALL_SCOPES, RunningApp, new_token
 from tests.support.indexer.fixtures import Place
 from tests.support.orders.processes import Worker, worker
 from tests.support.orders.shop import eventually
@@ -108,6 +111,47 @@ async def test_hundreds_who_begin_at_once_begin(server: Worker) -> None:
     ) as crowd:
         answers = await asyncio.gather(*(crowd.post("/v1/gear/changes", json={}) for _ in range(CROWD)))
     assert {answer.status_code for answer in answers} == {200}
+
+
+async def test_who_waits_on_behind_others_asks_nothing(
+    app: RunningApp, feed_settings: Settings, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands who ask again every half minute, and as many heartbeats, would each cost a read of the store."""
+    monkeypatch.setattr("api.changes.tail.POLL_SECONDS", 60.0)
+    feed, transactions, someone_waits, tasks = (
+        app.app.state.services.change_feed,
+        [0],
+        asyncio.Event(),
+        BackgroundTasks(),
+    )
+
+    def count(_kind: str, _waited: float, _seconds: float) -> None:
+        transactions[0] += 1
+
+    store = Store(feed_settings.database_url, on_transaction=count)
+    tail = Tail(store, feed.log, tasks, feed.tail.wake, lambda readers: someone_waits.set() if readers else None)
+    offered = {"term": {"bound": False}}
+    subscription = Subscription((None, b"{}"), offered, platforms=(730,), with_platform=False)
+    await Reader(app.client).ask()
+    since = await tail.now()
+    first = asyncio.create_task(tail.next_page(subscription, since, 100, 60))
+    await someone_waits.wait()
+    before = transactions[0]
+    for _ in range(20):
+        page, _ = await tail.next_page(subscription, since, 100, 0.01)
+        assert (page.changes, page.end) == ([], since)
+    assert transactions[0] == before
+    last = asyncio.create_task(tail.next_page(subscription, since, 100, 60))
+    await upsert(place, simple_item(1001))
+
+    async def both() -> bool:
+        tail.wake()
+        return first.done() and last.done()
+
+    await eventually(both, "who waits is not answered")
+    assert [change.seq > since.seq for page, _ in (await first, await last) for change in page.changes] == [True, True]
+    await tasks.close()
+    await store.close()
 
 
 async def test_who_waits_is_answered_when_the_server_stops(server: Worker) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.background import BackgroundTasks, SharedTask, SingleFlight
+from api.background import BackgroundTasks, SharedTask, SingleFlight, Waiters
 
 
 async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None:
@@ -94,3 +94,20 @@ async def test_a_failed_flight_fails_for_all_its_callers_and_the_next_one_begins
     failed = await asyncio.gather(flight.result(), flight.result(), return_exceptions=True)
     assert [str(error) for error in failed] == ["away", "away"]
     assert await flight.result() == "back"
+
+
+async def test_waiters_wait_for_the_moment_or_their_own_time() -> None:
+    waiters = Waiters()
+    await waiters.wait(0.01)
+    long, ended = asyncio.create_task(waiters.wait(60)), asyncio.create_task(waiters.wait(60))
+    await asyncio.sleep(0)
+    ended.cancel()
+    waiters.wake()
+    waiters.wake()  # before those who were woken have gone
+    await long
+    assert ended.cancelled()
+    later = asyncio.create_task(waiters.wait(60))
+    await asyncio.sleep(0)
+    assert not later.done()
+    waiters.wake()
+    await later
