@@ -96,8 +96,8 @@ coverage: environment ## fails where a branch of a pure module has no unit test
 	@$(BIN)/python -m pytest tests/unit --cov --cov-report=term-missing -n 2 $(UNIT_TESTS)
 
 .PHONY: test-compose
-test-compose: environment ## both compose files: builds, starts, loads, orders, kills, restarts and removes the containers
-	@$(BIN)/python -m pytest tests/compose -m docker
+test-compose: environment ## what needs containers: both compose files from build to removal, and the death of a node
+	@$(BIN)/python -m pytest tests/compose tests/faults/search/test_node_death.py -m docker
 
 .PHONY: test-deployment
 test-deployment: environment var/tools var/tools/bin/helm ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing

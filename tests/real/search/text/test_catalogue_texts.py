@@ -34,6 +34,7 @@ OF_THE_PAGE = [
     ("no stattrak", "strict", [""]),
     ("without stickers", "strict", [""]),
     ("glock/usp fade", "strict", ["Glock-18 | ", "USP-S | "]),
+    ("ak + awp asiimov", "strict", ["AK-47 | Asiimov", "AWP | Asiimov"]),
     ("cheapest karambit", "strict", ["Karambit"]),
     ("glove case", "words", ["Glove Case"]),
     ("x-ray p250 package", "words", ["X-Ray P250 Package"]),

@@ -83,6 +83,9 @@ def test_what_is_not_wanted_is_parted_from_what_is(text: str, terms: list[str], 
         ("ak not st or cheapest fn", ["ak", "or", "fn"]),
         ("redline ww fn bs", ["redline", "ww|fn|bs"]),
         ("redline ft/mw", ["redline", "ft|mw"]),
+        ("ak + awp asiimov", ["ak|awp", "asiimov"]),
+        ("ak+awp + m4a1-s asiimov", ["ak|awp|m4a1 s", "asiimov"]),
+        ("ak redline + crown foil", ["ak", "redline", "crown", "foil"]),
     ],
 )
 def test_either_or_is_of_one_kind(text: str, terms: list[str]) -> None:
