@@ -246,7 +246,9 @@ def first_search(base: str, secret: str) -> list[dict[str, Any]]:
         fail(f"the search failed: {answer}")
     say(f"\nFirst search: {answer['total']} items for {SEARCH['query']!r}, two exteriors, up to 60 USD:\n")
     for item in answer["gear"]:
-        say(f"  {item['price']:>8.2f} USD  float {item['paint']['float']:.6f}  {item['name']}  (id {item['id']})")
+        wear = (item.get("paint") or {}).get("float")
+        shown = " " * 14 if wear is None else f"float {wear:.6f}"
+        say(f"  {item['price']:>8.2f} USD  {shown}  {item['name']}  (id {item['id']})")
     say(f"\n{curl(f'{base}/v1/gear/search', SEARCH)}")
     hits: list[dict[str, Any]] = answer["gear"]
     return hits

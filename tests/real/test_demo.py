@@ -142,3 +142,11 @@ def test_the_readmes_calls_work(demo: Demo) -> None:
     for path, body in calls:
         answer = httpx.post(demo.base + path, json=body, headers=headers, timeout=30)
         assert answer.is_success, answer.text
+
+
+def test_a_second_demo_shows_an_item_of_the_users_own_that_has_no_float(demo: Demo) -> None:
+    own = {"id": 1, "name": "AK-47 | Redline (Well-Worn)", "price": 1.5}
+    item = {**own, "details": {"weapon": "AK-47", "exterior": "Well-Worn"}}
+    upsert = [str(Path(sys.executable).with_name("gear-indexer")), "upsert", "-", "--platform", "730"]
+    subprocess.run(upsert, input=json.dumps(item).encode(), cwd=demo.folder, env=demo.environment, check=True)
+    assert re.search(r"^ +1\.50 USD +AK-47 \| Redline \(Well-Worn\)  \(id 1\)$", demo.run("start"), re.MULTILINE)
