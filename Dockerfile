@@ -19,7 +19,7 @@ RUN python -m venv --without-pip /opt/gear
 
 # Dependencies first: this layer changes with the lock only. Wheels alone, so no compiler is needed here.
 COPY requirements.txt ./
-RUN python -m pip --python /opt/gear/bin/python install --require-hashes --only-binary :all: -r requirements.txt
+RUN python -m pip --python /opt/gear/bin/python install --no-deps --require-hashes --only-binary :all: -r requirements.txt
 
 # The tool that makes the project's own wheel comes from the lock as well, into an environment that is left behind.
 COPY requirements-dev.txt ./

@@ -26,6 +26,8 @@ help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 # Wheels are kept by the lock's and the interpreter's identity; with them the environment is made without a network.
+# The lock names every package, so pip looks for no other (--no-deps): pip before 23.3 asks for the newest version of
+# `coverage[toml]` beside the locked one, and fails as soon as there is a newer one.
 $(VENV)/.complete: $(LOCK) pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -34,12 +36,12 @@ $(VENV)/.complete: $(LOCK) pyproject.toml
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
 	@wheels="$(CACHE)/wheels/$$($(BIN)/python -c 'import hashlib, sysconfig, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest()[:16], sysconfig.get_python_version(), sysconfig.get_platform(), sep="-")' $(LOCK))"; \
 	mkdir -p "$$wheels"; \
-	[ -e "$$wheels/.complete" ] || $(BIN)/pip download -q --only-binary :all: --require-hashes -r $(LOCK) -d "$$wheels" \
+	[ -e "$$wheels/.complete" ] || $(BIN)/pip download -q --no-deps --only-binary :all: --require-hashes -r $(LOCK) -d "$$wheels" \
 		|| { echo "the packages could not be downloaded: is there a network, and room below $(CACHE)?" >&2; exit 1; }; \
 	touch "$$wheels/.complete"; \
-	$(BIN)/pip install -q --no-index --find-links "$$wheels" --require-hashes -r $(LOCK) \
+	$(BIN)/pip install -q --no-deps --no-index --find-links "$$wheels" --require-hashes -r $(LOCK) \
 		|| { rm -f "$$wheels/.complete"; echo "the packages could not be installed; another try downloads the damaged ones again" >&2; exit 1; }
-	@$(BIN)/pip install -q --no-index --no-build-isolation --no-deps -e .
+	@$(BIN)/pip install -q --no-index --no-build-isolation --no-deps -e . && $(BIN)/pip check -q
 	@touch $@
 
 .PHONY: environment
