@@ -13,12 +13,12 @@ from tests.scale.phases import Phase
 from tests.scale.place import NODES, Scale, running
 
 
-def measured(scale: Scale, seconds: float, rate: int) -> Iterator[Phase]:
+def measured(scale: Scale, seconds: float, rate: int, searches: int) -> Iterator[Phase]:
     """Every phase, in the order in which they build on each other."""
     yield phases.loaded(scale)
     with scale.serving() as service:
         yield phases.alone(service, seconds)
-        yield from phases.beside_changes(scale, service, seconds, rate)
+        yield from phases.beside_changes(scale, service, seconds, rate, searches)
         yield phases.database_lost(scale, service, seconds)
     yield from phases.restored(scale, scale.node.servers[0].folders.snapshots)
 
@@ -29,14 +29,15 @@ def measured(scale: Scale, seconds: float, rate: int) -> Iterator[Phase]:
 @click.option("--heap", default="1g", show_default=True, help="Of each of the three nodes.")
 @click.option("--seconds", default=30.0, show_default=True, help="How long traffic is measured.")
 @click.option("--changes", default=1_000, show_default=True, help="Changes a second.")
+@click.option("--searches", default=20, show_default=True, help="Searches a second beside the changes.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("var/bench"), show_default=True)
-def main(items: int, shards: int, heap: str, seconds: float, changes: int, folder: Path) -> None:
+def main(items: int, shards: int, heap: str, seconds: float, changes: int, searches: int, folder: Path) -> None:
     """Measure the service at size on this machine: three secured nodes, two copies."""
     rows: list[dict[str, Any]] = []
     file = folder / f"at-size-{items}.json"
     with running(items, shards, folder.resolve(), heap) as scale:
         about = results.circumstances(items=items, nodes=NODES, shards=shards, heap=heap, data=scale.data.digest())
-        for phase in measured(scale, seconds, changes):
+        for phase in measured(scale, seconds, changes, searches):
             rows.append({"phase": phase.name, "load": round(os.getloadavg()[0], 1), "figures": phase.figures})
             click.echo(rows[-1])
             results.write(file, about, rows)  # what was measured before a phase fails is kept

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from tests.scale.place import ALIAS, NODES, Scale
 from tests.scale.traffic import changing, ordering, searching
 from tests.support.traffic import client_of
 
-ORDERED_ITEMS = 80_000  # the listings that are ordered, from the last one on
 LOST_NODE = 2  # the first one is what the administrator asks
 REPOSITORY = "/_snapshot/scale"
 RESTORED = {"indices": "gear-*,-gear-locks-*", "include_global_state": False}
@@ -32,6 +30,7 @@ def loaded(scale: Scale) -> Phase:
     started = time.monotonic()
     scale.indexer("load", str(scale.data.file), "--quiet")
     seconds = time.monotonic() - started
+    scale.data.file.unlink()  # the disk is the engine's from here on
     copies = scale.until(lambda health: health.get("status") == "green", ALIAS)
     check(scale.ask("GET", f"/{ALIAS}/_count")["count"], scale.data.count)
     total = scale.ask("GET", f"/{ALIAS}/_stats/store")["_all"]
@@ -56,15 +55,17 @@ def alone(service: Service, seconds: float) -> Phase:
     return Phase("searches alone", answers.since(start).figures())
 
 
-def beside_changes(scale: Scale, service: Service, seconds: float, rate: int) -> Iterator[Phase]:
-    """Searches beside changes, then a node lost and back beside both."""
+def beside_changes(scale: Scale, service: Service, seconds: float, rate: int, searches: int) -> Iterator[Phase]:
+    """So many searches and changes a second, then a node lost and back beside both."""
     with changing(scale, rate) as changes:
-        with searching(service) as answers:
+        with searching(service, searches) as answers:
             time.sleep(seconds)
             start = time.monotonic()
             time.sleep(seconds)
-            yield Phase(f"searches beside {rate:,} changes a second", answers.since(start).figures())
-            yield Phase(f"{rate:,} changes a second beside searches", changes.figures(start))
+            yield Phase(
+                f"{searches} searches a second beside {rate:,} changes a second", answers.since(start).figures()
+            )
+            yield Phase(f"{rate:,} changes a second beside {searches} searches a second", changes.figures(start))
             start = time.monotonic()
             yield from _node_lost(scale)
         lost = answers.since(start)
@@ -100,7 +101,7 @@ def _shards(scale: Scale) -> int:
 
 def database_lost(scale: Scale, service: Service, seconds: float) -> Phase:
     """The primary ends without a word, the standby is promoted: every acknowledged order is there."""
-    priced = [item["id"] for item in islice(scale.data.items(), ORDERED_ITEMS) if item["price"]]
+    priced = [item["id"] for item in scale.listings if item["price"]]
     with ordering(service, priced[::-1]) as answers:
         time.sleep(seconds)
         killed = time.monotonic()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import cycle, islice, pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import httpx
@@ -57,11 +57,24 @@ class Answers:
 
 
 @contextmanager
-def searching(service: Service) -> Iterator[Answers]:
-    """Searches of the workload `mix`. What they find is not read: that would take time of what is measured."""
+def searching(service: Service, rate: int | None = None) -> Iterator[Answers]:
+    """Searches of the workload `mix`, so many a second, or as many as all clients send without a pause.
+
+    What they find is not read: that would take time of what is measured.
+    """
     client = partial(client_of, service.address, service.headers)
-    with sending(client, SEARCH, cycle(bodies_of(workloads()["mix"], 1)), lambda _: None) as answers:
+    bodies = cycle(bodies_of(workloads()["mix"], 1))
+    with sending(client, SEARCH, paced(bodies, rate) if rate else bodies, lambda _: None) as answers:
         yield Answers(answers)
+
+
+def paced(bodies: Iterator[dict[str, Any]], rate: int) -> Iterator[dict[str, Any]]:
+    """The bodies, each at its time; after a pause of the clients none is made up for."""
+    due = time.monotonic()
+    for body in bodies:
+        time.sleep(max(0.0, due - time.monotonic()))
+        yield body
+        due = max(due + 1 / rate, time.monotonic())
 
 
 @contextmanager
@@ -106,7 +119,7 @@ class Changes:
 @contextmanager
 def changing(scale: Scale, rate: int) -> Iterator[Changes]:
     """So many prices a second by `gear-indexer follow -`, as the user who may write items."""
-    items = list(islice(scale.data.items(), CHANGED_ITEMS))
+    items = scale.listings[:CHANGED_ITEMS]
     command = [HERE.program("gear-indexer"), "follow", "-", "--platform", str(PLATFORM), "--json", "--quiet"]
     environment = HERE.environment(scale.settings("writer"))
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
