@@ -3,24 +3,36 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
 
+from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of
 from mappings.vocabulary.words import words_of
 
-UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _BOUNDS = ("under", "over", "max", "min")
+_BEFORE = ("under", "over", "float", "pattern")  # what stands before amounts alone
+_ENGLISH_BOUND = (
+    r"(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)(?!\w)"
+)
+_ENGLISH_MONEY = r"(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)"
 
 
 class AmountWords:
     """What a vocabulary's words beside amounts are in English, and what finds them.
 
     `ranges` are written as `zwischen … und`, or `… ile … arası`: an amount stands at each `…`, and behind the words.
+    `numerals` are the words of amounts themselves.
     """
 
-    def __init__(self, amounts: Mapping[str, Sequence[str]], ranges: Sequence[str]) -> None:
+    def __init__(
+        self,
+        amounts: Mapping[str, Sequence[str]],
+        ranges: Sequence[str],
+        numerals: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        self.numerals = Numerals(numerals)
         pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
         self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
         self._ranges = {tuple(_blanks(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
@@ -39,6 +51,14 @@ class AmountWords:
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
         before = rf"{start}(?P<before>{spelt})\s*(?={self._sign}?\s*\d)"
         return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+
+    @cached_property
+    def in_words(self) -> re.Pattern[str] | None:
+        """What finds an amount in words, behind a bound or in front of a unit."""
+        first = [words[0] for words in self._ranges]
+        bounds = [each for each, word in self.words.items() if word in _BOUNDS] + [each for each in first if each]
+        units = [each for each, word in self.words.items() if not word.startswith(_BEFORE)]
+        return self.numerals.pattern([_ENGLISH_BOUND, *_patterns(bounds)], [_ENGLISH_MONEY, *_patterns(units)])
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""
@@ -77,22 +97,12 @@ def _may_follow(spelling: str) -> bool:
     return bool(UNSPACED.match(spelling)) and not _HANGUL.match(spelling)
 
 
+def _patterns(spellings: Sequence[str]) -> list[str]:
+    return [_any_of(spellings)] if spellings else []
+
+
 def _any_of(spellings: Iterable[str]) -> str:
-    """A pattern of all spellings by their common beginnings, so that few are tried at each place."""
-    tree: dict[str, Any] = {}
-    for spelling in spellings:
-        node = tree
-        for letter in spelling:
-            node = node.setdefault(letter, {})
-        node[""] = _end_of(spelling)
-    return _branches(tree)
-
-
-def _branches(node: dict[str, Any]) -> str:
-    longer = [
-        (r"\s+" if letter == " " else re.escape(letter)) + _branches(rest) for letter, rest in node.items() if letter
-    ]
-    return "(?:" + "|".join([*longer, *([node[""]] if "" in node else ())]) + ")"
+    return any_of(spellings, _end_of)
 
 
 def _end_of(spelling: str) -> str:

@@ -39,7 +39,7 @@ class Vocabulary(BaseModel):
     `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
     `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is {word:
     spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`), `ranges` those
-    beside the two of a range (`zwischen … und`).
+    beside the two of a range (`zwischen … und`), and `numerals` is {value: spellings}, amounts in words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,6 +76,7 @@ class Vocabulary(BaseModel):
     sounds: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     ranges: tuple[str, ...] = ()
+    numerals: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)
 
     @field_validator("fields", "otherwise", "narrowing")
     @classmethod
@@ -310,7 +311,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def amount_words(self) -> AmountWords:
         """The words beside amounts."""
-        return AmountWords(self.amounts, self.ranges)
+        return AmountWords(self.amounts, self.ranges, self.numerals)
 
     @cached_property
     def carrying(self) -> frozenset[str]:

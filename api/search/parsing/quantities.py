@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, nextafter
 
-from mappings.vocabulary.amounts import UNSPACED_LETTERS
+from mappings.vocabulary.numerals import UNSPACED_LETTERS
 
 _CURRENCIES = {
     **dict.fromkeys(("$", "usd", "dollar", "dollars", "bucks"), "USD"),
@@ -49,7 +49,7 @@ _BOUND_AFTER = (
     r"\s*(?:(?P<most>(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
-_TO = r"\s*(?:-|\u2013|\u2014|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
+_TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _WORD = rf"[^\W{UNSPACED_LETTERS}]"  # of a word that a number may be part of
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
@@ -76,6 +76,7 @@ _FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>x{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
     rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}{_BETWEEN}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
+    rf"{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_BOUND_AFTER}",
     rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE}){_END}",
     rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
     rf"{_BETWEEN}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",

@@ -4,26 +4,73 @@ import pytest
 
 from api.search.parsing.numerals import with_digits
 from mappings.vocabulary.vocabulary import Vocabulary
+from tests.support.platforms import shared_platforms
 
+CS2 = next(platform.language for platform in shared_platforms() if platform.id == 730)
 GERMAN = Vocabulary(amounts={"under": ("unter", "weniger als"), "eur": ("euro",), "max": ("maximal",)})
 
 
 @pytest.mark.parametrize(
     ("text", "digits"),
     [
-        ("ak under twenty dollars", "ak under 20 dollars"),
+        ("ak under twenty dollars", "ak under 20 usd"),
         ("a hundred bucks", "100 bucks"),
         ("under two hundred and fifty", "under 250"),
         ("under two thousand five hundred", "under 2500"),
         ("under a grand", "under 1000"),
-        ("between ten and twenty-five dollars", "between 10 and 25 dollars"),
+        ("between ten and twenty-five dollars", "between 10 and 25 usd"),
         ("sub-40", "sub 40"),
+        ("twentyfive bucks", "25 bucks"),
+        ("under 1.5 thousand", "under 1500"),
         ("player two", "player two"),
         ("two times", "two times"),
+        ("under tenacious", "under tenacious"),
     ],
 )
 def test_amounts_are_written_in_digits(text: str, digits: str) -> None:
-    assert with_digits(text, Vocabulary()) == digits
+    assert " ".join(with_digits(text, CS2).split()) == digits
+
+
+COUNTED = Vocabulary(
+    amounts={"under": ("unter", "до", "低于"), "usd": ("euro", "баксов", "刀", "달러"), "max": ("이하", "altında")},
+    ranges=("zwischen … und",),
+    numerals={
+        0: ("und", "y"),
+        2: ("zwei", "две", "两"),
+        5: ("fünf", "cinco", "五", "오"),
+        20: ("zwanzig",),
+        30: ("treinta", "三十"),
+        50: ("fünfzig", "пятьдесят", "오십"),
+        100: ("hundert", "百", "백", "yüz"),
+        200: ("двести", "двухсот"),
+        1000: ("tausend", "тысячи", "千"),
+        10_000: ("万",),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("ak до двухсот", "ak under 200"),
+        ("две тысячи двести пятьдесят баксов", "2250 usd"),
+        ("2 тысячи баксов", "2000 usd"),
+        ("2,5 тысячи баксов", "2500 usd"),
+        ("unter zweihundertfünfzig", "under 250"),
+        ("fünfundzwanzig Euro", "25 usd"),
+        ("zwischen zwanzig und fünfzig Euro", "between 20 - 50 usd"),
+        ("unter zwanzigjährig", "unter zwanzigjährig"),
+        ("treinta y cinco euro", "35 usd"),
+        ("龙王低于两百", "龙王 under 200"),
+        ("三十五刀", "35 usd"),
+        ("两万五千刀", "25000 usd"),
+        ("칼 백오십달러", "칼 150 usd"),
+        ("yüz altında bıçak", "100 max bıçak"),
+        ("двести наклеек", "двести наклеек"),  # no amount
+    ],
+)
+def test_amounts_of_other_languages_are_written_in_digits(text: str, digits: str) -> None:
+    assert " ".join(with_digits(text, COUNTED).split()) == digits
 
 
 @pytest.mark.parametrize(
