@@ -14,13 +14,14 @@
 10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
 11. `typos`: each word that no offered item has matches similar words too, a filler matches anything.
 12. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
-13. `partial`: words that nothing has are left out.
+13. `partial`: words that nothing has are left out, then one that nothing has beside the others, then all of no name.
 
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
@@ -29,10 +30,13 @@ from api.search.parsing.terms import Term
 from api.search.parsing.trade_posts import offer_in
 from api.search.parsing.words import Word
 from mappings.platforms import Platform
+from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import letters_of
 
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
+_CONTAINERS = frozenset({"Container"})
+MAX_LEFT_OUT = 6  # words of which each is left out alone
 
 
 def relaxations(
@@ -50,8 +54,8 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
         return None
     vocabulary, (parse,) = platforms[0].language, strict.parses
     letters = letters_of([strict.text])
-    weapons = sum("weapon" in term.fields for term in parse.terms)
-    if not (parse.other_amounts or weapons > 1 or any(word in letters for word in vocabulary.trade.marks)):
+    things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
+    if not (parse.other_amounts or things > 1 or any(word in letters for word in vocabulary.trade.marks)):
         return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:
@@ -129,6 +133,23 @@ def partials(
     return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
 
 
+def names_alone(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations that leave out mere words of no known name: each one alone, if they are few, then all of them."""
+    base = without_fillers(strict) or strict
+    names = {platform.id: platform.language for platform in platforms}
+    kept = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
+    kept |= {term.typed for parse in strict.parses for term in _counted(parse)}
+    mere = {term.typed for parse in base.parses for term in parse.terms if _is_word(term)} - kept
+    choices = [{word} for word in sorted(mere)] if 1 < len(mere) <= MAX_LEFT_OUT else []
+    candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
+    relaxed = [parsed for parsed in candidates if parsed is not None]
+    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
+
+
+def _is_typed(words: Collection[str], term: Term) -> bool:
+    return term.typed in words
+
+
 def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
     """Without these mere words; None if that changes nothing or leaves nothing known."""
 
@@ -191,9 +212,25 @@ def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
 
 
 def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS) -> list[ParsedQuery]:
-    """Mere words may be those of the item's set."""
+    """Mere words may be those of the item's set, which may be said by its case (`covert from the fever case`)."""
     relaxed = _with_terms(parsed, lambda term: replace(term, in_set=not term.meanings), relaxation)
-    return [relaxed] if any(term.in_set for term in _all_terms(relaxed)) else []
+    if not any(term.in_set for term in _all_terms(relaxed)):
+        return []
+    parses = tuple(_without_containers(parse) for parse in relaxed.parses)
+    return [relaxed] if parses == relaxed.parses else [relaxed, replace(relaxed, parses=parses)]
+
+
+def _without_containers(parse: PlatformParse) -> PlatformParse:
+    """Without the words for a container behind the words of a set, where the text says of what is in it, too."""
+    behind = [at for at, term in enumerate(parse.terms) if at and parse.terms[at - 1].in_set and _is_container(term)]
+    others = any(term.fields and not _is_container(term) for term in parse.terms)
+    if not behind or not others:
+        return parse
+    return replace(parse, terms=tuple(term for at, term in enumerate(parse.terms) if at not in behind))
+
+
+def _is_container(term: Term) -> bool:
+    return bool(term.words) and term.fields == {"type"} and values_of(term.meanings, "type") == _CONTAINERS
 
 
 def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:

@@ -213,8 +213,9 @@ class _Reader:
         """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""
         while at < len(self._words):
             length, entry = self._spelling_at(at)
-            is_exclusion = entry is not None and not entry.meanings and entry.role is Role.EXCLUSION
-            if not is_exclusion and self._letters[at] not in self._vocabulary.ignored:
+            means_something = entry is not None and bool(entry.meanings)  # `gut` is a filler in German
+            is_exclusion = entry is not None and entry.role is Role.EXCLUSION
+            if means_something or not (is_exclusion or self._letters[at] in self._vocabulary.ignored):
                 break
             at += length
         return at

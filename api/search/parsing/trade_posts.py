@@ -32,6 +32,8 @@ _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 class _Kind(Enum):
     NAME = auto()
     WEAPON = auto()
+    TYPE = auto()
+    EITHER = auto()
     NUMBER = auto()
     PRICE = auto()
     SELLING = auto()
@@ -52,8 +54,10 @@ class _Part:
 
 
 _Parts = Sequence[_Part]
+_KINDS_OF_ROLES = {Role.NAME: _Kind.NAME, Role.ALTERNATIVE: _Kind.EITHER}
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
-_NAMES = (_Kind.NAME, _Kind.WEAPON)
+_NAMES = (_Kind.NAME, _Kind.WEAPON, _Kind.TYPE)
+_THINGS = (_Kind.WEAPON, _Kind.TYPE)
 
 
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> str:
@@ -83,10 +87,10 @@ def _wanted(parts: _Parts) -> _Parts:
 
 
 def _first_of_list(parts: _Parts) -> _Parts:
-    """The first of several items, each a weapon and more, with what stands before it."""
-    starts = [at for at, part in enumerate(parts) if at and _SEPARATORS.search(part.gap)]
+    """The first of several items, each a weapon or a type and more, with what stands before it."""
+    starts = [at for at, part in enumerate(parts) if at and (_SEPARATORS.search(part.gap) or part.kind is _Kind.EITHER)]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
-    named = [at for at, item in enumerate(items) if _has(item, _Kind.WEAPON) and _has(item, _Kind.NAME)]
+    named = [at for at, item in enumerate(items) if _has(item, *_THINGS) and _has(item, _Kind.NAME)]
     return parts if len(named) < 2 else [part for item in items[: named[0] + 1] for part in item]
 
 
@@ -118,9 +122,12 @@ def _parts_of(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> Iter
 
 def _kind_of_entry(entry: Entry) -> _Kind:
     if not entry.meanings:
-        return _Kind.NAME if entry.role is Role.NAME else _Kind.OTHER
-    if any(name == "weapon" for meaning in entry.meanings for name, _ in meaning.filters):
+        return _KINDS_OF_ROLES.get(entry.role, _Kind.OTHER)
+    fields = {name for meaning in entry.meanings for name, _ in meaning.filters}
+    if "weapon" in fields:
         return _Kind.WEAPON
+    if fields == {"type"}:
+        return _Kind.TYPE
     is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)
     return _Kind.NUMBER if is_year else _Kind.NAME  # `20` may be 2020
 
