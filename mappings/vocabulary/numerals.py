@@ -18,7 +18,7 @@ class Numerals:
     """The words for numbers: {value: spellings}; words of the value 0 (`and`) only join others.
 
     The values of words that follow each other are added, written together or not; hundreds, thousands and ten thousands
-    multiply what stands before them, digits too (`2 тысячи`).
+    multiply what stands before them, the latter two digits as well (`2 тысячи`; `50 cent` is no 5,000).
     """
 
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
@@ -31,7 +31,7 @@ class Numerals:
         numbers = any_of([each for each, value in self._values.items() if value])
         joining = [each for each, value in self._values.items() if not value]
         joiners = any_of(joining) if joining else "(?!)"
-        scales = any_of([each for each, value in self._values.items() if value in _SCALES])
+        scales = any_of([each for each, value in self._values.items() if value in _SCALES and value != HUNDRED])
         joined = rf"{_GAP}{joiners}{_GAP}(?={numbers})"
         word = rf"{numbers}(?=(?!{_LETTER})|{numbers}|{joiners}{numbers})"  # no other word goes on there
         run = rf"(?>(?:{_DIGITS}\s*(?={scales}))?{word}(?:(?:{joined}|{_GAP}){word})*)"

@@ -180,7 +180,8 @@ class Vocabulary(BaseModel):
         """What the letters mean, or what they mean with another ending."""
         entry = self.entries.get(letters)
         has_ending = letters[-1:] in self._last_letters
-        if entry is not None or not (has_ending or self._may_inflect(letters)):
+        is_whole = entry is not None or letters in self.ignored
+        if is_whole or not (has_ending or self._may_inflect(letters)):
             return entry
         entry = self._without_ending(letters, self.entries) if has_ending else None
         if entry is None and self._may_inflect(letters):
@@ -382,6 +383,7 @@ class Vocabulary(BaseModel):
             Role.CONJUNCTION: self.conjunctions,
             Role.NAME: self.names,
             Role.ATTACHED: self.has_attached,
+            Role.FILLER: tuple([each for each in self.fillers if len(words_of(each)) > 1]),
         }
         for role, spellings in roles.items():
             yield from ((spelling, Use(role=role)) for spelling in spellings)

@@ -73,7 +73,7 @@ _DIGIT = re.compile(r"\d")
 _BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
 
 _FLOAT_FORMS = (
-    rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>x{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
+    rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>[x\u0445\u00d7]{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
     rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}{_BETWEEN}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_BOUND_AFTER}",

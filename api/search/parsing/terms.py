@@ -183,7 +183,7 @@ class _Reader:
         if entry.role is Role.ALTERNATIVE:
             return bool(self._reading.terms) and end < len(self._words) and self._is_either(end)
         if entry.role is Role.EXCLUSION_AFTER and self._reading.terms:
-            self._exclude_term(self._reading.terms.pop())
+            self._exclude_last()
         elif entry.role is Role.ATTACHED:
             part = finished(tuple(self._words[self._at : end]))
             self._reading.terms.append(Term(part, is_attached=True))
@@ -231,11 +231,31 @@ class _Reader:
         while (connection := self._connection_at(end)) is not None:
             start, of_same_field = connection
             other, other_end = self._term_at(start)
-            if of_same_field and (not other.fields or other.fields != term.fields):
+            if of_same_field and not self._is_of_same_field(term, other):
                 break
             self._exclude_term(other)
             term, end = other, other_end
         self._at, self._is_known = end, True
+
+    def _is_of_same_field(self, term: Term, other: Term) -> bool:
+        """Whether both are values of one field, or names of finishes."""
+        if term.fields or other.fields:
+            return term.fields == other.fields
+        names = [letters_of([word.typed for word in each.words]) for each in (term, other)]
+        return self._vocabulary.finishes.issuperset(names)
+
+    def _exclude_last(self) -> None:
+        """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
+        terms = self._reading.terms
+        last = terms.pop()
+        self._exclude_term(last)
+        while len(terms) > 1 and self._is_conjunction(terms[-1]) and terms[-2].fields == last.fields != frozenset():
+            terms.pop()
+            self._exclude_term(terms.pop())
+
+    def _is_conjunction(self, term: Term) -> bool:
+        entry = self._vocabulary.entries.get(letters_of([term.typed]))
+        return entry is not None and not entry.meanings and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
 
     def _exclude_term(self, term: Term) -> None:
         is_attached = self._vocabulary.is_attached(term.meanings)
@@ -300,18 +320,18 @@ class _Reader:
             otherwise = self._vocabulary.second_meanings.get("".join(self._letters[self._at : end]), ())
             self._reading.terms.append(Term(finished(part), entry.meanings, otherwise))
         else:
-            is_name = entry is not None and entry.role is Role.NAME
-            self._reading.terms += [self._word_term(place, is_name=is_name) for place in range(self._at, end)]
+            role = Role.VALUE if entry is None else entry.role
+            self._reading.terms += [self._word_term(place, role) for place in range(self._at, end)]
         self._at = end
 
-    def _word_term(self, at: int, *, is_name: bool) -> Term:
+    def _word_term(self, at: int, role: Role) -> Term:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
         count = count_at(self._letters, at) or self._attached_at(at)
         is_filler = bool(count) or letters in ignored or is_count(self._letters, self._gaps, at, ignored)
         return Term(
             (self._words[at],),
-            is_filler=not is_name and is_filler,
+            is_filler=role is not Role.NAME and (is_filler or role is Role.FILLER),
             count=count,
             carries=letters in self._vocabulary.carrying,
         )
