@@ -206,11 +206,17 @@ def _is_plain_skin(terms: Sequence[Term]) -> bool:
 
 def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The words that together are a finish: under an order the one of just that name is meant (`cheapest doppler`)."""
-    runs = [" ".join(word.typed for term in group for word in term.words) for is_mere, group in _runs(terms) if is_mere]
+    named = [term for term in terms if not term.is_filler]
+    runs = [
+        " ".join(word.typed for term in group for word in term.words)
+        for some in ((terms,) if len(named) == len(terms) else (terms, named))
+        for is_mere, group in _runs(some)
+        if is_mere
+    ]
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]
-    return tuple(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes)
+    return tuple(dict.fromkeys(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes))
 
 
 def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:

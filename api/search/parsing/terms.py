@@ -14,7 +14,7 @@ from api.search.parsing.words import MAX_JOIN, Word, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_and_gaps
+from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
@@ -241,8 +241,8 @@ class _Reader:
         """Whether both are values of one field, or names of finishes."""
         if term.fields or other.fields:
             return term.fields == other.fields
-        names = [letters_of([word.typed for word in each.words]) for each in (term, other)]
-        return self._vocabulary.finishes.issuperset(names)
+        names = [words for each in (term, other) for words in _names_of(each)]
+        return self._vocabulary.finishes.issuperset(map(letters_of, names))
 
     def _exclude_last(self) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
@@ -368,6 +368,11 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
         ((field_name, values),) = term.meanings[0].filters
         return field_name, frozenset(values)
     return "", frozenset()
+
+
+def _names_of(term: Term) -> list[list[str]]:
+    """The words that it stands for, each as a list; else its own."""
+    return [words_of(meaning.words) for meaning in term.meanings] or [[word.typed for word in term.words]]
 
 
 def _is_name(term: Term) -> bool:

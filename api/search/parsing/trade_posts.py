@@ -54,7 +54,7 @@ class _Part:
 
 
 _Parts = Sequence[_Part]
-_KINDS_OF_ROLES = {Role.NAME: _Kind.NAME, Role.ALTERNATIVE: _Kind.EITHER}
+_KINDS_OF_ROLES = {Role.NAME: _Kind.NAME, Role.ALTERNATIVE: _Kind.EITHER, Role.CONJUNCTION: _Kind.EITHER}
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
 _NAMES = (_Kind.NAME, _Kind.WEAPON, _Kind.TYPE)
 _THINGS = (_Kind.WEAPON, _Kind.TYPE)

@@ -18,7 +18,7 @@ CS2 = PLATFORM.language
         ("Glock-18 | Kum Tepesi", "Glock 18 sand dune"),
         ("M4A4 | 嚎叫", "M4A4 howl"),
         ("USP-S 击杀某某确认", "USP S kill 某某 confirmed"),
-        ("юсп килл конфирмед", "юсп kill confirmed"),
+        ("маг7 монстер колл", "маг7 monster call"),
         ("хзщшц", "хзщшц"),
         ("ak redline ft", "ak redline ft"),
         ("", ""),
