@@ -12,11 +12,13 @@ from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
     meanings_as_names,
+    names_alone,
     numbers_as_words,
     partials,
     relaxations,
     single_word,
     with_similar_words,
+    words_of_sets,
 )
 from api.search.query.request import SearchQuery
 from api.search.relaxation import MAX_CORRECTED_WORDS, relax
@@ -319,3 +321,29 @@ def test_a_first_letter_may_be_wrong_at_last() -> None:
         ("abc", False),
     ]
     assert corrections(strict("ak abc"), ())[-1].relaxation is not Relaxation.FIRST_LETTERS
+
+
+def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
+    def left_out(text: str) -> list[tuple[str, ...]]:
+        return list(dict.fromkeys(each.parses[0].ignored for each in names_alone(strict(text), [CS2])))
+
+    assert left_out("ak redline instadeliv foo 77") == [("foo",), ("instadeliv",), ("instadeliv", "foo")]
+    many = "ak redline " + " ".join(f"{letter}bcd" for letter in "qwrtzp")
+    assert len(left_out(many)) == 7
+    assert len(left_out(f"{many} qqqq")) == 1
+    assert names_alone(strict("dragon lore"), [CS2]) == []
+    assert names_alone(strict("toyota corolla"), [CS2]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "of_set"),
+    [
+        ("restricted fever case", [["restricted", "fever", "case"], ["restricted", "fever"]]),
+        ("fever case", [["fever", "case"]]),
+        ("restricted fever", [["restricted", "fever"]]),
+        ("restricted case", []),
+    ],
+)
+def test_a_set_may_be_said_by_its_case(text: str, of_set: list[list[str]]) -> None:
+    read = words_of_sets(strict(text))
+    assert [[term.typed for term in each.parses[0].terms] for each in read] == of_set

@@ -51,6 +51,15 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ("knife except crimson web fn", ["knife", "fn"], ["crimson web"]),
         ("knife anything but karambit", ["knife"], ["karambit"]),
         ("awp not asiimov or redline under 50", ["awp"], ["asiimov", "redline"]),
+        ("knife except navaja and gut", ["knife"], ["navaja", "gut"]),  # `gut` is a filler in German
+        ("gloves except arid and nocts", ["gloves"], ["arid", "nocts"]),
+        ("перчатки кроме арид и ноктс", ["перчатки"], ["арид", "ноктс"]),
+        ("gloves except arid and ones", ["gloves", "and", "ones"], ["arid"]),
+        ("ак бс не предлагать", ["ак"], ["бс"]),
+        ("ак бс и вв не предлагать", ["ак"], ["вв", "бс"]),
+        ("бс и вв не предлагать", [], ["вв", "бс"]),
+        ("ак и вв не предлагать", ["ак", "и"], ["вв"]),
+        ("ак редлайн вв не предлагать", ["ак", "редлайн"], ["вв"]),
         ("normal ak", ["ak"], ["normal"]),
         ("ak nonstattrak", ["ak"], ["nonstattrak"]),
         ("nova nomad", ["nova", "nomad"], []),
@@ -226,3 +235,8 @@ def test_of_three_letters_two_may_be_swapped_and_of_more_two_beside_an_edit() ->
     assert "{'match': {'text': 'web'}}" in asked
     swapped = str(text_clauses(corrections(parse_query("golden cioll", [CS2]), {"golden"})[-1]))
     assert all(f"'query': '{each}'" in swapped for each in ("icoll", "coill", "cilol", "cioll"))
+
+
+def test_a_filler_may_have_several_words_and_is_no_inflection_of_another_word() -> None:
+    assert [term.typed for term in parsed("дракон лор будь ласка").terms if term.is_filler] == ["будь", "ласка"]
+    assert not parsed("стим").terms[0].meanings  # not `ст` with an ending

@@ -119,3 +119,16 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
     assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
     assert offer_of(parse_query("ak redline, awp asiimov", [CS2]), [CS2]) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("1x Fracture Case, 1x Recoil Case", "1x Fracture Case"),
+        ("ssg 08 dragonfire or awp asiimov", "ssg 08 dragonfire"),
+        ("TROCO AK redline e AWP Neo-Noir", "TROCO AK redline"),
+        ("glock or usp fade", ""),
+    ],
+)
+def test_the_first_of_several_things_counts(text: str, first: str) -> None:
+    assert offer(text) == first
