@@ -55,7 +55,8 @@ async def relax(context: SearchContext) -> SearchContext:
     similar = {word.typed for word in found if word.fuzzy}
     in_offer -= {word.typed for word in finished if word not in found}  # other words only begin so
     partial = [each for base in bases for each in partials(base, in_offer, similar, platforms)] if words else []
-    partial += [each for base in bases for each in names_alone(base, platforms)]
+    nowhere = {word.typed for word in unknown}
+    partial += [each for base in bases for each in names_alone(base, nowhere, platforms)]
     parsed = _first_match(partial, await _matching(context, partial))
     return context if parsed is None else context.parsed_as(parsed)
 

@@ -18,6 +18,9 @@ _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
 # the number of a line in a list
 _LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
+# the time, and who wrote it then, before a line of a chat (`[14:32] vanya: …`, `Oleg, 21:07: …`)
+_CLOCK = r"\d{1,2}:[0-5]\d(?::[0-5]\d)?(?!\d)"
+_CHAT_LINE = re.compile(rf"\W*(?:{_CLOCK}\W*(?:\w[\w .-]{{0,24}}:\s+)?|\w[\w .-]{{0,24}},?\s*\W?{_CLOCK}\W*:\s+)")
 _SEPARATORS = re.compile(r"[-_+]+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 # `[H] knife [W] keys`: what somebody has, and what they want for it
@@ -29,11 +32,13 @@ _OR_ELSE = re.compile(r"\s*(?:[,;|+&]|(?<!\w)or(?!\w))\s*", re.IGNORECASE)
 
 
 def unpacked(text: str) -> str:
-    """The text without the number of a line, with names in the place of links, percent-encoding and picture files."""
+    """The text without the number of a line or the head of a chat's, names in the place of links and picture files."""
     if "%" in text or "/" in text:
         text = _LINK.sub(lambda match: _name_in(match.group()), text)
         if _ENCODED.search(text):
             text = unquote(text, errors="ignore")
+    if ":" in text and (head := _CHAT_LINE.match(text)):
+        text = text[head.end() :]
     text = _PICTURE.sub("", text) if "." in text else text
     return text[numbered.end() :] if (numbered := _LIST_NUMBER.match(text)) else text
 

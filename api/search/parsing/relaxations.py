@@ -14,7 +14,8 @@
 10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
 11. `typos`: each word that no offered item has matches similar words too, a filler matches anything.
 12. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
-13. `partial`: words that nothing has are left out, then one that nothing has beside the others, then all of no name.
+13. `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that
+    are of no known name.
 
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
@@ -22,6 +23,7 @@ Quantities that can be nothing else, and what is not wanted, stay in every relax
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 from api.search.parsing.letters import in_english, other_letters
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
@@ -36,7 +38,7 @@ from mappings.vocabulary.words import letters_of
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 _CONTAINERS = frozenset({"Container"})
-MAX_LEFT_OUT = 6  # words of which each is left out alone
+MAX_LEFT_OUT = 5  # words of which one or two are left out
 
 
 def relaxations(
@@ -133,14 +135,19 @@ def partials(
     return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
 
 
-def names_alone(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
-    """The relaxations that leave out mere words of no known name: each one alone, if they are few, then all of them."""
+def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
+
+    Those that are `unknown` are left out in each.
+    """
     base = without_fillers(strict) or strict
     names = {platform.id: platform.language for platform in platforms}
     kept = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
     kept |= {term.typed for parse in strict.parses for term in _counted(parse)}
     mere = {term.typed for parse in base.parses for term in parse.terms if _is_word(term)} - kept
-    choices = [{word} for word in sorted(mere)] if 1 < len(mere) <= MAX_LEFT_OUT else []
+    known = sorted(mere.difference(unknown))
+    some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
+    choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
     candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
     relaxed = [parsed for parsed in candidates if parsed is not None]
     return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
@@ -221,12 +228,9 @@ def words_of_sets(parsed: ParsedQuery, relaxation: Relaxation = Relaxation.SETS)
 
 
 def _without_containers(parse: PlatformParse) -> PlatformParse:
-    """Without the words for a container behind the words of a set, where the text says of what is in it, too."""
-    behind = [at for at, term in enumerate(parse.terms) if at and parse.terms[at - 1].in_set and _is_container(term)]
-    others = any(term.fields and not _is_container(term) for term in parse.terms)
-    if not behind or not others:
-        return parse
-    return replace(parse, terms=tuple(term for at, term in enumerate(parse.terms) if at not in behind))
+    """Without the words for a container beside the words of a set, where the text says of what is in it, too."""
+    others = [term for term in parse.terms if not _is_container(term)]
+    return replace(parse, terms=tuple(others)) if any(term.fields for term in others) else parse
 
 
 def _is_container(term: Term) -> bool:

@@ -325,14 +325,14 @@ def test_a_first_letter_may_be_wrong_at_last() -> None:
 
 def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
     def left_out(text: str) -> list[tuple[str, ...]]:
-        return list(dict.fromkeys(each.parses[0].ignored for each in names_alone(strict(text), [CS2])))
+        return list(dict.fromkeys(each.parses[0].ignored for each in names_alone(strict(text), {"qqqq"}, [CS2])))
 
     assert left_out("ak redline instadeliv foo 77") == [("foo",), ("instadeliv",), ("instadeliv", "foo")]
-    many = "ak redline " + " ".join(f"{letter}bcd" for letter in "qwrtzp")
-    assert len(left_out(many)) == 7
-    assert len(left_out(f"{many} qqqq")) == 1
-    assert names_alone(strict("dragon lore"), [CS2]) == []
-    assert names_alone(strict("toyota corolla"), [CS2]) == []
+    assert left_out("ak redline qqqq foo") == [("qqqq", "foo")]
+    many = "ak redline " + " ".join(f"{letter}bcd" for letter in "qwrtz")
+    assert [len(words) for words in left_out(f"{many} qqqq")] == [2] * 5 + [3] * 10 + [6]
+    assert [len(words) for words in left_out(f"{many} pbcd")] == [6]
+    assert left_out("dragon lore") == left_out("toyota corolla") == []
 
 
 @pytest.mark.parametrize(

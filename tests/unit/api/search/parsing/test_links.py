@@ -26,6 +26,11 @@ MARKET = "https://steamcommunity.com/market/listings/730/"
         ("awp asiimov ft.png", "awp asiimov ft"),
         ("Karambit | Doppler (Factory New) (1).webp", "Karambit | Doppler (Factory New)"),
         ("awp 0.07", "awp 0.07"),
+        ("[14:32] vanya_kek: knife night", "knife night"),
+        ("Oleg K., 21:07: awp", "awp"),
+        ("9:05:33 awp", "awp"),
+        ("price: 50 ak", "price: 50 ak"),
+        ("ak 12:30", "ak 12:30"),
     ],
 )
 def test_a_link_is_the_name_in_it(text: str, name: str) -> None:
