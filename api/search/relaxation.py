@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from api.engine.answers import total_of
 from api.search.context import SearchContext
+from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
 from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
-    names_alone,
+    misspelt,
     offer_of,
-    partials,
     relaxations,
     single_word,
     translated,
@@ -45,7 +45,9 @@ async def relax(context: SearchContext) -> SearchContext:
     if (parsed := _first_match(relaxed, match)) is not None:
         return context.parsed_as(parsed)
     unknown = [word for word in words if word.typed not in in_offer]
-    corrected = [each for base in bases for each in corrections(base, in_offer)] if words else []
+    respelt = [each for base in bases for each in misspelt(base, platforms)]
+    similar_words = [each for base in bases for each in corrections(base, in_offer)] if words else []
+    corrected = [*similar_words, *respelt] if strict.text.isascii() else [*respelt, *similar_words]
     finished = [replace(word, prefixes=()) for word in words if word.typed in in_offer and word.prefixes]
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])

@@ -28,7 +28,8 @@ OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_word
 _PARTED = ("published_two", "published_three", "published_four", "published_five")
 _PUBLISHED = ("published", *(part for name in _PARTED for part in (name, f"{name}_held_out")), "published_six")
 PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in _PUBLISHED}
-ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED}
+IN_ROLE = {name: FOLDER / f"{name}.ndjson" for name in ("in_role", "in_role_two")}
+ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED, **IN_ROLE}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")
 _FIELDS = ("name", "words", "stickers", "attached", "finish", *_DETAILS, "seed", "price", "float")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
@@ -130,7 +131,8 @@ class Meaning(BaseModel):
 class Judgment(BaseModel):
     """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep.
 
-    `never` is what no hit may be, `order` the order in which hits must come, `source` where others wrote it.
+    `never` is what no hit may be, `order` the order in which hits must come, `source` where others wrote it, or in which
+    role it was written.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

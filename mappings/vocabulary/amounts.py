@@ -49,7 +49,7 @@ class AmountWords:
         bounds = [each for each, word in self.words.items() if word in _BOUNDS]
         unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-        before = rf"{start}(?P<before>{spelt})\s*(?={self._sign}?\s*\d)"
+        before = rf"{start}(?P<before>{spelt})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
         return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
 
     @cached_property

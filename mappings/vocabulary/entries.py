@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mappings.fields import DETAILS
+from mappings.fields import DETAILS, SORTS
 from mappings.vocabulary.words import letters_of
 
 
@@ -162,4 +162,12 @@ def check_fields(fields: Iterable[str]) -> None:
     for name in fields:
         if name not in DETAILS:
             message = f"{name!r} is no string field of an item; those are {', '.join(DETAILS)}"
+            raise ValueError(message)
+
+
+def check_sorts(names: Iterable[str]) -> None:
+    known = [sort.name for sort in SORTS]
+    for name in names:
+        if name not in known:
+            message = f"{name!r} is no sort; those are {', '.join(known)}"
             raise ValueError(message)

@@ -40,3 +40,10 @@ class Phrases:
 
     def _is_one(self, letters: Sequence[str]) -> bool:
         return len(letters) <= self._most_words.get("".join(letters), 0)
+
+
+def beginnings_of(names: Iterable[str]) -> frozenset[str]:
+    """The letters with which names begin, longer than their first word."""
+    parted = [tuple(map(letters_of, zip(words_of(name), strict=True))) for name in names]
+    lengths = [(len(words[0]), "".join(words)) for words in parted]
+    return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))

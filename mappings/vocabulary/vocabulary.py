@@ -5,12 +5,23 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mappings.fields import SORTS
 from mappings.vocabulary.amounts import AmountWords
-from mappings.vocabulary.entries import Entry, GatheredUses, Meaning, Role, Term, Use, check_fields, use_of, values_of
-from mappings.vocabulary.exclusions import JoinedExclusions, wanted
+from mappings.vocabulary.entries import (
+    Entry,
+    GatheredUses,
+    Meaning,
+    Role,
+    Term,
+    Use,
+    check_fields,
+    check_sorts,
+    use_of,
+    values_of,
+)
+from mappings.vocabulary.exclusions import JoinedExclusions
 from mappings.vocabulary.inflection import Inflections
-from mappings.vocabulary.phrases import Phrases
+from mappings.vocabulary.misspellings import Misspellings
+from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.segments import Segments
 from mappings.vocabulary.sounds import Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
@@ -21,7 +32,7 @@ REACH_LETTERS = 4  # of a spelling, by which texts are seen not to have it
 MIN_STEM = 4  # letters before an ending, at least
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,."
 # tables that are made from the entries
-_OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "_joined_exclusions")
+_OF_ENTRIES = ("longest", "_reach", "_stems", "_segments", "_inflections", "joined_exclusions", "misspellings")
 
 
 class Vocabulary(BaseModel):
@@ -87,11 +98,7 @@ class Vocabulary(BaseModel):
     @field_validator("sorts")
     @classmethod
     def _known_sorts(cls, value: Iterable[str]) -> Iterable[str]:
-        known = [sort.name for sort in SORTS]
-        for name in value:
-            if name not in known:
-                message = f"{name!r} is no sort; those are {', '.join(known)}"
-                raise ValueError(message)
+        check_sorts(value)
         return value
 
     @model_validator(mode="after")
@@ -157,8 +164,7 @@ class Vocabulary(BaseModel):
 
     def _windows(self, letters: Sequence[str], at: int) -> list[str]:
         """The next word, the next two joined, and so on, while a spelling may be as long that begins so."""
-        windows: list[str] = []
-        joined = ""
+        windows, joined = list[str](), ""
         for word in letters[at : at + self.longest]:
             joined += word
             if windows and len(joined) >= REACH_LETTERS and len(joined) > self._reach.get(joined[:REACH_LETTERS], 0):
@@ -257,9 +263,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def unfinished_finishes(self) -> frozenset[str]:
         """The letters with which names of finishes begin, longer than their first word."""
-        names = [tuple(map(letters_of, zip(words_of(name), strict=True))) for name in self.finish_names]
-        lengths = [(len(words[0]), "".join(words)) for words in names]
-        return frozenset(name[:length] for first, name in lengths for length in range(first + 1, len(name)))
+        return beginnings_of(self.finish_names)
 
     @cached_property
     def lexicon(self) -> "Lexicon":
@@ -270,6 +274,11 @@ class Vocabulary(BaseModel):
     def words_of_finishes(self) -> frozenset[str]:
         """The letters of each word of the names of finishes."""
         return frozenset(letters_of([word]) for name in self.finish_names for word in words_of(name))
+
+    @cached_property
+    def misspellings(self) -> Misspellings:
+        """Its spellings and those of its glossary, without typos."""
+        return Misspellings(dict.fromkeys((*self.entries, *self.lexicon.entries)))
 
     @cached_property
     def by_sound(self) -> Sounds:
@@ -319,17 +328,6 @@ class Vocabulary(BaseModel):
         """The letters of what comes before something on an item."""
         return spelt(self.carriers)
 
-    def is_payment(self, text: str) -> bool:
-        """Whether a text says nothing but what is paid with."""
-        return self.trade.is_payment(text, self.ignored)
-
-    def may_have_float(self, words: Sequence[str]) -> bool:
-        """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
-        entries = wanted([entry for _, _, entry in self.cut([letters_of([word]) for word in words])])
-        meanings = [meaning for entry in entries for meaning in entry.meanings]
-        types = values_of(meanings, "type")
-        return not types or not types <= self.without_float or bool(values_of(meanings, "weapon"))
-
     def narrows(self, meanings: Iterable[Meaning]) -> bool:
         """Whether a word of these meanings narrows a text that has other words too."""
         fields = [[field for field, _ in meaning.filters] for meaning in meanings]
@@ -338,21 +336,22 @@ class Vocabulary(BaseModel):
     @cached_property
     def last_words(self) -> tuple[str, ...]:
         """What the names of things that others open end with (`case`), so that people leave it out."""
-        opened = frozenset[str]().union(*self.opens.values())
         kinds = {term.words: term.filters.get("type", ()) for term in self.term}
-        return tuple([words for words, types in kinds.items() if words and types and opened.issuperset(types)])
+        return tuple([words for words, types in kinds.items() if words and types and self.opened.issuperset(types)])
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The types of things that others open."""
+        return frozenset[str]().union(*self.opens.values())
 
     @cached_property
     def plain(self) -> tuple[Meaning, ...]:
         """The qualities that a plain item has not."""
         return tuple(Meaning(tuple(term.excludes.items())) for term in self.term if "quality" in term.excludes)[:1]
 
-    def excluded_by(self, letters: str) -> Entry | None:
-        """The value that a word excludes which is written together with what says so: `nonstattrak`."""
-        return self._joined_exclusions.excluded_by(letters, self.attached)
-
     @cached_property
-    def _joined_exclusions(self) -> JoinedExclusions:
+    def joined_exclusions(self) -> JoinedExclusions:
+        """Values that a word excludes which is written together with what says so: `nonstattrak`."""
         return JoinedExclusions(self.entries, spelt(self.exclusions), spelt(self.exclusion_endings))
 
     def is_attached(self, meanings: Iterable[Meaning]) -> bool:

@@ -7,7 +7,7 @@ from mappings.vocabulary.words import letters_of
 
 _COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
 FEW = re.compile(r"[1-5]")  # as many things as an item carries
-_NUMBER = re.compile(r"\d{1,3}")
+NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 
@@ -32,13 +32,13 @@ def count_at(letters: Sequence[str], at: int) -> int:
     if count := _COUNT.fullmatch(letters[at]):
         return int(count[1] or count[2])
     is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
-    return int(letters[at]) if is_times and _NUMBER.fullmatch(letters[at]) else 0
+    return int(letters[at]) if is_times and NUMBER.fullmatch(letters[at]) else 0
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:
     """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
     if letters[at] == "x":
-        return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+        return any(map(NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
     if not letters[at].isdecimal():
         return bool(count_at(letters, at))
     if count_at(letters, at):

@@ -47,6 +47,19 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     return "".join(english)
 
 
+def without_typos(text: str, vocabulary: Vocabulary) -> str:
+    """The text, unknown words as the spellings of the vocabulary that they are but for a typo."""
+    words, gaps = segmented(*words_and_gaps(text), vocabulary)
+    letters = [letters_of([word]) for word in words]
+    respelt = gaps[:1]
+    for at, length, entry in vocabulary.cut(letters):
+        is_known = entry is not None or letters[at] in vocabulary.ignored or letters[at] in vocabulary.words_of_finishes
+        known = "" if is_known or not letters[at].isalpha() else vocabulary.misspellings.nearest(letters[at])
+        for place in range(at, at + length):
+            respelt += [f" {known} " if known else words[place], gaps[place + 1]]
+    return "".join(respelt)
+
+
 def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
     """How many of the words are written in place of what name or words of names; none: a word, empty.
 

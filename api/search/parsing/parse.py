@@ -17,6 +17,7 @@ from api.search.parsing.terms import Term, merged_alternatives, read_words
 from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
+from mappings.vocabulary.exclusions import wanted
 from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
@@ -173,12 +174,21 @@ def parse_text(
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:
     """The text, amounts in it written in digits and English, and its quantities."""
-    text = with_digits(trade_part(text, vocabulary.is_payment), vocabulary)
+    text = trade_part(text, lambda part: vocabulary.trade.is_payment(part, vocabulary.ignored))
+    text = with_digits(text, vocabulary)
     return text, quantities_of(
         text,
         lambda number: vocabulary.parts(words_of(number)),
-        lambda: vocabulary.may_have_float(words_of(text)),
+        lambda: may_have_float(words_of(text), vocabulary),
     )
+
+
+def may_have_float(words: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Whether what these words mean may have a float: not a sticker, unless none is wanted."""
+    entries = wanted([entry for _, _, entry in vocabulary.cut([letters_of([word]) for word in words])])
+    meanings = [meaning for entry in entries for meaning in entry.meanings]
+    types = values_of(meanings, "type")
+    return not types or not types <= vocabulary.without_float or bool(values_of(meanings, "weapon"))
 
 
 def _is_other(quantity: Quantity, platform: Platform) -> bool:

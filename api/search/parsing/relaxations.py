@@ -12,7 +12,8 @@
    so before `4x` is left out, unless it names a weapon, a type or a finish.
 9. `seeds`: a number of three digits between blanks is a seed.
 10. `prefixes`: every word without a meaning may be unfinished (`usp orio mw`).
-11. `typos`: each word that no offered item has matches similar words too, a filler matches anything.
+11. `typos`: unknown words are known ones with a typo; in a text in other letters that is tried first, else last. Each
+    word that no offered item has matches similar words too, a filler matches anything.
 12. `all_typos`: each correctable word matches similar words; `first_letters`: also with another first letter.
 13. `partial`: words that nothing has are left out, then one or two that nothing has beside the others, then all that
     are of no known name.
@@ -20,14 +21,12 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import combinations
 
-from api.search.parsing.letters import in_english, other_letters
+from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
-from api.search.parsing.stickers import Names, says_it_is_on_items, words_of_names, words_of_stickers
+from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.terms import Term
 from api.search.parsing.trade_posts import offer_in
 from api.search.parsing.words import Word
@@ -38,7 +37,6 @@ from mappings.vocabulary.words import letters_of
 MIN_SHORTENED = 3  # letters of a word that may be unfinished anywhere in a text
 MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 _CONTAINERS = frozenset({"Container"})
-MAX_LEFT_OUT = 5  # words of which one or two are left out
 
 
 def relaxations(
@@ -115,74 +113,7 @@ def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQu
     return relaxed if other_first is None else [*relaxed, other_first]
 
 
-def partials(
-    strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str], platforms: Sequence[Platform]
-) -> list[ParsedQuery]:
-    """The relaxations that leave out words that nothing has.
-
-    `in_offer` are words that an offered item has, `similar` words that are similar to one.
-    """
-    base = without_fillers(strict) or strict
-    names = {platform.id: platform.language for platform in platforms}
-    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
-    in_offer = {*in_offer, *counted}
-    typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
-    candidates = [
-        None if typos is None else _without(typos, lambda term: not {*in_offer, *similar} & {term.typed}, names),
-        _without(base, lambda term: term.typed not in in_offer, names),
-    ]
-    relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
-
-
-def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
-    """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
-
-    Those that are `unknown` are left out in each.
-    """
-    base = without_fillers(strict) or strict
-    names = {platform.id: platform.language for platform in platforms}
-    kept = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
-    kept |= {term.typed for parse in strict.parses for term in _counted(parse)}
-    mere = {term.typed for parse in base.parses for term in parse.terms if _is_word(term)} - kept
-    known = sorted(mere.difference(unknown))
-    some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
-    choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
-    candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
-    relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
-
-
-def _is_typed(words: Collection[str], term: Term) -> bool:
-    return term.typed in words
-
-
-def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
-    """Without these mere words; None if that changes nothing or leaves nothing known."""
-
-    def stripped(parse: PlatformParse) -> PlatformParse:
-        ignored = [term for term in parse.terms if _is_word(term) and is_left_out(term)]
-        terms = tuple(term for term in parse.terms if term not in ignored)
-        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored))
-
-    parses = tuple(stripped(parse) for parse in parsed.parses)
-    is_usable = any(
-        term.is_known or term.typed in words_of_names(parse, names[parse.platform].phrases)
-        for parse in parses
-        for term in parse.terms
-    )
-    if not is_usable or not any(parse.ignored for parse in parses):
-        return None
-    return replace(parsed, parses=parses, relaxation=Relaxation.PARTIAL)
-
-
-def _counted(parse: PlatformParse) -> Sequence[Term]:
-    """The terms behind a number of things on the item (`4x crown foil`): they are not left out, as no number is."""
-    start = next((at for at, term in enumerate(parse.terms) if term.count > 1), len(parse.terms))
-    return parse.terms[start:] if any(term.narrows for term in parse.terms[:start]) else ()
-
-
-def _is_word(term: Term) -> bool:
+def is_word(term: Term) -> bool:
     """Whether it may be left out: numbers and model names never are."""
     is_plain = not (term.meanings or term.alternatives or term.is_attached)
     return is_plain and all(word.is_correctable for word in term.words)
@@ -205,8 +136,24 @@ def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Parse
     if len(platforms) != 1:
         return []
     texts = (in_english(strict.text, platforms[0].language, of_names=of_names) for of_names in (False, True))
+    return _read_again(strict, texts, platforms[0])
+
+
+def misspelt(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The text with unknown words as the spellings that they are but for a typo, then those in English."""
+    if len(platforms) != 1:
+        return []
+    text = without_typos(strict.text, platforms[0].language)
+    respelt = _read_again(strict, (text,), platforms[0])
+    english = [each for parsed in respelt for each in translated(replace(parsed, text=text), platforms)]
+    found = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]
+    return [replace(each, relaxation=Relaxation.TYPOS) for each in found]
+
+
+def _read_again(strict: ParsedQuery, texts: Iterable[str], platform: Platform) -> list[ParsedQuery]:
+    """Other ways of writing the text, parsed."""
     return [
-        replace(strict, parses=(parse_text(text, platforms[0], **_read_as(strict)),))
+        replace(strict, parses=(parse_text(text, platform, **_read_as(strict)),))
         for text in dict.fromkeys(texts)
         if text != strict.text
     ]
@@ -241,7 +188,7 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
     """Every mere word may be unfinished; None if none is long enough."""
 
     def widened(term: Term) -> Term:
-        if not _is_word(term) or len(term.typed) < MIN_SHORTENED:
+        if not is_word(term) or len(term.typed) < MIN_SHORTENED:
             return term
         words = tuple(replace(word, prefixes=tuple(dict.fromkeys((word.typed, *word.prefixes)))) for word in term.words)
         return replace(term, words=words)

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from api.search.parsing.counts import FEW, count_at, is_count, with_counts_apart
+from api.search.parsing.counts import FEW, NUMBER, count_at, is_count, with_counts_apart
 from api.search.parsing.words import MAX_JOIN, Word, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
-from mappings.vocabulary.entries import Entry, Meaning, Role
+from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 
@@ -128,7 +128,7 @@ class _Reader:
             self._is_known = entry is not None and bool(entry.meanings)
             if self._is_minus():
                 self._exclude(self._at)
-            elif (joined := self._vocabulary.excluded_by(self._letters[self._at])) is not None:
+            elif (joined := self._excluded_at(self._at)) is not None:
                 self._exclude_term(Term((self._words[self._at],), joined.meanings))
                 self._at += 1
             elif not self._has_role(length, entry, before_quantity=before_quantity):
@@ -160,6 +160,10 @@ class _Reader:
             return False
         last = "".join(self._letters[self._at : end])
         return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
+
+    def _excluded_at(self, at: int) -> Entry | None:
+        """The value that the word there excludes, written together with what says so."""
+        return self._vocabulary.joined_exclusions.excluded_by(self._letters[at], self._vocabulary.attached)
 
     def _is_minus(self) -> bool:
         """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`.
@@ -228,6 +232,8 @@ class _Reader:
         """Reads what is not wanted from there on."""
         term, end = self._term_at(at)
         self._exclude_term(term)
+        while end < len(self._words) and term.meanings and self._term_at(end)[0].meanings == term.meanings:
+            _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
         while (connection := self._connection_at(end)) is not None:
             start, of_same_field = connection
             other, other_end = self._term_at(start)
@@ -328,13 +334,18 @@ class _Reader:
         """A mere word, or one that says how many."""
         letters, ignored = self._letters[at], self._vocabulary.ignored
         count = count_at(self._letters, at) or self._attached_at(at)
-        is_filler = bool(count) or letters in ignored or is_count(self._letters, self._gaps, at, ignored)
-        return Term(
-            (self._words[at],),
-            is_filler=role is not Role.NAME and (is_filler or role is Role.FILLER),
-            count=count,
-            carries=letters in self._vocabulary.carrying,
-        )
+        carries = letters in self._vocabulary.carrying
+        is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
+        is_filler = bool(count) or is_many or letters in ignored or role is Role.FILLER
+        return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
+
+    def _is_many_at(self, at: int) -> bool:
+        """Whether the number there says how many of what is opened are wanted: `50 cases`, `50 caisses kilowatt`."""
+        if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
+            return False
+        _, behind = self._spelling_at(at + 1)
+        types = values_of(behind.meanings, "type") if behind is not None else set()
+        return bool(types) and self._vocabulary.opened.issuperset(types)
 
     def _attached_at(self, at: int) -> int:
         """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""

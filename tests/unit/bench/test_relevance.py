@@ -9,6 +9,7 @@ import pytest
 from bench.relevance.judged import (
     ALL_SETS,
     GROUPS,
+    IN_ROLE,
     OWN_WORDS_GROUPS,
     PUBLISHED,
     SETS,
@@ -43,7 +44,7 @@ ASKED = Judgment(
 def test_each_file_of_judged_texts_is_whole_and_has_every_group(name: str) -> None:
     judgments = read(ALL_SETS[name])
     groups = {one.group for one in judgments}
-    if name in PUBLISHED:
+    if name in {**PUBLISHED, **IN_ROLE}:
         assert groups < {*GROUPS, *OWN_WORDS_GROUPS}
     else:
         assert groups == set(GROUPS if name in SETS else OWN_WORDS_GROUPS)
@@ -66,8 +67,8 @@ def test_no_text_is_in_both_parts() -> None:
     assert [text for text, times in Counter(texts).items() if times > 1] == []
 
 
-def test_each_text_of_the_second_set_by_others_has_its_source() -> None:
-    second = [one for name, file in PUBLISHED.items() if name != "published" for one in read(file)]
+def test_each_text_by_others_or_in_a_role_says_so_but_for_the_first_set() -> None:
+    second = [one for name, file in {**PUBLISHED, **IN_ROLE}.items() if name != "published" for one in read(file)]
     assert [one.query for one in second if not one.source] == []
 
 

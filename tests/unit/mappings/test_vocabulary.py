@@ -74,29 +74,6 @@ def test_a_game_has_its_own_words_by_a_file_alone(tmp_path: Path) -> None:
         read_platforms(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "may"),
-    [
-        ("ak float", True),
-        ("sticker", False),
-        ("sticker ak", True),
-        ("no sticker", True),
-        ("no nice sticker", True),
-        ("sticker none", True),
-        ("none", True),
-        ("no key sticker", False),
-    ],
-)
-def test_a_float_is_of_what_is_wanted(text: str, may: bool) -> None:
-    vocabulary = Vocabulary(
-        fields={"type": {"Sticker": (), "Key": ()}, "weapon": {"AK-47": ("ak",)}},
-        exclusions=("no",),
-        exclusions_after=("none",),
-        without_float=frozenset({"Sticker", "Key"}),
-    )
-    assert vocabulary.may_have_float(text.split()) is may
-
-
 def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
     vocabulary = Vocabulary(
         fields={"type": {"Sticker": (), "Key": ()}, "quality": {"Souvenir": ()}, "weapon": {"AWP": ()}},
@@ -105,7 +82,8 @@ def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
         attached=frozenset({"Sticker"}),
     )
     words = ("nonsouvenir", "stickersiz", "keysiz", "awpsiz", "awp", "sız")
-    excluded = [entry and entry.meanings[0].names for entry in map(vocabulary.excluded_by, words)]
+    read = [vocabulary.joined_exclusions.excluded_by(word, vocabulary.attached) for word in words]
+    excluded = [entry and entry.meanings[0].names for entry in read]
     assert excluded == [("Souvenir",), ("Sticker",), None, None, None, None]
 
 
@@ -116,13 +94,8 @@ def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
 
 def test_a_payment_is_nothing_else() -> None:
     vocabulary = Vocabulary(payments=("tf2 keys", "paypal"), fillers=("for",))
-    assert [vocabulary.is_payment(text) for text in ("20 paypal", "for PayPal", "tf2keys", "awp", "paypal awp")] == [
-        True,
-        True,
-        True,
-        False,
-        False,
-    ]
+    texts = {"20 paypal": True, "for PayPal": True, "tf2keys": True, "awp": False, "paypal awp": False}
+    assert {text: vocabulary.trade.is_payment(text, vocabulary.ignored) for text in texts} == texts
 
 
 def test_added_terms_extend_the_vocabulary_and_replace_no_meaning() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.relevance.judged import ALL_SETS, GROUPS, OWN_WORDS, PUBLISHED, SETS, Verdict, judge, read
+from bench.relevance.judged import ALL_SETS, GROUPS, IN_ROLE, OWN_WORDS, PUBLISHED, SETS, Verdict, judge, read
 from bench.relevance.listings import listings_for
 from bench.relevance.score import OVERALL, by_group, misses
 from tests.support.examples import examples
@@ -139,7 +139,7 @@ def judged(request: pytest.FixtureRequest, client: httpx.Client) -> list[Verdict
         return list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[request.param]))
 
 
-@pytest.mark.parametrize("name", [*OWN_WORDS, *PUBLISHED])
+@pytest.mark.parametrize("name", [*OWN_WORDS, *PUBLISHED, *IN_ROLE])
 def test_buyers_are_answered_in_their_own_words(client: httpx.Client, name: str) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         verdicts = list(pool.map(lambda one: judge(one, found(client, one.query, limit=20)[0]), JUDGMENTS[name]))

@@ -7,14 +7,13 @@ import pytest
 from api.engine.answers import Answer
 from api.search.context import Index, SearchContext
 from api.search.parsing.interpretation import interpretation
+from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery, Relaxation, parse_query
 from api.search.parsing.relaxations import (
     correctable_words,
     corrections,
     meanings_as_names,
-    names_alone,
     numbers_as_words,
-    partials,
     relaxations,
     single_word,
     with_similar_words,

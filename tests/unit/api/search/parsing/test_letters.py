@@ -2,9 +2,9 @@
 
 import pytest
 
-from api.search.parsing.letters import in_english
+from api.search.parsing.letters import in_english, without_typos
 from api.search.parsing.parse import Relaxation, parse_query
-from api.search.parsing.relaxations import relaxations, translated
+from api.search.parsing.relaxations import misspelt, relaxations, translated
 from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 
@@ -95,3 +95,32 @@ def test_words_that_are_written_together_are_translated_each(text: str, words: s
         glossary={"fire": ("feuer",), "serpent": ("schlange",)}, endings=("n",), finish_names=("Neon Rider",)
     )
     assert in_english(text, vocabulary).split() == words.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "respelt"),
+    [
+        ("глок граидент", "глок градиент"),
+        ("глок градиент", "глок градиент"),
+        ("ak xyzzyx", "ak xyzzyx"),
+        ("p250 граидент", "p250 градиент"),
+        ("граидент2", "граидент2"),  # a word with a digit means itself
+        ("gut please", "gut please"),
+    ],
+)
+def test_unknown_words_are_known_ones_with_a_typo(text: str, respelt: str) -> None:
+    assert without_typos(text, CS2).split() == respelt.split()
+
+
+def test_a_text_with_typos_is_read_without_them() -> None:
+    strict = parse_query("куплю глок граидент", [PLATFORM])
+    read = misspelt(strict, [PLATFORM])
+    assert {each.relaxation for each in read} == {Relaxation.TYPOS}
+    assert [[term.typed for term in each.parses[0].terms] for each in read] == [
+        ["куплю", "глок", "градиент"],
+        ["глок", "градиент"],
+        ["куплю", "глок", "fade"],
+        ["глок", "fade"],
+    ]
+    assert misspelt(parse_query("куплю глок", [PLATFORM]), [PLATFORM]) == []
+    assert misspelt(strict, [PLATFORM, PLATFORM]) == []

@@ -2,9 +2,10 @@
 
 import pytest
 
-from api.search.parsing.parse import PlatformParse, Relaxation, parse_query
+from api.search.parsing.parse import PlatformParse, Relaxation, may_have_float, parse_query
 from api.search.parsing.relaxations import corrections, relaxations
 from api.search.query.text import text_clauses
+from mappings.vocabulary.vocabulary import Vocabulary
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
@@ -55,6 +56,7 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ("gloves except arid and nocts", ["gloves"], ["arid", "nocts"]),
         ("перчатки кроме арид и ноктс", ["перчатки"], ["арид", "ноктс"]),
         ("gloves except arid and ones", ["gloves", "and", "ones"], ["arid"]),
+        ("м4а1 без лічильника статтрек", ["м4а1"], ["лічильника"]),  # both are StatTrak
         ("ак бс не предлагать", ["ак"], ["бс"]),
         ("ак бс и вв не предлагать", ["ак"], ["вв", "бс"]),
         ("бс и вв не предлагать", [], ["вв", "бс"]),
@@ -240,3 +242,42 @@ def test_of_three_letters_two_may_be_swapped_and_of_more_two_beside_an_edit() ->
 def test_a_filler_may_have_several_words_and_is_no_inflection_of_another_word() -> None:
     assert [term.typed for term in parsed("дракон лор будь ласка").terms if term.is_filler] == ["будь", "ласка"]
     assert not parsed("стим").terms[0].meanings  # not `ст` with an ending
+
+
+@pytest.mark.parametrize(
+    ("text", "fillers"),
+    [
+        ("50 fracture cases", []),  # may be of a name
+        ("50 cases", ["50"]),
+        ("50 caisses kilowatt", ["50"]),
+        ("4 stickers", ["4"]),
+        ("15 ak", []),
+        ("cases 50", []),
+        ("50 foo", []),
+    ],
+)
+def test_a_number_of_what_is_opened_says_how_many(text: str, fillers: list[str]) -> None:
+    assert [term.typed for term in parsed(text).terms if term.is_filler] == fillers
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("ak float", True),
+        ("sticker", False),
+        ("sticker ak", True),
+        ("no sticker", True),
+        ("no nice sticker", True),
+        ("sticker none", True),
+        ("none", True),
+        ("no key sticker", False),
+    ],
+)
+def test_a_float_is_of_what_is_wanted(text: str, may: bool) -> None:
+    vocabulary = Vocabulary(
+        fields={"type": {"Sticker": (), "Key": ()}, "weapon": {"AK-47": ("ak",)}},
+        exclusions=("no",),
+        exclusions_after=("none",),
+        without_float=frozenset({"Sticker", "Key"}),
+    )
+    assert may_have_float(text.split(), vocabulary) is may

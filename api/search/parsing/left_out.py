@@ -1,0 +1,81 @@
+"""The last relaxations of a text: words are left out that nothing has, at all or beside the others. Pure."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
+from api.search.parsing.stickers import Names, words_of_names
+from api.search.parsing.terms import Term
+from mappings.platforms import Platform
+
+MAX_LEFT_OUT = 5  # words of which one or two are left out
+
+
+def partials(
+    strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str], platforms: Sequence[Platform]
+) -> list[ParsedQuery]:
+    """The relaxations that leave out words that nothing has.
+
+    `in_offer` are words that an offered item has, `similar` words that are similar to one.
+    """
+    base = without_fillers(strict) or strict
+    names = {platform.id: platform.language for platform in platforms}
+    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
+    in_offer = {*in_offer, *counted}
+    typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
+    candidates = [
+        None if typos is None else _without(typos, lambda term: not {*in_offer, *similar} & {term.typed}, names),
+        _without(base, lambda term: term.typed not in in_offer, names),
+    ]
+    relaxed = [parsed for parsed in candidates if parsed is not None]
+    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
+
+
+def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
+    """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
+
+    Those that are `unknown` are left out in each.
+    """
+    base = without_fillers(strict) or strict
+    names = {platform.id: platform.language for platform in platforms}
+    kept = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
+    kept |= {term.typed for parse in strict.parses for term in _counted(parse)}
+    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - kept
+    known = sorted(mere.difference(unknown))
+    some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
+    choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
+    candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
+    relaxed = [parsed for parsed in candidates if parsed is not None]
+    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
+
+
+def _is_typed(words: Collection[str], term: Term) -> bool:
+    return term.typed in words
+
+
+def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
+    """Without these mere words; None if that changes nothing or leaves nothing known."""
+
+    def stripped(parse: PlatformParse) -> PlatformParse:
+        ignored = [term for term in parse.terms if is_word(term) and is_left_out(term)]
+        terms = tuple(term for term in parse.terms if term not in ignored)
+        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored))
+
+    parses = tuple(stripped(parse) for parse in parsed.parses)
+    is_usable = any(
+        term.is_known or term.typed in words_of_names(parse, names[parse.platform].phrases)
+        for parse in parses
+        for term in parse.terms
+    )
+    if not is_usable or not any(parse.ignored for parse in parses):
+        return None
+    return replace(parsed, parses=parses, relaxation=Relaxation.PARTIAL)
+
+
+def _counted(parse: PlatformParse) -> Sequence[Term]:
+    """The terms behind a number of things on the item (`4x crown foil`): they are not left out, as no number is."""
+    start = next((at for at, term in enumerate(parse.terms) if term.count > 1), len(parse.terms))
+    return parse.terms[start:] if any(term.narrows for term in parse.terms[:start]) else ()

@@ -1,0 +1,50 @@
+"""Spellings that a word with a typo may stand for. Pure.
+
+A typo is one of optimal string alignment: a letter too many, too few or another one, or two neighbours swapped. Korean
+syllables count by their letters.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+MIN_LETTERS = 5  # of a word that may have a typo
+TWO_TYPOS = 9  # letters of a word that may have two
+_STEPS = ((1, 0), (0, 1), (1, 1))
+
+
+class Misspellings:
+    """Spellings, each by its letters, looked up by their first letter and their length."""
+
+    def __init__(self, spellings: Iterable[str]) -> None:
+        self._by_shape: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for letters in spellings:
+            if len(letters) >= MIN_LETTERS - 1:
+                self._by_shape[letters[0], len(letters)].append(letters)
+
+    def nearest(self, letters: str) -> str:
+        """The spelling that has the fewest typos in it, of the same first letter; none: empty."""
+        if len(letters) < MIN_LETTERS:
+            return ""
+        for typos in range(1, 3 if len(letters) >= TWO_TYPOS else 2):
+            found = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
+            if found:
+                return found
+        return ""
+
+    def _candidates(self, letters: str, typos: int) -> Iterator[str]:
+        nearest_first = (0, *(sign * more for more in range(1, typos + 1) for sign in (-1, 1)))
+        for more in nearest_first:
+            yield from self._by_shape.get((letters[0], len(letters) + more), ())
+
+
+def is_typo(typed: str, spelling: str, typos: int) -> bool:
+    """Whether at most so many typos are between the two."""
+    same = next((at for at, pair in enumerate(zip(typed, spelling, strict=False)) if pair[0] != pair[1]), None)
+    if same is None:
+        return abs(len(typed) - len(spelling)) <= typos
+    if not typos:
+        return False
+    typed, spelling = typed[same:], spelling[same:]
+    if typed[:2] == spelling[1::-1] and is_typo(typed[2:], spelling[2:], typos - 1):
+        return True
+    return any(is_typo(typed[left:], spelling[right:], typos - 1) for left, right in _STEPS)

@@ -1,0 +1,36 @@
+"""Which spelling a word with a typo stands for."""
+
+import pytest
+
+from mappings.vocabulary.misspellings import Misspellings, is_typo
+
+KNOWN = Misspellings(["gradient", "granit", "hiperbestia", "hiper", "нож", "градиент"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "known"),
+    [
+        ("gradeint", "gradient"),  # swapped
+        ("gradiennt", "gradient"),
+        ("gradint", "gradient"),
+        ("gradyent", "gradient"),
+        ("hiperbesita", "hiperbestia"),
+        ("hiperbsita", "hiperbestia"),  # two typos in a long word
+        ("gradnet", ""),  # two in a short one
+        ("eradient", ""),  # another first letter
+        ("hipe", ""),  # too short
+        ("граидент", "градиент"),
+        ("xyzzyx", ""),
+    ],
+)
+def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> None:
+    assert KNOWN.nearest(typed) == known
+
+
+def test_of_two_spellings_the_one_with_fewer_typos_is_meant() -> None:
+    assert Misspellings(["abcdefghij", "abcdefghxx"]).nearest("abcdefghxj") == "abcdefghij"
+
+
+@pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])
+def test_typos_are_counted(typed: str, typos: int, is_one: bool) -> None:
+    assert is_typo(typed, "abcd", typos) is is_one
