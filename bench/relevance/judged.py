@@ -131,8 +131,8 @@ class Meaning(BaseModel):
 class Judgment(BaseModel):
     """A text, its group, what it may mean (nothing: no item), and the fields that every hit must keep.
 
-    `never` is what no hit may be, `order` the order in which hits must come, `source` where others wrote it, or in which
-    role it was written.
+    `never` is what no hit may be, `order` the order in which hits must come, `source` where others wrote it, or the
+    role in which it was written.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
