@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -23,7 +24,14 @@ from api.engine.answers import (
     read_json,
     read_multi_search,
 )
-from api.engine.errors import ForbiddenError, MissingError, NotLoadedError, PitGoneError, map_engine_error
+from api.engine.errors import (
+    ForbiddenError,
+    MissingError,
+    NodeLostError,
+    NotLoadedError,
+    PitGoneError,
+    map_engine_error,
+)
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -106,9 +114,9 @@ class Engine:
         params = {"allow_partial_search_results": "false", "request_cache": "true"}
         if filter_path:
             params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
-        call = self._client.search(index=self._aliases(platforms), body=body, params=params)
+        send = partial(self._client.search, index=self._aliases(platforms), body=body, params=params)
         try:
-            return await self._read(call, lambda content: all_shards_of(read_answer(content)))
+            return await self._search(send, lambda content: all_shards_of(read_answer(content)))
         except NotLoadedError as error:
             return await self.search(self._without(platforms, error), body, *filter_path)
 
@@ -124,9 +132,9 @@ class Engine:
         lines = b"".join(b"%b\n%b\n" % (header, orjson.dumps(body)) for body in bodies)
         parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
         params = {"filter_path": ",".join(parts)} if filter_path else {}
-        call = self._client.msearch(body=lines, params=params)
+        send = partial(self._client.msearch, body=lines, params=params)
         try:
-            return await self._read(call, lambda content: _all_of(read_multi_search(content), len(bodies)))
+            return await self._search(send, lambda content: _all_of(read_multi_search(content), len(bodies)))
         except NotLoadedError as error:
             return await self.search_all(self._without(platforms, error), bodies, *filter_path)
 
@@ -288,6 +296,14 @@ class Engine:
         if not 0 < len(loaded) < len(platforms):
             raise error
         return loaded
+
+    async def _search(self, send: Callable[[], Awaitable[Any]], read: Callable[[bytes], Read]) -> Read:
+        """What a search finds; it is sent once more where a node was lost under it, within the same deadline."""
+        try:
+            return await self._read(send(), read)
+        except NodeLostError:
+            log.warning("a node of the search engine was lost under a search")
+            return await self._read(send(), read)
 
     async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
         try:

@@ -13,6 +13,10 @@ TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each ke
 
 # The engine answers these with a 400 although the request is valid.
 _TEMPORARY = ("index_closed_exception",)
+# Why a search ends whose node is lost: which copy is read is fixed once its first phase is over.
+_NODE_LOST = frozenset(
+    f"{reason}_exception" for reason in ("node_closed", "node_disconnected", "node_not_connected", "connect_transport")
+)
 # The engine no longer has the point in time: it expired, was closed, or its node restarted.
 _PIT_GONE = "search_context_missing_exception"
 _TOO_MANY_PITS = "search.max_open_pit_context"
@@ -50,6 +54,13 @@ class MissingError(Exception):
         self.body = body
 
 
+class NodeLostError(ApiError):
+    """A node was lost between the phases of a search; the copies of its shards are on others."""
+
+    def __init__(self) -> None:
+        super().__init__("search_unavailable")
+
+
 class NotLoadedError(ApiError):
     """A platform's index does not exist: its catalogue has never been loaded."""
 
@@ -82,6 +93,8 @@ def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
         return NotLoadedError(str(body["error"].get("index", "the index")))
     if any(cause.get("type") == _PIT_GONE for cause in causes):
         return PitGoneError()
+    if causes and _NODE_LOST.issuperset(cause.get("type") for cause in causes):
+        return NodeLostError()
     if any(_TOO_MANY_PITS in reason for reason in reasons):
         log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
         return TooManyPitsError()

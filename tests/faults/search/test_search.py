@@ -182,6 +182,25 @@ async def test_the_whole_answer_is_passed_on(tmp_path: Path) -> None:
         assert found.json() == {"status": "success", "gear": [{"id": 1}], "total": 1}
 
 
+def lost(kind: str) -> bytes:
+    """What answers a search whose node was lost between its phases."""
+    cause = {"type": kind, "reason": "[node-2][phase/fetch/id] disconnected"}
+    error = {"type": "search_phase_execution_exception", "phase": "fetch", "root_cause": [cause]}
+    return answer(500, {"error": error, "status": 500})
+
+
+async def test_a_search_whose_node_is_lost_is_sent_once_more(tmp_path: Path) -> None:
+    gone = lost("node_disconnected_exception")
+    async with (
+        answering(searched(WHOLE), first=[gone]) as url,
+        running(settings_for(url, "t", tmp_path)) as app,
+    ):
+        found = await ask(app, "POST", "/v1/gear/search", {})
+        assert found.json() == {"status": "success", "gear": [{"id": 1}], "total": 1}
+    async with answering(gone) as url, running(settings_for(url, "t", tmp_path)) as app:
+        error_of(await ask(app, "POST", "/v1/gear/search", {}), "search_unavailable")
+
+
 async def test_a_connection_reset_within_an_answer_is_a_503(tmp_path: Path) -> None:
     content = http(200, b'{"timed_out": false, "_shards": {"total": 1', length=5000)
     async with answering(content, cut=True) as url, running(settings_for(url, "t", tmp_path)) as app:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,8 +22,12 @@ def answer(status: int, body: Any) -> bytes:
 
 
 @asynccontextmanager
-async def answering(content: bytes, *, cut: bool = False) -> AsyncIterator[str]:
-    """The address of the server, while the block lasts; `cut` resets each connection after the answer."""
+async def answering(content: bytes, *, cut: bool = False, first: Iterable[bytes] = ()) -> AsyncIterator[str]:
+    """The address of the server, while the block lasts; `cut` resets each connection after the answer.
+
+    `first` are the answers to the first searches.
+    """
+    to_searches = iter(first)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
@@ -32,7 +36,8 @@ async def answering(content: bytes, *, cut: bool = False) -> AsyncIterator[str]:
                 for line in head.lower().split(b"\r\n"):
                     if line.startswith(b"content-length:"):
                         await reader.readexactly(int(line.partition(b":")[2]))
-                writer.write(content)
+                is_search = b"search" in head.partition(b"\r\n")[0]
+                writer.write(next(to_searches, content) if is_search else content)
                 await writer.drain()
                 if cut:
                     wire = writer.get_extra_info("socket")
