@@ -31,7 +31,7 @@ def loaded(scale: Scale) -> Phase:
     scale.indexer("load", str(scale.data.file), "--quiet")
     seconds = time.monotonic() - started
     scale.data.file.unlink()  # the disk is the engine's from here on
-    copies = scale.until(lambda health: health.get("status") == "green", ALIAS)
+    copies = scale.until(_is_settled, ALIAS)
     check(scale.ask("GET", f"/{ALIAS}/_count")["count"], scale.data.count)
     total = scale.ask("GET", f"/{ALIAS}/_stats/store")["_all"]
     return Phase(
@@ -82,15 +82,20 @@ def _node_lost(scale: Scale) -> Iterator[Phase]:
     before = _shards(scale)
     lost.kill()
     noticed = scale.until(lambda health: health["number_of_nodes"] == NODES - 1)
-    green = scale.until(lambda health: health["status"] == "green")
+    green = scale.until(_is_settled)
     again = {"s until it is noticed": round(noticed, 1), "s until both copies are there again": round(green, 1)}
     yield Phase("a node killed", {"copies on it": before, **again})
     started = time.monotonic()
     lost.start(scale.node.secrets / "ca.pem")
-    back = scale.until(lambda health: health["number_of_nodes"] == NODES and health["status"] == "green")
+    back = scale.until(lambda health: health["number_of_nodes"] == NODES and _is_settled(health))
     yield Phase(
         "the node back", {"s": round(time.monotonic() - started, 1), "s of that after its start": round(back, 1)}
     )
+
+
+def _is_settled(health: dict[str, Any]) -> bool:
+    """Whether every copy is there, and none is moved to another node."""
+    return health.get("status") == "green" and not health["relocating_shards"]
 
 
 def _shards(scale: Scale) -> int:
@@ -141,7 +146,7 @@ def restored(scale: Scale, folder: Path) -> Iterator[Phase]:
     body = {**RESTORED, "include_aliases": True}
     scale.ask("POST", f"{REPOSITORY}/first/_restore?wait_for_completion=true", body)
     serves = time.monotonic() - started
-    green = scale.until(lambda health: health["status"] == "green")
+    green = scale.until(_is_settled)
     check(scale.ask("GET", f"/{ALIAS}/_count")["count"], count)
     started = time.monotonic()
     scale.indexer("doctor", "--fix")
