@@ -1,10 +1,15 @@
 """The text's oracle: items and a text without amounts in, which of them have it out, by plain Python over a list."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from itertools import combinations
+from pathlib import Path
 from typing import Any
+
+VOCABULARY = Path(__file__).parents[3] / "mappings" / "platforms"
 
 Item = dict[str, Any]
 Test = Callable[[Item], bool]
@@ -70,6 +75,15 @@ def held(item: Item) -> frozenset[str]:
 @cache
 def _held(texts: tuple[str | None, ...]) -> frozenset[str]:
     return frozenset().union(*(spellings(text) for text in texts if text))
+
+
+@cache
+def names() -> frozenset[tuple[str, ...]]:
+    """The names that the vocabulary's files list, each by its words."""
+    files = [tomllib.loads(file.read_text(encoding="utf-8")) for file in VOCABULARY.rglob("730*/*.toml")]
+    files.append(tomllib.loads((VOCABULARY / "730.toml").read_text(encoding="utf-8"))["vocabulary"])
+    listed = [name for file in files for key in ("words", "finish_names") for name in file.get(key, ())]
+    return frozenset(tuple(words(name)) for name in listed)
 
 
 @cache
@@ -139,6 +153,7 @@ class Text:
             *(self._test(frozenset(doubtful), "names", kept) for kept in fewer),
             self._test(frozenset(word for word in unknown if len(word) > 4), "first", fewer[0]),
             *self._partial(unknown, items, fewer),
+            *self._names_alone(doubtful, unknown, fewer),
         ]
 
     def _partial(self, unknown: set[str], items: list[Item], fewer: list[frozenset[int]]) -> list[Test]:
@@ -148,6 +163,24 @@ class Text:
         similar = {word for word in unknown if any(_similar(word, one) for held in self._held.values() for one in held)}
         tests = [self._test(frozenset(similar), "names", kept, frozenset(unknown - similar)) for kept in fewer]
         return tests + [self._test(frozenset(), "strict", kept, frozenset(unknown)) for kept in fewer]
+
+    def _names_alone(self, doubtful: set[str], unknown: set[str], fewer: list[frozenset[int]]) -> list[Test]:
+        """Without words of no name: of five or fewer that something has one, then two of them, at last all."""
+        of_names = {word for at in range(len(self._words)) for word in self._name_at(at)}
+        if not of_names and not any(self._known(term) for term in self._terms):
+            return []
+        elsewhere = sorted(doubtful - unknown - of_names)
+        some = [set(out) for count in (1, 2) for out in combinations(elsewhere, count)] if len(elsewhere) <= 5 else []
+        missing = unknown - of_names
+        choices = [missing | out for out in some if len(out) < len(elsewhere)] + [missing | set(elsewhere)]
+        return [self._test(frozenset(), "strict", kept, frozenset(out)) for out in choices if out for kept in fewer]
+
+    def _name_at(self, at: int) -> list[str]:
+        """The words of the longest name that begins there, mere words of the text."""
+        mere = {place for start, end in self._terms if not self._known((start, end)) for place in range(start, end)}
+        longest = next((end for end in range(len(self._words), at, -1) if tuple(self._words[at:end]) in names()), at)
+        found = self._words[at:longest]
+        return found if mere.issuperset(range(at, longest)) and not any(one.isdigit() for one in found) else []
 
     def _test(
         self,
