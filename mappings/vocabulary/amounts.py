@@ -12,6 +12,7 @@ UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _BOUNDS = ("under", "over", "max", "min")
+MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = ("under", "over", "float", "pattern")  # what stands before amounts alone
 _ENGLISH_BOUND = (
     r"(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)(?!\w)"
@@ -49,16 +50,36 @@ class AmountWords:
         bounds = [each for each, word in self.words.items() if word in _BOUNDS]
         unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
+        bound_after = _any_of([each for each, word in self.words.items() if word in ("max", "min")] or ["\0"])
         before = rf"{start}(?P<before>{spelt})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
-        return re.compile(rf"{before}|(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?![a-z])", re.IGNORECASE)
+        after = rf"(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?:\s*(?P<bound>{bound_after}))?(?![a-z])"
+        return re.compile(f"{before}|{after}", re.IGNORECASE)
+
+    def in_digits(self, text: str) -> str:
+        """The text with amounts in words in digits: behind a bound, or in front of a unit."""
+        return self.numerals.in_digits(text, self._is_amount)
+
+    def make_tables(self) -> None:
+        """Makes every table that reading a text needs."""
+        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._amount_unit)
+
+    def _is_amount(self, before: str, rest: str) -> bool:
+        return bool(self._bound.search(before[-MAX_WORDS:]) or self._amount_unit.match(rest))
 
     @cached_property
-    def in_words(self) -> re.Pattern[str] | None:
-        """What finds an amount in words, behind a bound or in front of a unit."""
-        first = [words[0] for words in self._ranges]
-        bounds = [each for each, word in self.words.items() if word in _BOUNDS] + [each for each in first if each]
+    def _bound(self) -> re.Pattern[str]:
+        """What ends with a bound."""
+        first = [words[0] for words in self._ranges if words[0]]
+        bounds = [*(each for each, word in self.words.items() if word in _BOUNDS), *first]
+        return re.compile(
+            rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:{'|'.join([_ENGLISH_BOUND, *_patterns(bounds)])})\s*$", re.IGNORECASE
+        )
+
+    @cached_property
+    def _amount_unit(self) -> re.Pattern[str]:
+        """What begins with a unit, or a bound that stands behind an amount."""
         units = [each for each, word in self.words.items() if not word.startswith(_BEFORE)]
-        return self.numerals.pattern([_ENGLISH_BOUND, *_patterns(bounds)], [_ENGLISH_MONEY, *_patterns(units)])
+        return re.compile(rf"\s*(?:{'|'.join([_ENGLISH_MONEY, *_patterns(units)])})", re.IGNORECASE)
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""

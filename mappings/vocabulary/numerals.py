@@ -1,7 +1,8 @@
 """Amounts that are written in words: `two hundred dollars`, `до двухсот`, `zweihundertfünfzig Euro`. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,18 @@ from typing import Any
 UNSPACED_LETTERS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts whose words follow without blanks
 HUNDRED, THOUSAND, TEN_THOUSAND = 100, 1000, 10_000  # they multiply what stands before them
 _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
-_DIGITS = r"\d{1,4}(?:[.,]\d{1,2})?"
-_GAP = r"(?:\s+|-|)"
-_LETTER = rf"[^\W\d_{UNSPACED_LETTERS}]"  # of a script that has blanks between words
+_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
+_DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
+_GAP = re.compile(r"\s+|-")
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A word for a number, and where it stands."""
+
+    start: int
+    end: int
+    value: Decimal
 
 
 class Numerals:
@@ -24,44 +34,78 @@ class Numerals:
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
         self._values = {_plain(each): value for value, words in spellings.items() for each in words}
 
-    def pattern(self, before: Iterable[str], after: Iterable[str]) -> re.Pattern[str] | None:
-        """What finds numbers in words behind one of the patterns `before`, or in front of one of `after`."""
-        if not self._values:
-            return None
-        numbers = any_of([each for each, value in self._values.items() if value])
-        joining = [each for each, value in self._values.items() if not value]
-        joiners = any_of(joining) if joining else "(?!)"
-        scales = any_of([each for each, value in self._values.items() if value in _SCALES and value != HUNDRED])
-        joined = rf"{_GAP}{joiners}{_GAP}(?={numbers})"
-        word = rf"{numbers}(?=(?!{_LETTER})|{numbers}|{joiners}{numbers})"  # no other word goes on there
-        run = rf"(?>(?:{_DIGITS}\s*(?={scales}))?{word}(?:(?:{joined}|{_GAP}){word})*)"
-        start = rf"(?<![\d.,])(?<!{_LETTER})"
-        bounded = rf"(?P<bound>{start}(?:{'|'.join(before)})\s*)(?P<bounded>{run})"
-        counted = rf"{start}(?P<counted>{run})(?=\s*(?:{'|'.join(after)}))"
-        return re.compile(rf"{bounded}|{counted}", re.IGNORECASE)
-
-    def in_digits(self, text: str) -> str:
-        """The numbers of a text of such words in digits: `ten and twenty-five` are two, `hundred and five` is one."""
-        digits, number, between, end = "", _Number(), "", 0
-        for piece in self._piece.finditer(text):
-            value = Decimal(piece[0].replace(",", ".")) if piece[0][0].isdigit() else Decimal(self._value(piece[0]))
-            between += text[end : piece.start()]
-            end = piece.end()
-            if not value:
-                between += piece[0]
-                continue
-            if not number.takes(value, is_together=" " not in between):
-                digits, number = f"{digits}{number}{between}", _Number()
-            number.add(value)
-            between = ""
-        return f"{digits}{number}"
+    def in_digits(self, text: str, is_amount: Callable[[str, str], bool]) -> str:
+        """The text with numbers in words in digits; `is_amount` is asked with what stands before and behind them."""
+        if not self._values or not self.pattern.search(text):
+            return text
+        digits, end = "", 0
+        for run in self._runs(text):
+            start = run[0].start
+            if is_amount(text[end:start], text[run[-1].end :]):
+                digits += text[end:start] + _read(text, run)
+                end = run[-1].end
+        return digits + text[end:]
 
     @cached_property
-    def _piece(self) -> re.Pattern[str]:
-        return re.compile(rf"\d[\d.,]*|{any_of(self._values)}", re.IGNORECASE)
+    def pattern(self) -> re.Pattern[str]:
+        """What finds each word, within others too."""
+        return re.compile(any_of(self._values), re.IGNORECASE)
 
-    def _value(self, word: str) -> int:
-        return self._values[_plain(word)]
+    def _runs(self, text: str) -> Iterator[list[_Word]]:
+        """Words for numbers that stand beside each other, none of them part of another word, no joiner at an end."""
+        run: list[_Word] = []
+        for words in _together(text, list(self._words(text))):
+            if run and not _GAP.fullmatch(text[run[-1].end : words[0].start]):
+                yield from _trimmed(text, run)
+                run = []
+            run += words
+        yield from _trimmed(text, run)
+
+    def _words(self, text: str) -> Iterator[_Word]:
+        for match in self.pattern.finditer(text):
+            value = self._values.get(_plain(match.group()))
+            if value is not None:  # cases of `ı` and `i` match each other
+                yield _Word(match.start(), match.end(), Decimal(value))
+
+
+def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
+    """The words for numbers that are written together, where they are whole words."""
+    together: list[_Word] = []
+    for at, word in enumerate(words):
+        together.append(word)
+        if at + 1 < len(words) and words[at + 1].start == word.end:
+            continue
+        before, behind = text[: together[0].start][-1:], text[word.end : word.end + 1]
+        if not (_LETTER.match(before) or _LETTER.match(behind) or before.isdigit() or behind.isdigit()):
+            yield together
+        together = []
+
+
+def _trimmed(text: str, run: list[_Word]) -> Iterator[list[_Word]]:
+    """The run without joiners at its ends, digits before a thousand included; nothing where none is left."""
+    numbers = [at for at, word in enumerate(run) if word.value]
+    if numbers:
+        kept = run[numbers[0] : numbers[-1] + 1]
+        digits = _DIGITS.search(text[: kept[0].start]) if kept[0].value in _SCALES[1:] else None
+        if digits:
+            kept = [_Word(digits.start(), digits.end(), Decimal(digits.group().strip().replace(",", "."))), *kept]
+        yield kept
+
+
+def _read(text: str, run: Sequence[_Word]) -> str:
+    """The numbers of a run in digits: `ten and twenty-five` are two, `hundred and five` is one."""
+    digits, number, between, end = "", _Number(), "", run[0].start
+    for word in run:
+        between += text[end : word.start]
+        end = word.end
+        if not word.value:
+            between += text[word.start : word.end]
+            continue
+        if not number.takes(word.value, is_together=" " not in between):
+            digits, number = f"{digits}{number}{between}", _Number()
+        number.add(word.value)
+        between = ""
+    return f"{digits}{number}"
 
 
 class _Number:

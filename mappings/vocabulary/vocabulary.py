@@ -39,18 +39,17 @@ class Vocabulary(BaseModel):
     """What buyers of one platform write: a field's values with their spellings, words for words, and terms.
 
     A value's own name is a spelling too. `fields` is {field: {value: spellings}}, `words` is {words: spellings}, and
-    `glossary` too, of words that names are made of, read where the text as it stands finds nothing.
-    `narrowing` are the fields whose words narrow a text that has other words too, `attached` types whose things are put
-    on other items, `opens` types with those that their things open and are said with, `fillers` words that say nothing
-    of an item. `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions`
-    say how the words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is
-    on an item, `has_attached` says that something is. `selling` and `buying` say so in a trade post, and nothing of an
-    item; `payments` are wanted for one there.
-    `without_float` are types whose items have no float. `endings` may follow a spelling (plurals, cases).
-    `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
-    `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is {word:
-    spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`), `ranges` those
-    beside the two of a range (`zwischen … und`), and `numerals` is {value: spellings}, amounts in words.
+    `glossary` too, of words that names are made of, read where the text as it stands finds nothing. `narrowing` are the
+    fields whose words narrow a text that has other words too, `attached` types whose things are put on other items,
+    `opens` types with those that their things open and are said with, `fillers` words that say nothing of an item.
+    `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions` say how the
+    words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is on an item,
+    `has_attached` says that something is. `selling` and `buying` say so in a trade post, and nothing of an item;
+    `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow a
+    spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
+    order of KEYS, `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is
+    {word: spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`), `ranges`
+    those beside the two of a range (`zwischen … und`), and `numerals` is {value: spellings}, amounts in words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -114,6 +113,7 @@ class Vocabulary(BaseModel):
         for name, made in vars(Vocabulary).items():
             if isinstance(made, cached_property):
                 getattr(self, name)
+        self.amount_words.make_tables()
 
     @cached_property
     def entries(self) -> dict[str, Entry]:

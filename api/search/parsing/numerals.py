@@ -14,18 +14,12 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
-    if (in_words := vocabulary.amount_words.in_words) is not None:
-        text = in_words.sub(lambda match: _in_digits(match, vocabulary), text)
+    text = vocabulary.amount_words.in_digits(text)
     if (numbers := len(_NUMBER.findall(text))) and (pattern := vocabulary.amount_words.pattern) is not None:
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = pattern.sub(lambda match: _english(match, vocabulary), text)
     return _SUB.sub("sub ", text)
-
-
-def _in_digits(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    digits = vocabulary.amount_words.numerals.in_digits(match["bounded"] or match["counted"])
-    return f"{match['bound'] or ''}{digits}"
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
@@ -40,7 +34,8 @@ def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     word = words[_blanks(match["after"])]
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
         return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
-    return f" {word} "
+    bound = match["bound"]
+    return f" {word} " if bound is None else f" {word} {words[_blanks(bound)]} "
 
 
 def _blanks(text: str) -> str:
