@@ -22,6 +22,8 @@ def two_workers(settings: Settings, folder: Path) -> Iterator[tuple[str, int]]:
         "GEAR_DATABASE_URL": settings.database_url,
         "GEAR_OPENSEARCH_URL": settings.opensearch_url,
         "GEAR_INDEX_PREFIX": settings.index_prefix,
+        "GEAR_RATE_LIMIT": settings.rate_limit,
+        "GEAR_ADDRESS_RATE_LIMIT": settings.address_rate_limit,
     }
     command = [str(Path(sys.executable).with_name("gear-api")), "serve", "--workers", "2", "--port", str(port)]
     with (folder / "log").open("wb") as log:

@@ -176,7 +176,10 @@ async def test_many_buyers_of_the_same_get_each_item_once(shop: Shop) -> None:
     wanted = [(random.randint(1, 3), random.choice([3.0, 9.0, 100.0])) for _ in range(200)]
 
     async def buy(place: int, count: int, highest: float) -> tuple[int, float, httpx.Response]:
-        return count, highest, await ask(shop, body_for(count, highest, account=f"buyer-{place}"))
+        while True:
+            answer = await ask(shop, body_for(count, highest, account=f"buyer-{place}"), f"buyer-{place}")
+            if answer.status_code != 503:  # 200 at once may be more than a busy machine's database takes in time
+                return count, highest, answer
 
     sold: Counter[int] = Counter()
     for count, highest, answer in await asyncio.gather(
