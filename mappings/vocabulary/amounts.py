@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
-from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of
+from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of, spelling_of
 from mappings.vocabulary.words import words_of
 
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
@@ -36,7 +36,7 @@ class AmountWords:
         self.numerals = Numerals(numerals)
         pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
         self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
-        self._ranges = {tuple(_blanks(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
+        self._ranges = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
 
     @cached_property
     def pattern(self) -> re.Pattern[str] | None:
@@ -83,7 +83,7 @@ class AmountWords:
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""
-        first, middle, last = (_blanks(match[name] or "") for name in ("first", "middle", "last"))
+        first, middle, last = (spelling_of(match[name] or "") for name in ("first", "middle", "last"))
         return any((before, middle, after) in self._ranges for before in {first, ""} for after in {last, ""})
 
     @cached_property
@@ -108,10 +108,6 @@ def _words(spellings: Iterable[str]) -> str:
     unspaced = [each for each in spelt if UNSPACED.match(each)]
     spaced = [each for each in spelt if each not in unspaced]
     return "|".join(rf"{start}{_any_of(each)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each)
-
-
-def _blanks(text: str) -> str:
-    return " ".join(text.lower().split())
 
 
 def _may_follow(spelling: str) -> bool:

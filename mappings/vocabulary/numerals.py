@@ -32,7 +32,7 @@ class Numerals:
     """
 
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
-        self._values = {_plain(each): value for value, words in spellings.items() for each in words}
+        self._values = {spelling_of(each): value for value, words in spellings.items() for each in words}
 
     def in_digits(self, text: str, is_amount: Callable[[str, str], bool]) -> str:
         """The text with numbers in words in digits; `is_amount` is asked with what stands before and behind them."""
@@ -63,7 +63,7 @@ class Numerals:
 
     def _words(self, text: str) -> Iterator[_Word]:
         for match in self.pattern.finditer(text):
-            value = self._values.get(_plain(match.group()))
+            value = self._values.get(spelling_of(match.group()))
             if value is not None:  # cases of `ı` and `i` match each other
                 yield _Word(match.start(), match.end(), Decimal(value))
 
@@ -75,7 +75,7 @@ def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         together.append(word)
         if at + 1 < len(words) and words[at + 1].start == word.end:
             continue
-        before, behind = text[: together[0].start][-1:], text[word.end : word.end + 1]
+        before, behind = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
         if not (_LETTER.match(before) or _LETTER.match(behind) or before.isdigit() or behind.isdigit()):
             yield together
         together = []
@@ -158,5 +158,6 @@ def _branches(node: dict[str, Any]) -> str:
     return "(?:" + "|".join([*longer, *([node[""]] if "" in node else ())]) + ")"
 
 
-def _plain(text: str) -> str:
+def spelling_of(text: str) -> str:
+    """A text as spellings are looked up: in small letters, with single blanks."""
     return " ".join(text.lower().split())

@@ -30,8 +30,7 @@ def partials(
         None if typos is None else _without(typos, lambda term: not {*in_offer, *similar} & {term.typed}, names),
         _without(base, lambda term: term.typed not in in_offer, names),
     ]
-    relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
+    return _with_other_meanings(candidates)
 
 
 def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
@@ -48,6 +47,11 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
     choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
     candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
+    return _with_other_meanings(candidates)
+
+
+def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:
+    """The candidates that there are, each with its other meanings behind it."""
     relaxed = [parsed for parsed in candidates if parsed is not None]
     return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
 

@@ -3,6 +3,7 @@
 import re
 
 from api.search.parsing.quantities import OTHER_CURRENCY
+from mappings.vocabulary.numerals import spelling_of
 from mappings.vocabulary.vocabulary import Vocabulary
 
 _NUMBER = re.compile(r"\d+")
@@ -30,13 +31,9 @@ def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     words = vocabulary.amount_words.words
     if match["before"] is not None:
         follows = match.string[: match.start()][-1:].isalnum()
-        return f"{' ' if follows else ''}{words[_blanks(match['before'])]} "
-    word = words[_blanks(match["after"])]
+        return f"{' ' if follows else ''}{words[spelling_of(match['before'])]} "
+    word = words[spelling_of(match["after"])]
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
         return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
     bound = match["bound"]
-    return f" {word} " if bound is None else f" {word} {words[_blanks(bound)]} "
-
-
-def _blanks(text: str) -> str:
-    return " ".join(text.lower().split())
+    return f" {word} " if bound is None else f" {word} {words[spelling_of(bound)]} "
