@@ -34,13 +34,16 @@ def _changed(number: int, name: str) -> dict[str, Any]:
 
 
 def _when(wire: Wire, what: Callable[[str, str], bool], act: Callable[[], None]) -> None:
-    """Acts once, before the engine sees the first such request."""
+    """Acts once, before the engine sees the first such request, or those of other threads that come meanwhile."""
     done: list[bool] = []
+    turn = threading.Lock()
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         if what(method, path) and not done:
-            done.append(True)
-            act()
+            with turn:
+                if not done:
+                    act()
+                    done.append(True)
         return None
 
     wire.rule = rule
