@@ -42,7 +42,8 @@ class AmountWords:
     def pattern(self) -> re.Pattern[str] | None:
         """What finds these words before and behind an amount, the longest that fits.
 
-        A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`).
+        A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`); its units of one letter stand
+        behind amounts alone (`刀 100` is a knife).
         """
         if not self.words:
             return None
@@ -50,9 +51,13 @@ class AmountWords:
         bounds = [each for each, word in self.words.items() if word in _BOUNDS]
         unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-        bound_after = _any_of([each for each, word in self.words.items() if word in ("max", "min")] or ["\0"])
-        before = rf"{start}(?P<before>{spelt})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
-        after = rf"(?:(?<=\d)|(?<=\dk))\s*(?P<after>{spelt})(?:\s*(?P<bound>{bound_after}))?(?![a-z])"
+        behind = [each for each, word in self.words.items() if word in ("max", "min")]
+        bound_after = _any_of(behind or ["\0"])
+        bound_at_once = _any_of([each for each in behind if UNSPACED.match(each)] or ["\0"])
+        preceding = _any_of([each for each in self.words if len(each) > 1 or not UNSPACED.match(each)])
+        before = rf"(?!(?<=\d){bound_at_once}){start}(?P<before>{preceding})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
+        amount = r"(?:(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£]))"
+        after = rf"{amount}\s*(?P<after>{spelt})(?:\s*(?P<bound>{bound_after}))?(?![a-z])"
         return re.compile(f"{before}|{after}", re.IGNORECASE)
 
     def in_digits(self, text: str) -> str:

@@ -7,6 +7,7 @@ from mappings.vocabulary.numerals import spelling_of
 from mappings.vocabulary.vocabulary import Vocabulary
 
 _NUMBER = re.compile(r"\d+")
+_NUMBER_NEXT = re.compile(r"\s*[$€£]?\s*\d")
 MAX_RANGES = 3  # of prices, of floats, and of what else a text may say
 _YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
@@ -36,4 +37,6 @@ def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
         return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
     bound = match["bound"]
-    return f" {word} " if bound is None else f" {word} {words[spelling_of(bound)]} "
+    said = word if bound is None else f"{word} {words[spelling_of(bound)]}"
+    is_bound = said.endswith(("max", "min")) and _NUMBER_NEXT.match(match.string, match.end())
+    return f" {said}, " if is_bound else f" {said} "  # `100 min, 200 max`, not `min 200`

@@ -19,6 +19,7 @@ from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
+_KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -182,11 +183,11 @@ class _Reader:
         end = self._at + length
         if entry is None or entry.meanings:
             return False
-        if entry.role is Role.EXCLUSION:
+        if entry.role is Role.EXCLUSION and not self._excludes_last(end, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role is Role.ALTERNATIVE:
             return bool(self._reading.terms) and end < len(self._words) and self._is_either(end)
-        if entry.role is Role.EXCLUSION_AFTER and self._reading.terms:
+        if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
             self._exclude_last()
         elif entry.role is Role.ATTACHED:
             part = finished(tuple(self._words[self._at : end]))
@@ -212,6 +213,13 @@ class _Reader:
             return False
         self._exclude(end)
         return True
+
+    def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
+        """Whether it is of what stands before it: at the end of the text, or behind kana (`スタトラ不要 ak`)."""
+        if not self._reading.terms or not UNSPACED.match(self._letters[self._at]):
+            return False
+        is_last = end == len(self._words) and not before_quantity
+        return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 
     def _after_exclusions(self, at: int) -> int:
         """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""

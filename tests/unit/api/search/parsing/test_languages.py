@@ -78,6 +78,14 @@ def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) 
         ("ak stickersız", ["stickersız"], "", None),
         ("ak stattraksik", [], "", None),
         ("手套50美元", [], "", 50),
+        ("ナイフ 300$以下", [], "", 300),
+        ("cuchillo 300 $ o menos", [], "", 300),
+        ("スタトラ不要", ["スタトラ"], "", None),
+        ("スタトラ不要 ak", ["スタトラ"], "", None),
+        ("ak スタトラ不要 100ドル以下", ["スタトラ"], "", 100),
+        ("ak红线不要暗金", ["暗金"], "", None),
+        ("暗金不要", ["暗金"], "", None),
+        ("不要暗金", ["暗金"], "", None),
     ],
 )
 def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sort: str, high: int | None) -> None:
@@ -107,6 +115,20 @@ def test_exclusions_orders_and_amounts_too(text: str, not_wanted: list[str], sor
 def test_ranges_have_words_of_their_own_in_each_language(text: str) -> None:
     (quantity,) = parsed(text).quantities
     assert (quantity.field, str(quantity.low), str(quantity.high)) == ("price", "100", "200")
+
+
+@pytest.mark.parametrize("text", ["칼 500$ 이상", "ナイフ 500 $以上", "刀 500刀以上", "刀 $500以上", "нож 500$ и выше"])
+def test_a_bound_may_stand_behind_a_currency(text: str) -> None:
+    parse = parsed(text)
+    assert [(each.low, each.high) for each in parse.quantities] == [(500, None)]
+    assert [term.meanings[0].names[0] for term in parse.terms] == ["Knife"]
+
+
+@pytest.mark.parametrize(
+    "text", ["ナイフ 100ドル以上200ドル以下", "칼 100달러 이상 200달러 이하", "刀 100刀以上200刀以下", "刀 100美元以上，$200以下"]
+)
+def test_two_bounds_behind_their_amounts_are_both_kept(text: str) -> None:
+    assert [(each.low, each.high) for each in parsed(text).quantities] == [(100, None), (None, 200)]
 
 
 @pytest.mark.parametrize("text", ["ak 47 y 20", "m4a4 und 5 keys", "awp ile 4 sticker", "de ak 47"])
