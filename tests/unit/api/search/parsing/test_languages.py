@@ -1,5 +1,7 @@
 """What buyers write in other languages and letters."""
 
+from decimal import Decimal
+
 import pytest
 
 from api.search.parsing.letters import other_letters
@@ -120,15 +122,23 @@ def test_ranges_have_words_of_their_own_in_each_language(text: str) -> None:
 @pytest.mark.parametrize("text", ["칼 500$ 이상", "ナイフ 500 $以上", "刀 500刀以上", "刀 $500以上", "нож 500$ и выше"])
 def test_a_bound_may_stand_behind_a_currency(text: str) -> None:
     parse = parsed(text)
-    assert [(each.low, each.high) for each in parse.quantities] == [(500, None)]
+    (quantity,) = parse.quantities
+    assert (quantity.low, quantity.high) == (Decimal(500), None)
     assert [term.meanings[0].names[0] for term in parse.terms] == ["Knife"]
 
 
 @pytest.mark.parametrize(
-    "text", ["ナイフ 100ドル以上200ドル以下", "칼 100달러 이상 200달러 이하", "刀 100刀以上200刀以下", "刀 100美元以上，$200以下"]
+    "text",
+    [
+        "ナイフ 100ドル以上200ドル以下",
+        "칼 100달러 이상 200달러 이하",
+        "刀 100刀以上200刀以下",
+        "刀 100美元以上，$200以下",
+    ],
 )
 def test_two_bounds_behind_their_amounts_are_both_kept(text: str) -> None:
-    assert [(each.low, each.high) for each in parsed(text).quantities] == [(100, None), (None, 200)]
+    lowest, highest = parsed(text).quantities
+    assert (lowest.low, lowest.high, highest.low, highest.high) == (Decimal(100), None, None, Decimal(200))
 
 
 @pytest.mark.parametrize("text", ["ak 47 y 20", "m4a4 und 5 keys", "awp ile 4 sticker", "de ak 47"])
