@@ -42,14 +42,14 @@ class AmountWords:
     def pattern(self) -> re.Pattern[str] | None:
         """What finds these words before and behind an amount, the longest that fits.
 
-        A bound in a script without blanks may follow the name at once (`蝴蝶刀低于500`); its units of one letter stand
-        behind amounts alone (`刀 100` is a knife).
+        Bounds and `pattern` may follow the name at once in a script without blanks (`刀低于500`). Its units of one
+        letter stand behind amounts alone (`刀 100` is a knife).
         """
         if not self.words:
             return None
         spelt = _any_of(self.words)
-        bounds = [each for each, word in self.words.items() if word in _BOUNDS]
-        unspaced = [each for each in bounds if len(each) > 1 and _may_follow(each)]
+        following = [each for each, word in self.words.items() if word in (*_BOUNDS, *_BEFORE)]
+        unspaced = [each for each in following if len(each) > 1 and _may_follow(each)]
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
         behind = [each for each, word in self.words.items() if word in ("max", "min")]
         bound_after = _any_of(behind or ["\0"])

@@ -9,14 +9,16 @@ from mappings.vocabulary.words import letters_of
 # runs of one script, those in which words follow each other without blanks apart
 _SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
+_BEGINNING = re.compile(rf"{UNSPACED.pattern}|[\u1100-\u11ff]")  # letters of Hangul are decomposed
 MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
 
 
 class Segments:
-    """Spellings in scripts without blanks, by their beginnings."""
+    """Spellings in scripts without blanks, by their beginnings, and the endings that may follow them."""
 
-    def __init__(self, spellings: Iterable[str]) -> None:
-        self._spellings = frozenset(letters for letters in spellings if UNSPACED.search(letters[:1]))
+    def __init__(self, spellings: Iterable[str], endings: frozenset[str] = frozenset()) -> None:
+        self._endings = endings
+        self._spellings = frozenset(letters for letters in spellings if _BEGINNING.match(letters))
         self._beginnings = frozenset(
             letters[:length] for letters in self._spellings for length in range(1, len(letters) + 1)
         )
@@ -30,6 +32,8 @@ class Segments:
         unknown = ""
         at = 0
         while at < len(word):
+            if parts and not unknown and "".join(letters[at:]) in self._endings:
+                return [*parts[:-1], parts[-1] + word[at:]]
             length = self._length_at(letters, at)
             if length:
                 parts += [*_SCRIPTS.findall(unknown), word[at : at + length]]

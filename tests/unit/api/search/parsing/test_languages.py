@@ -50,6 +50,8 @@ def meant(text: str) -> list[str]:
         ("awp so ft", ["AWP", "Souvenir"]),
         ("데저트 이글", ["Desert Eagle"]),
         ("칼모름", ["칼모름"]),  # Korean parts words by blanks
+        ("나비칼페이드", ["Butterfly Knife", "fade"]),  # but not everybody types them
+        ("에케레드라인이랑", ["AK-47", "redline"]),
         ("バタフライナイフ フェード", ["Butterfly Knife", "fade"]),
         ("刀" * 61, ["刀" * 61]),
         ("不明", ["不明"]),
@@ -76,6 +78,7 @@ def test_words_of_other_languages_mean_the_same(text: str, meanings: list[str]) 
         ("刀100以下", [], "", 100),
         ("蝴蝶刀低于500", [], "", 500),  # a bound may follow the name at once
         ("蝴蝶刀 低于500", [], "", 500),
+        ("ナイフ予算500", [], "", 500),
         ("stattraksız ak", ["stattraksız"], "", None),
         ("ak stickersız", ["stickersız"], "", None),
         ("ak stattraksik", [], "", None),
@@ -146,7 +149,9 @@ def test_these_words_beside_other_numbers_are_none_of_ranges(text: str) -> None:
     assert parsed(text).quantities == ()
 
 
-@pytest.mark.parametrize("text", ["параметр износа: 0.24", "蝴蝶刀 磨损：0.24", "노바 플로트: 0.24", "знос:0.24"])
+@pytest.mark.parametrize(
+    "text", ["параметр износа: 0.24", "蝴蝶刀 磨损：0.24", "蝴蝶刀磨损0.24", "노바 플로트: 0.24", "знос:0.24"]
+)
 def test_a_colon_may_stand_before_the_number(text: str) -> None:
     (quantity,) = parsed(text).quantities
     assert (quantity.field, quantity.certain) == ("float", True)
