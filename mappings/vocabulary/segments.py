@@ -32,7 +32,8 @@ class Segments:
         unknown = ""
         at = 0
         while at < len(word):
-            if parts and not unknown and "".join(letters[at:]) in self._endings:
+            ending = "".join(letters[at:]) if parts and not unknown else ""
+            if ending in self._endings and ending not in self._spellings:
                 return [*parts[:-1], parts[-1] + word[at:]]
             length = self._length_at(letters, at)
             if length:

@@ -13,7 +13,7 @@ from itertools import groupby
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Term, merged_alternatives, read_words
+from api.search.parsing.terms import Term, read_words
 from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
@@ -22,6 +22,7 @@ from mappings.vocabulary.rules import NO_RULES, TextRules
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
+_ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
 
@@ -145,7 +146,7 @@ def parse_text(
         sorts += reading.sorts
         if reading.excludes_next:
             quantities[place] = replace(quantities[place], is_excluded=True)
-    terms = _without_opened(merged_alternatives(terms), vocabulary)
+    terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
@@ -202,6 +203,30 @@ def _without_opened(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
     types = [values_of(term.meanings, "type") for term in terms]
     opened = frozenset(each for kinds in types for kind in kinds for each in vocabulary.opens.get(kind, ()))
     return [_as_name(term) if kinds & opened else term for term, kinds in zip(terms, types, strict=True)]
+
+
+def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
+    """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
+    merged: list[Term] = []
+    mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
+    for term in terms:
+        field_name, values = _only_value_of(term)
+        place = next((at for at, other, known in mergeable if other == field_name and not values & known), None)
+        if place is not None:
+            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, term))
+            continue
+        if field_name in _ALTERNATIVE_FIELDS:
+            mergeable.append((len(merged), field_name, values))
+        merged.append(term)
+    return merged
+
+
+def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
+    """The field and its values, if a term means nothing else."""
+    if len(term.meanings) == 1 and len(term.meanings[0].filters) == 1 and not term.meanings[0].words:
+        ((field_name, values),) = term.meanings[0].filters
+        return field_name, frozenset(values)
+    return "", frozenset()
 
 
 def _as_name(term: Term) -> Term:

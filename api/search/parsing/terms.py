@@ -6,7 +6,6 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from api.search.parsing.counts import FEW, NUMBER, count_at, is_count, with_counts_apart
@@ -17,10 +16,10 @@ from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
-ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 MAX_ALTERNATIVES = 10
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
+_COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
 
@@ -185,8 +184,9 @@ class _Reader:
             return False
         if entry.role is Role.EXCLUSION and not self._excludes_last(end, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
-        if entry.role is Role.ALTERNATIVE:
-            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end)
+        if entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION):
+            finishes = entry.role is Role.CONJUNCTION  # `redline and vulcan`, no item has both
+            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, finishes=finishes)
         if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
             self._exclude_last()
         elif entry.role is Role.ATTACHED:
@@ -297,14 +297,21 @@ class _Reader:
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
         return Term(finished(words) if meanings else words, meanings), at + length
 
-    def _is_either(self, start: int, *, names: bool = True) -> bool:
-        """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`."""
+    def _is_either(self, start: int, *, names: bool = True, finishes: bool = False) -> bool:
+        """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`.
+
+        `finishes`: only if both are names of finishes.
+        """
         terms = self._reading.terms
         count = self._words_of_last_name()
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         is_word = names and not last.fields and not other.fields and _is_name(last) and _is_name(other)
-        if (not is_word and not last.fields & other.fields) or len(last.alternatives) == MAX_ALTERNATIVES:
+        if finishes:
+            is_joined = not last.fields and self._is_of_same_field(last, other)
+        else:
+            is_joined = is_word or bool(last.fields & other.fields)
+        if not is_joined or len(last.alternatives) == MAX_ALTERNATIVES:
             return False
         other_is_known = bool(other.meanings)
         terms[-max(1, count) :] = [replace(last, alternatives=(*last.alternatives, other))]
@@ -325,6 +332,8 @@ class _Reader:
         end = self._at + length
         gap = self._gaps[self._at]
         if self._reading.terms and _EITHER.fullmatch(gap) and self._is_either(self._at):
+            return
+        if self._reading.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, finishes=True):
             return
         # a name behind a plus may be a sticker's (`redline + crown foil`)
         if self._reading.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
@@ -363,30 +372,6 @@ class _Reader:
         is_behind = at and self._letters[at - 1] in self._vocabulary.carrying
         is_before = behind is not None and self._vocabulary.is_attached(behind.meanings)
         return int(self._letters[at]) if is_behind or is_before else 0
-
-
-def merged_alternatives(terms: Sequence[Term]) -> list[Term]:
-    """The terms, other values of the same field (`ww bs`) merged into one: an item has only one of them."""
-    merged: list[Term] = []
-    mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
-    for term in terms:
-        field_name, values = _only_value_of(term)
-        place = next((at for at, other, known in mergeable if other == field_name and not values & known), None)
-        if place is not None:
-            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, term))
-            continue
-        if field_name in ALTERNATIVE_FIELDS:
-            mergeable.append((len(merged), field_name, values))
-        merged.append(term)
-    return merged
-
-
-def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
-    """The field and its values, if a term means nothing else."""
-    if len(term.meanings) == 1 and len(term.meanings[0].filters) == 1 and not term.meanings[0].words:
-        ((field_name, values),) = term.meanings[0].filters
-        return field_name, frozenset(values)
-    return "", frozenset()
 
 
 def _names_of(term: Term) -> list[list[str]]:

@@ -24,6 +24,21 @@ def excluded(text: str) -> list[str]:
     return [term.typed for term in parsed(text).excluded]
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("ak redline and asiimov", ["ak", "redline|asiimov"]),
+        ("p90 asiimov, death by kitty and emerald dragon", ["p90", "asiimov|death by kitty|emerald dragon"]),
+        ("ak红线和二西莫夫", ["ak", "红线|二西莫夫"]),
+        ("ak redline and crown foil", ["ak", "redline", "and", "crown", "foil"]),  # one is a sticker's
+        ("ak redline and", ["ak", "redline", "and"]),
+        ("awp and, asiimov", ["awp", "and", "asiimov"]),
+    ],
+)
+def test_of_two_finishes_side_by_side_either_is_wanted(text: str, terms: list[str]) -> None:
+    assert wanted(text) == terms
+
+
 def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
     assert excluded("!price awp asiimov") == []
     assert excluded("!awp asiimov") == ["awp"]
