@@ -1,9 +1,10 @@
 """Words of scripts that part no words by blanks, cut into the longest spellings that are in them. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from mappings.vocabulary.amounts import UNSPACED
+from mappings.vocabulary.entries import Entry
 from mappings.vocabulary.words import letters_of
 
 # runs of one script, those in which words follow each other without blanks apart
@@ -14,11 +15,15 @@ MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
 
 
 class Segments:
-    """Spellings in scripts without blanks, by their beginnings, and the endings that may follow them."""
+    """Spellings in scripts without blanks, by their beginnings, and the endings that may follow them.
 
-    def __init__(self, spellings: Iterable[str], endings: frozenset[str] = frozenset()) -> None:
+    Korean has blanks between words, so a word of it is parted only where all of it is known, a name or value first.
+    """
+
+    def __init__(self, entries: Mapping[str, Entry], ignored: frozenset[str], endings: frozenset[str]) -> None:
+        self._entries = entries
         self._endings = endings
-        self._spellings = frozenset(letters for letters in spellings if _BEGINNING.match(letters))
+        self._spellings = frozenset(letters for letters in (*entries, *ignored) if _BEGINNING.match(letters))
         self._beginnings = frozenset(
             letters[:length] for letters in self._spellings for length in range(1, len(letters) + 1)
         )
@@ -42,9 +47,13 @@ class Segments:
             else:
                 unknown += word[at]
             at += length or 1
-            if unknown and _HANGUL.search(word):  # Korean has blanks: what is not in it as a whole stays whole
+            if _HANGUL.search(unknown) or (_HANGUL.match(word) and not self._is_named(parts[0])):
                 return _SCRIPTS.findall(word)
         return [*parts, *_SCRIPTS.findall(unknown)]
+
+    def _is_named(self, part: str) -> bool:
+        entry = self._entries.get(letters_of([part]))
+        return entry is not None and bool(entry.meanings)
 
     def _length_at(self, letters: Sequence[str], at: int) -> int:
         """The length of the longest spelling that begins there; 0: none."""

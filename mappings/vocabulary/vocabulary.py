@@ -245,7 +245,7 @@ class Vocabulary(BaseModel):
 
     @cached_property
     def _segments(self) -> Segments:
-        return Segments((*self.entries, *self.ignored), self._endings)
+        return Segments(self.entries, self.ignored, self._endings)
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""

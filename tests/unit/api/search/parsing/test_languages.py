@@ -51,6 +51,8 @@ def meant(text: str) -> list[str]:
         ("데저트 이글", ["Desert Eagle"]),
         ("칼모름", ["칼모름"]),  # Korean parts words by blanks
         ("나비칼페이드", ["Butterfly Knife", "fade"]),  # but not everybody types them
+        ("필요없는", ["필요없는"]),
+        ("ak모름칼", ["AK-47", "모름칼"]),
         ("에케레드라인으로만", ["AK-47", "redline"]),
         ("ak 레드라인이랑 불칸", ["AK-47", "redline"]),  # either
         ("バタフライナイフ フェード", ["Butterfly Knife", "fade"]),
