@@ -97,9 +97,9 @@ class AmountWords:
         if not self._ranges:
             return None
         first, middle, last = (_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
-        amount = rf"{self._sign}?\s*\d[\d.,]*k?\s*(?:[$€£]|{_UNIT})?"
-        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,])(?P<low>{amount})\s*(?P<middle>{middle})"
-        return re.compile(rf"{before}(?=\s*{amount}\s*(?P<last>{last})?)", re.IGNORECASE)
+        number, unit = rf"{self._sign}?\s*\d[\d.,]*k?\s*", rf"(?:[$€£]|{_UNIT})?"
+        before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit}?)\s*(?P<middle>{middle})"
+        return re.compile(rf"{before}(?=\s*{number}{unit}\s*(?P<last>{last})?)", re.IGNORECASE)
 
     @cached_property
     def _sign(self) -> str:

@@ -5,10 +5,12 @@ import re
 from api.search.parsing.quantities import OTHER_CURRENCY
 from mappings.vocabulary.numerals import spelling_of
 from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of
 
 _NUMBER = re.compile(r"\d+")
 _NUMBER_NEXT = re.compile(r"\s*[$€£]?\s*\d")
 MAX_RANGES = 3  # of prices, of floats, and of what else a text may say
+_WORD_BEFORE = re.compile(r"([^\W_]{1,12})[\s-]*$")
 _YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
@@ -25,7 +27,13 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    return f" between {match['low']} - " if vocabulary.amount_words.is_range(match) else match.group()
+    low, middle = match["low"], match["middle"]
+    if not vocabulary.amount_words.is_range(match) or (middle.isascii() and low[-1:].isdigit()):
+        return match.group()  # no blank between (`2a2f`)
+    before = _WORD_BEFORE.search(match.string[: match.start()])
+    if before is not None and vocabulary.is_known(letters_of([before[1], low.strip()])):
+        return match.group()  # a name with a number (`ak 47 bis 100`)
+    return f" between {low} - "
 
 
 def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:

@@ -19,6 +19,7 @@ from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 MAX_ALTERNATIVES = 10
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
+_QUALITY = "quality"
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -215,8 +216,17 @@ class _Reader:
         return True
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
-        """Whether it is of what stands before it: at the end of the text, or behind kana (`スタトラ不要 ak`)."""
-        if not self._reading.terms or not UNSPACED.match(self._letters[self._at]):
+        """Whether it is of what stands before it, at the end of the text, or behind kana (`スタトラ不要 ak`).
+
+        Several words (`не нужен`) are of the quality beside them where only one side has one.
+        """
+        if not self._reading.terms:
+            return False
+        if end > self._at + 1:
+            after = self._after_exclusions(end)
+            is_last = after == len(self._words)
+            return is_last or _QUALITY in self._reading.terms[-1].fields - self._term_at(after)[0].fields
+        if not UNSPACED.match(self._letters[self._at]):
             return False
         is_last = end == len(self._words) and not before_quantity
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())

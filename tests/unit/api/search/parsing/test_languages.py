@@ -147,6 +147,31 @@ def test_two_bounds_behind_their_amounts_are_both_kept(text: str) -> None:
     assert (lowest.low, lowest.high, highest.low, highest.high) == (Decimal(100), None, None, Decimal(200))
 
 
+@pytest.mark.parametrize(
+    ("text", "high"), [("ak 47 bis 100", 100), ("glock 18 à 50$", 50), ("m4a4 до 50", 50), ("zeus x27 bis 50", 50)]
+)
+def test_a_name_with_a_number_begins_no_range(text: str, high: int) -> None:
+    (quantity,) = parsed(text).quantities
+    assert (quantity.low, quantity.high) == (None, Decimal(high))
+    assert parsed("2a2f").quantities == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "not_wanted", "wanted"),
+    [
+        ("статтрек не нужен ак", "статтрек", ["AK-47"]),
+        ("не нужен статтрек ак", "статтрек", ["AK-47"]),
+        ("ак статтрек не нужен до 50$", "статтрек", ["AK-47"]),
+        ("ак не надо", "ак", []),
+    ],
+)
+def test_several_words_of_exclusion_are_of_the_quality_beside_them(
+    text: str, not_wanted: str, wanted: list[str]
+) -> None:
+    assert [term.typed for term in parsed(text).excluded] == [not_wanted]
+    assert meant(text) == wanted
+
+
 @pytest.mark.parametrize("text", ["ak 47 y 20", "m4a4 und 5 keys", "awp ile 4 sticker", "de ak 47"])
 def test_these_words_beside_other_numbers_are_none_of_ranges(text: str) -> None:
     assert parsed(text).quantities == ()
