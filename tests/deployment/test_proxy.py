@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 
 import httpx
 import pytest
@@ -27,6 +28,7 @@ pytestmark = [pytest.mark.deployment, pytest.mark.timeout(400)]
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 DRAIN_SECONDS = 5.0  # the proxy looks each second
+CHECK_SECONDS = 2.0  # a check may take (`timeout check`)
 FORWARDED = {"X-Forwarded-For": "203.0.113.9", "Forwarded": "for=203.0.113.9"}
 
 
@@ -182,3 +184,29 @@ async def test_servers_are_replaced_without_a_failed_request(settings: Settings,
         statuses = [status for statuses in await asyncio.gather(*clients) for status in statuses]
     assert set(statuses) == {200}
     assert len(statuses) > 100
+
+
+async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
+    """A busy machine is slow to answer a check of the only server; requests go on."""
+    late = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0]
+        if b"/health/ready" in line and begun.is_set() and not late.is_set():
+            late.set()
+            await asyncio.sleep(CHECK_SECONDS + 0.5)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
+        writer.close()
+
+    begun = asyncio.Event()
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server, proxy_for(tmp_path, server.sockets[0].getsockname()[1]) as proxy:
+        await proxy.until_ready()
+        begun.set()
+        await asyncio.wait_for(late.wait(), 30)
+        end = monotonic() + CHECK_SECONDS + 1.5
+        statuses = []
+        while monotonic() < end:
+            statuses.append((await proxy.client.get("/v1/platforms")).status_code)
+            await asyncio.sleep(0.05)
+    assert set(statuses) == {200}
