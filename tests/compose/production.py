@@ -98,6 +98,15 @@ class Production(Deployment):
         finally:
             docker("start", container)
 
+    def engine_status(self) -> str:
+        """What the engine says of its copies, asked as the user that loads; empty while it does not answer."""
+        password = (self.folder / "opensearch_loader_password").read_text(encoding="utf-8").strip()
+        asking = ["curl", "-sS", "--cacert", "config/certificates/ca.pem", "--user", f"gear-loader:{password}"]
+        answer = self.compose(
+            "exec", "--no-TTY", "opensearch-3", *asking, "https://localhost:9200/_cluster/health", check=False
+        )
+        return str(json.loads(answer).get("status", "")) if answer.startswith("{") else ""
+
 
 def health(container: str) -> str:
     """What the engine says of a container; `healthy` where nothing is checked and it runs."""
