@@ -113,7 +113,9 @@ def test_without_the_database_searches_go_on_and_no_order_is_lost(production: Pr
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "store_unavailable")
     within(BACK_SECONDS, lambda: works(production), "ready")
     within(60, lambda: all(orders(production) for _ in range(8)), "ordered by every server")
-    kept = production.ask("GET", f"/v1/orders/{made['id']}").json()["order"]
+    answer = production.ask("GET", f"/v1/orders/{made['id']}")
+    assert answer.status_code == 200, answer.text
+    kept = answer.json()["order"]
     assert {name: kept[name] for name in made} == made
 
 
