@@ -19,6 +19,8 @@ CS2 = PLATFORM.language
         ("M4A4 | 嚎叫", "M4A4 howl"),
         ("USP-S 击杀某某确认", "USP S kill 某某 confirmed"),
         ("маг7 монстер колл", "маг7 monster call"),
+        ("Мокра Шкарпетка", "wet sox"),
+        ("Nasse Socke", "wet sox"),
         ("хзщшц", "хзщшц"),
         ("ak redline ft", "ak redline ft"),
         ("", ""),
