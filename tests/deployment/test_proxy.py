@@ -73,15 +73,18 @@ class Proxy:
                 await asyncio.sleep(0.1)
 
 
-def configuration(folder: Path, port: int, servers: Sequence[int]) -> Path:
-    """The configuration with another port, another certificate, and servers of this machine instead of a name's."""
+def configuration(folder: Path, port: int, servers: Sequence[int | str]) -> Path:
+    """The configuration with another port, another certificate, and servers of this machine instead of a name's.
+
+    A server is its port, with settings of its own behind it.
+    """
     text, template, _ = (DEPLOY / "haproxy.cfg").read_text(encoding="utf-8").partition("    server-template")
     assert template
     for old, new in ((":8443", f"127.0.0.1:{port}"), ("/run/secrets/proxy.pem", str(folder / "proxy.pem"))):
         assert old in text
         text = text.replace(old, new)
     file = folder / "haproxy.cfg"
-    lines = [f"    server api{server} 127.0.0.1:{server}\n" for server in servers]
+    lines = [f"    server api{number} 127.0.0.1:{server}\n" for number, server in enumerate(servers)]
     file.write_text(text + "".join(lines), encoding="utf-8")
     return file
 
@@ -95,7 +98,7 @@ def program() -> str:
 
 
 @asynccontextmanager
-async def proxy_for(folder: Path, *servers: int) -> AsyncIterator[Proxy]:
+async def proxy_for(folder: Path, *servers: int | str) -> AsyncIterator[Proxy]:
     """A proxy before these ports."""
     haproxy, port, certificates = program(), free_port(), folder / "certificates"
     makes = await asyncio.create_subprocess_exec(DEPLOY / "secrets.sh", certificates, stderr=subprocess.DEVNULL)
@@ -210,3 +213,36 @@ async def test_one_slow_check_takes_no_server_out(tmp_path: Path) -> None:
             statuses.append((await proxy.client.get("/v1/platforms")).status_code)
             await asyncio.sleep(0.05)
     assert set(statuses) == {200}
+
+
+async def test_servers_that_do_not_listen_yet_fail_no_request(tmp_path: Path) -> None:
+    """A name gains servers before they listen, as in a roll-over; their first check has no answer yet."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.05)  # the server that listens is always the busiest one
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
+        writer.close()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    serves = await asyncio.start_server(answer, "127.0.0.1", 0)
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    listening, checked = (server.sockets[0].getsockname()[1] for server in (serves, silent))
+    servers = (f"{free_port()} port {checked}", f"{free_port()} port {checked}", listening)
+    async with serves, silent, proxy_for(tmp_path, *servers) as proxy:
+
+        async def traffic() -> list[int]:
+            statuses: list[int] = []
+            while len(statuses) < 10:
+                try:
+                    statuses.append((await proxy.client.get("/v1/platforms")).status_code)
+                except httpx.TransportError:  # the proxy does not listen yet
+                    await asyncio.sleep(0.01)
+            return statuses
+
+        async with asyncio.timeout(30):
+            all_statuses = await asyncio.gather(*(traffic() for _ in range(4)))
+    assert {status for statuses in all_statuses for status in statuses} == {200}
