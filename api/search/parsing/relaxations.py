@@ -28,7 +28,7 @@ from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.terms import Term
-from api.search.parsing.trade_posts import offer_in
+from api.search.parsing.trade_posts import has_separators, offer_in
 from api.search.parsing.words import Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import values_of
@@ -55,7 +55,8 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
     vocabulary, (parse,) = platforms[0].language, strict.parses
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
-    if not (parse.other_amounts or things > 1 or any(word in letters for word in vocabulary.trade.marks)):
+    is_list = things > 1 or (things and has_separators(strict.text))
+    if not (parse.other_amounts or is_list or any(word in letters for word in vocabulary.trade.marks)):
         return None  # as most texts
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:

@@ -3,7 +3,7 @@
 A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算5000`). Of
 several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
 first name counts. In an exchange (`my AK for an AWP`) what is wanted counts, and in a list (`ak redline, awp asiimov`)
-the first item.
+the first item, also of names whose type is said once (`cases: fracture, prisma 2, revolution`).
 
 A bare number behind a name is the price that is asked if it has cents or four digits or more, ends its offer, or stands
 before the next weapon. Years are no prices, and no number that is part of a known name is (`毁灭者 2000`).
@@ -26,11 +26,13 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 _NUMBER = re.compile(r"\d{1,9}k?")
 _SURE = re.compile(r"\d{4}|\dk|[.,]\d\d$")  # a seed has three digits
 _SEPARATORS = re.compile(r"[,;+\n\u3001\uff0c\uff1b]")  # of a list
+_MIN_LISTED = 3  # names whose type is said once; two may be one name and more about it
 _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
 
 class _Kind(Enum):
     NAME = auto()
+    DETAIL = auto()
     WEAPON = auto()
     TYPE = auto()
     EITHER = auto()
@@ -56,7 +58,8 @@ class _Part:
 _Parts = Sequence[_Part]
 _KINDS_OF_ROLES = {Role.NAME: _Kind.NAME, Role.ALTERNATIVE: _Kind.EITHER, Role.CONJUNCTION: _Kind.EITHER}
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
-_NAMES = (_Kind.NAME, _Kind.WEAPON, _Kind.TYPE)
+_NAMES = (_Kind.NAME, _Kind.DETAIL, _Kind.WEAPON, _Kind.TYPE)
+_DETAILS = frozenset(("exterior", "quality", "phase"))
 _THINGS = (_Kind.WEAPON, _Kind.TYPE)
 
 
@@ -67,12 +70,17 @@ def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) 
     offers = [_with_prices(offer) for offer in _offers(wanted) if _has(offer, *_NAMES)]
     is_post = _has(wanted, *_MARKS) or any(ASKING_PRICE in quantity.typed for quantity in quantities)
     if offers and is_post:
-        offer = _first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0]))
+        offer = _first_of_list(_first_name(next((each for each in offers if _has(each, _Kind.BUYING)), offers[0])))
     else:
         offer = _first_of_list(wanted)
     if list(offer) == parts:
         return ""
     return "".join(part.gap + part.text for part in offer)
+
+
+def has_separators(text: str) -> bool:
+    """Whether a text has as many separators as a list of names of one type."""
+    return len(_SEPARATORS.findall(text)) >= _MIN_LISTED - 1
 
 
 def _wanted(parts: _Parts) -> _Parts:
@@ -90,8 +98,19 @@ def _first_of_list(parts: _Parts) -> _Parts:
     """The first of several items, each a weapon or a type and more, with what stands before it."""
     starts = [at for at, part in enumerate(parts) if at and (_SEPARATORS.search(part.gap) or part.kind is _Kind.EITHER)]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
-    named = [at for at, item in enumerate(items) if _has(item, *_THINGS) and _has(item, _Kind.NAME)]
-    return parts if len(named) < 2 else [part for item in items[: named[0] + 1] for part in item]
+    named = [at for at, item in enumerate(items) if _has(item, *_THINGS) and _has(item, _Kind.NAME, _Kind.DETAIL)]
+    if len(named) > 1:
+        return [part for item in items[: named[0] + 1] for part in item]
+    return _first_of_type(items) or parts
+
+
+def _first_of_type(items: Sequence[_Parts]) -> _Parts:
+    """The first of several names of one type that is said once, with the type; empty: they are not such."""
+    types = [part for item in items for part in item if part.kind is _Kind.TYPE]
+    are_names = all(_has(item, _Kind.NAME) and not _has(item, _Kind.WEAPON) for item in items)
+    if len(items) < _MIN_LISTED or len(types) != 1 or not are_names:
+        return []
+    return [*items[0], *(part for part in types if part not in items[0])]
 
 
 def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
@@ -128,6 +147,8 @@ def _kind_of_entry(entry: Entry) -> _Kind:
         return _Kind.WEAPON
     if fields == {"type"}:
         return _Kind.TYPE
+    if fields and fields <= _DETAILS:
+        return _Kind.DETAIL
     is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)
     return _Kind.NUMBER if is_year else _Kind.NAME  # `20` may be 2020
 

@@ -94,6 +94,16 @@ def test_of_an_exchange_what_is_wanted_counts(text: str, counts: str) -> None:
         ("Driver Gloves King Snake MW + Nomad Knife Fade", "Driver Gloves King Snake MW"),
         ("ak redline, ft, 4x crown", ""),
         ("ak, awp asiimov", ""),
+        ("wts ak redline, awp asiimov", "wts ak redline"),
+        ("cases: fracture, prisma 2, revolution", "cases: fracture"),
+        ("fracture, prisma 2, revolution cases", "fracture cases"),
+        ("fracture; prisma 2 case; revolution", "fracture case"),
+        ("кейсы: гремучий, киловатт, революция", "кейсы: гремучий"),
+        ("fracture, prisma 2 cases", ""),
+        ("case, fracture, prisma 2", ""),
+        ("cases: fracture, gloves, prisma 2", ""),
+        ("case fracture, prisma 2, ak", ""),
+        ("knife doppler, p2, ft", ""),
     ],
 )
 def test_of_a_list_the_first_item_counts(text: str, counts: str) -> None:
@@ -119,6 +129,8 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
     assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
     assert offer_of(parse_query("ak redline, awp asiimov", [CS2]), [CS2]) is not None
+    assert offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2]), [CS2]) is not None
+    assert offer_of(parse_query("cases: fracture, prisma 2", [CS2]), [CS2]) is None
 
 
 @pytest.mark.parametrize(
