@@ -53,11 +53,11 @@ class Proxy:
         self._port, self._trusted = port, trusted
 
     async def refusal(self, head: str) -> str:
-        """The answer to a request of which only the head is sent."""
+        """The answer to a request of which only the head is sent; HAProxy 3 leaves its connection open."""
         reader, writer = await asyncio.open_connection("localhost", self._port, ssl=self._trusted)
         try:
             writer.write(head.encode())
-            return (await asyncio.wait_for(reader.read(), 30)).decode()
+            return (await asyncio.wait_for(reader.readuntil(b"}}"), 30)).decode()
         finally:
             writer.close()
 
@@ -149,7 +149,7 @@ async def test_what_clients_say_and_send_is_bounded(settings: Settings, tmp_path
         assert huge.startswith("HTTP/1.1 413 ")
         assert '"code":"body_too_large"' in huge
         long = await proxy.client.get("/v1/platforms", headers={**headers, "X-Long": "x" * 40_000})
-        assert long.status_code == 400
+        assert long.status_code in (400, 414)  # 414 from HAProxy 3 on
         assert error_of(await proxy.client.get("/metrics", headers=headers), "not_found")
         claimed = {**FORWARDED, "X-Request-Id": "claimed"}
         assert (await proxy.client.get("/v1/gear/1", headers=claimed)).status_code == 401
