@@ -8,7 +8,7 @@ from itertools import combinations
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
 from api.search.parsing.stickers import Names, words_of_names
-from api.search.parsing.terms import Term
+from api.search.parsing.words import Term
 from mappings.platforms import Platform
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out

@@ -1,5 +1,6 @@
 """Other readings of a text: look-alike letters, a wrong keyboard layout, words of other languages. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from api.search.parsing.terms import segmented
@@ -7,8 +8,11 @@ from mappings.vocabulary.entries import Entry
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
+_KATAKANA = re.compile(r"[\u30a0-\u30ff]+")  # such a word is borrowed as a whole: `フロート` is not of `ロード`
 MAX_HEARD = 4  # words that may be one name by ear
 MIN_PART = 4  # letters of a word that is written together with another one
+MIN_WEAPON = 2  # letters of a weapon that is written together with its finish (`ak`)
+EXTERIOR_CODE = 2  # letters (`fn`)
 
 
 def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
@@ -70,7 +74,7 @@ def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[in
     length, entry = vocabulary.lexicon.spelling_at(letters, 0)
     if entry is not None and (heard or length > 1):
         return length, _either(entry)
-    parted = _parted(letters[0], vocabulary) if heard else ""
+    parted = (_parted(letters[0], vocabulary) or _unjoined(letters[0], vocabulary)) if heard else ""
     if parted or not vocabulary.sounds or letters[0].isascii():
         return 1, parted
     names = ((length, vocabulary.by_sound.name_of("".join(letters[:length]))) for length in range(heard, 0, -1))
@@ -80,13 +84,32 @@ def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[in
 def _parted(word: str, vocabulary: Vocabulary) -> str:
     """A word that is written together of several; none: empty."""
     parts = vocabulary.lexicon.segments(word)
-    if len(parts) > 1:
-        return " ".join(_part(part, vocabulary) or part for part in parts)
+    names = [_part(part, vocabulary) for part in parts]
+    if len(parts) > 1 and (all(names) or not _KATAKANA.fullmatch(word)):
+        return " ".join(name or part for name, part in zip(names, parts, strict=True))
     for cut in range(len(word) - MIN_PART, MIN_PART - 1, -1):  # `Feuerschlange`
         first, last = _part(word[:cut], vocabulary), _part(word[cut:], vocabulary)
         if first and last:
             return f"{first} {last}"
     return ""
+
+
+def _unjoined(word: str, vocabulary: Vocabulary) -> str:
+    """A weapon, its finish and perhaps an exterior that are written as one word, apart; else empty: `awpatherisfn`."""
+    for start in range(MIN_WEAPON, len(word) - MIN_PART + 1):
+        if not _is_of("weapon", word[:start], vocabulary):
+            continue
+        for end in (len(word), len(word) - EXTERIOR_CODE):
+            if word[start:end] in vocabulary.finishes and (
+                end == len(word) or _is_of("exterior", word[end:], vocabulary)
+            ):
+                return f"{word[:start]} {word[start:end]} {word[end:]}"
+    return ""
+
+
+def _is_of(field: str, letters: str, vocabulary: Vocabulary) -> bool:
+    entry = vocabulary.entries.get(letters)
+    return entry is not None and any(name == field for meaning in entry.meanings for name, _ in meaning.filters)
 
 
 def _part(part: str, vocabulary: Vocabulary) -> str:

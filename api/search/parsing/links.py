@@ -16,7 +16,8 @@ _SEARCH_PARAMETERS = frozenset(["keyword", "q", "query", "search", "text", "titl
 _NAME_PARAMETERS = _SEARCH_PARAMETERS | {"item", "market_hash_name", "name"}
 # what a browser adds to the name of a picture that is kept
 _PICTURE = re.compile(r"(?:\s*\(\d{1,3}\))?\.(?:png|jpe?g|webp|gif|avif|bmp)\s*$", re.IGNORECASE)
-# the number of a line in a list
+# the numbers of the lines in a list
+_NEXT_NUMBER = re.compile(r"(?<=\s)[2-9]\)(?=\s)")
 _LIST_NUMBER = re.compile(r"\s*\d{1,3}(?:[.)]|\s[-\u2013\u2014])\s+(?=[^\W\d])")
 # the time, and who wrote it then, before a line of a chat (`[14:32] vanya: …`, `Oleg, 21:07: …`)
 _CLOCK = r"\d{1,2}:[0-5]\d(?::[0-5]\d)?(?!\d)"
@@ -64,7 +65,12 @@ def _name_in(link: str) -> str:
 
 
 def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:
-    """Of a trade post what is wanted, or what is offered where only a payment is wanted; else the text."""
+    """Of a trade post what is wanted, or what is offered where only a payment is wanted; else the text.
+
+    The numbers of a list are separators (`1) ak redline 2) awp asiimov`).
+    """
+    if text.count(")") > text.count("("):
+        text = _NEXT_NUMBER.sub("; ", text)
     marks = list(_TRADE_MARK.finditer(text))
     if not marks:
         return text

@@ -13,8 +13,8 @@ from itertools import groupby
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Term, read_words
-from api.search.parsing.words import Word
+from api.search.parsing.terms import read_words
+from api.search.parsing.words import Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted

@@ -70,7 +70,7 @@ _PATTERN = re.compile(r"(?i)pattern|template")
 _FLOAT_SAID = re.compile(r"(?i)float|fv|wear")
 _WITH_END = re.compile(r"<=|=<|>=|=>|[≤≥]")
 _DIGIT = re.compile(r"\d")
-_BARE_SEED = re.compile(r"(?<!\S)[0-9]{3}(?!\S)")
+_BARE_SEED = re.compile(rf"(?<![^\s{UNSPACED_LETTERS}])[0-9]{{3}}(?![^\s{UNSPACED_LETTERS}])")
 
 _FLOAT_FORMS = (
     rf"(?:{_FLOAT_WORD})?{_START}(?P<low>0[.,]\d{{1,30}})(?P<open>[x\u0445\u00d7]{{1,6}})(?!\w)(?:\s*{_FLOAT})?",
@@ -150,7 +150,7 @@ def quantities_of(
 
 
 def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
-    """The quantities, and as seeds the numbers of three digits that stand between blanks, in their order."""
+    """The quantities, and as seeds the numbers of three digits that stand alone, in their order."""
     seeds = (
         Quantity(match.group(), match.start(), match.end(), "seed", certain=False, values=(int(match.group()),))
         for match in _BARE_SEED.finditer(text)

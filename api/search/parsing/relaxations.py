@@ -27,9 +27,8 @@ from dataclasses import replace
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
-from api.search.parsing.terms import Term
 from api.search.parsing.trade_posts import has_separators, offer_in
-from api.search.parsing.words import Word
+from api.search.parsing.words import Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import letters_of
@@ -129,7 +128,12 @@ def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list
         parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
             relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
-    return relaxed + [each for english in translated(strict, platforms) for each in _with_and_without_fillers(english)]
+    names = {platform.id: platform.language for platform in platforms}
+    for english in translated(strict, platforms):
+        relaxed += _with_and_without_fillers(english)
+        if any(term.carries or term.is_attached for term in _all_terms(english)):
+            relaxed += words_of_stickers(english, names)
+    return relaxed
 
 
 def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:

@@ -9,64 +9,21 @@ import re
 from dataclasses import dataclass, field, replace
 
 from api.search.parsing.counts import FEW, NUMBER, count_at, is_count, with_counts_apart
-from api.search.parsing.words import MAX_JOIN, Word, finished, words_in
+from api.search.parsing.words import MAX_JOIN, Term, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
-from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
+from mappings.vocabulary.entries import Entry, Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 MAX_ALTERNATIVES = 10
+_YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _QUALITY = "quality"
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
-
-
-@dataclass(frozen=True)
-class Term:
-    """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
-
-    `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
-    says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
-    `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
-    `otherwise` is what it means where its meanings find nothing.
-    """
-
-    words: tuple[Word, ...]
-    meanings: tuple[Meaning, ...] = ()
-    otherwise: tuple[Meaning, ...] = ()
-    narrows: bool = False
-    by_name: bool = False
-    is_filler: bool = False
-    is_attached: bool = False
-    on_item: bool = False
-    in_set: bool = False
-    count: int = 0
-    carries: bool = False
-    alternatives: tuple["Term", ...] = ()
-
-    @property
-    def typed(self) -> str:
-        """The words as they were typed."""
-        return " ".join(word.typed for word in self.words)
-
-    @property
-    def options(self) -> tuple["Term", ...]:
-        """The term and its alternatives."""
-        return (self, *self.alternatives)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the vocabulary knows what it means, and it is no mere number (a year)."""
-        return bool(self.meanings) and not self.typed.isnumeric()
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """The fields whose values it means; empty for mere words."""
-        return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
 
 
 @dataclass
@@ -101,6 +58,7 @@ def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tupl
     parted_gaps: list[str] = []
     for at, length, _ in vocabulary.cut([letters_of([word]) for word in words]):
         segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
+        segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
         parts += segments
         parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
     return parts, [*parted_gaps, gaps[-1]]
@@ -271,9 +229,12 @@ class _Reader:
     def _exclude_last(self) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
         terms = self._reading.terms
-        last = terms.pop()
-        self._exclude_term(last)
-        while len(terms) > 1 and self._is_conjunction(terms[-1]) and terms[-2].fields == last.fields != frozenset():
+        while len(terms) > 1 and terms[-1].is_filler:  # the particle of `gut knife는 제외`
+            terms.pop()
+        last = self._exclude_term(terms.pop())
+        while len(terms) > 1 and self._is_conjunction(terms[-1]):
+            if not self._is_of_same_field(self._translated(terms[-2]), last):
+                break
             terms.pop()
             self._exclude_term(terms.pop())
 
@@ -281,9 +242,27 @@ class _Reader:
         entry = self._vocabulary.entries.get(letters_of([term.typed]))
         return entry is not None and not entry.meanings and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
 
-    def _exclude_term(self, term: Term) -> None:
-        is_attached = self._vocabulary.is_attached(term.meanings)
-        self._reading.excluded.append(replace(term, words=finished(term.words), is_attached=is_attached))
+    def _exclude_term(self, term: Term) -> Term:
+        """Reads a term and its alternatives as not wanted; the term as it is read."""
+        excluded = [self._translated(option) for option in term.options]
+        self._reading.excluded += [
+            replace(
+                each,
+                words=finished(each.words),
+                alternatives=(),
+                is_attached=self._vocabulary.is_attached(each.meanings),
+            )
+            for each in excluded
+        ]
+        return excluded[0]
+
+    def _translated(self, term: Term) -> Term:
+        """A term that is no known name by what it translates: an item has that in English."""
+        letters = [self._letters_of.get(word.typed, "") for word in term.words]
+        if term.meanings or self._vocabulary.words_of_finishes.issuperset(letters):
+            return term
+        length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
+        return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
 
     def _connection_at(self, at: int) -> tuple[int, bool] | None:
         """Where it goes on with what is not wanted, and whether only with values of the same field."""
@@ -316,6 +295,7 @@ class _Reader:
         count = self._words_of_last_name()
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
+        other = self._with_first_words(other, last)
         is_word = names and not last.fields and not other.fields and _is_name(last) and _is_name(other)
         if finishes:
             is_joined = not last.fields and self._is_of_same_field(last, other)
@@ -327,6 +307,12 @@ class _Reader:
         terms[-max(1, count) :] = [replace(last, alternatives=(*last.alternatives, other))]
         self._at, self._is_known = end, other_is_known
         return True
+
+    def _with_first_words(self, number: Term, last: Term) -> Term:
+        """A number behind the first words of the last term, if that is a value: `phase 2 or 4`."""
+        letters = letters_of([word.typed for word in (*last.words[:-1], *number.words)])
+        entry = self._vocabulary.entries.get(letters) if last.fields and number.typed.isnumeric() else None
+        return number if entry is None else replace(number, meanings=entry.meanings)
 
     def _words_of_last_name(self) -> int:
         """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
@@ -370,6 +356,8 @@ class _Reader:
         """Whether the number there says how many of what is opened are wanted: `50 cases`, `50 caisses kilowatt`."""
         if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
+        if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
+            return False  # `gamma 2 case`
         _, behind = self._spelling_at(at + 1)
         types = values_of(behind.meanings, "type") if behind is not None else set()
         return bool(types) and self._vocabulary.opened.issuperset(types)

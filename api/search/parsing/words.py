@@ -1,10 +1,12 @@
-"""The words of a text with all that the index may hold of each: alone, and joined with its neighbours. Pure.
+"""The words of a text with all that the index may hold of each, and the terms that they are read as. Pure.
 
 The index holds every name's words and the joins of two and three of them: `ak 47`, `ak-47` and `ak47` match `AK-47`,
 `m4 a1s` matches `M4A1-S`.
 """
 
 from dataclasses import dataclass, replace
+
+from mappings.vocabulary.entries import Meaning
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
@@ -35,6 +37,50 @@ class Word:
     def is_last(self) -> bool:
         """Whether the text ends with this very word, so that it may be unfinished."""
         return self.typed in self.endings
+
+
+@dataclass(frozen=True)
+class Term:
+    """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
+
+    `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
+    says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
+    `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
+    `otherwise` is what it means where its meanings find nothing.
+    """
+
+    words: tuple[Word, ...]
+    meanings: tuple[Meaning, ...] = ()
+    otherwise: tuple[Meaning, ...] = ()
+    narrows: bool = False
+    by_name: bool = False
+    is_filler: bool = False
+    is_attached: bool = False
+    on_item: bool = False
+    in_set: bool = False
+    count: int = 0
+    carries: bool = False
+    alternatives: tuple["Term", ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """The words as they were typed."""
+        return " ".join(word.typed for word in self.words)
+
+    @property
+    def options(self) -> tuple["Term", ...]:
+        """The term and its alternatives."""
+        return (self, *self.alternatives)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the vocabulary knows what it means, and it is no mere number (a year)."""
+        return bool(self.meanings) and not self.typed.isnumeric()
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields whose values it means; empty for mere words."""
+        return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
 
 
 def words_in(words: list[str], *, open_ended: bool) -> list[Word]:

@@ -15,8 +15,7 @@ from itertools import pairwise
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse
 from api.search.parsing.quantities import Quantity
-from api.search.parsing.terms import Term
-from api.search.parsing.words import Word
+from api.search.parsing.words import Term, Word
 from api.search.query.clauses import Clause, any_of, constant_score, price_range
 from api.search.query.rules import pin_scores, pinned_clause
 from mappings.folding import fold

@@ -200,6 +200,10 @@ def test_a_key_is_said_with_what_it_opens(text: str, meanings: list[str], filler
     assert [term.typed for term in parse.terms if term.is_filler] == fillers
 
 
+def test_a_year_is_parted_from_the_name_behind_it_where_words_have_no_blanks() -> None:
+    assert [term.typed for term in parsed("上海2024donk贴纸").terms] == ["上海", "2024", "donk", "贴纸"]
+
+
 def test_a_name_with_blanks_between_words_that_have_none_is_one() -> None:
     (parse,) = parse_query("军火交易 2 号收藏品", [CS2]).parses
     assert [meaning.names for term in parse.terms for meaning in term.meanings] == [("The Arms Deal 2 Collection",)]

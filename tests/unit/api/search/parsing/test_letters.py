@@ -21,6 +21,13 @@ CS2 = PLATFORM.language
         ("маг7 монстер колл", "маг7 monster call"),
         ("Мокра Шкарпетка", "wet sox"),
         ("Nasse Socke", "wet sox"),
+        ("awpatherisfn", "awp atheris fn"),
+        ("akbloodsport", "ak bloodsport"),
+        ("akbloodsportzz", "akbloodsportzz"),  # no exterior
+        ("kebloodsport", "kebloodsport"),  # no weapon
+        ("gutdoppler", "gut doppler"),
+        ("フロート0.05", "フロート0.05"),  # not `ロード`: a word of katakana is borrowed as a whole
+        ("ダークウォーター", "dark water"),
         ("хзщшц", "хзщшц"),
         ("ak redline ft", "ak redline ft"),
         ("", ""),
@@ -126,3 +133,9 @@ def test_a_text_with_typos_is_read_without_them() -> None:
     ]
     assert misspelt(parse_query("куплю глок", [PLATFORM]), [PLATFORM]) == []
     assert misspelt(strict, [PLATFORM, PLATFORM]) == []
+
+
+def test_a_translated_name_of_a_sticker_may_be_on_the_item() -> None:
+    read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]), [PLATFORM])
+    on_items = [[term.typed for term in each.parses[0].terms if term.on_item] for each in read]
+    assert ["crown"] in on_items

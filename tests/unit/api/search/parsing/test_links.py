@@ -47,6 +47,9 @@ def test_a_link_is_the_name_in_it(text: str, name: str) -> None:
         ("[W] keys", "[W] keys"),
         ("[H] ak [W] awp, m9 or keys", " awp / m9"),
         ("ak vulcan", "ak vulcan"),
+        ("mac10 disco tech 2) mp9 3) galil", "mac10 disco tech ;  mp9 ;  galil"),
+        ("karambit doppler (phase 2) fn", "karambit doppler (phase 2) fn"),
+        ("doppler (phase 2 ) fn", "doppler (phase 2 ) fn"),
     ],
 )
 def test_a_trade_post_is_what_is_wanted_or_what_is_offered_for_a_payment(text: str, part: str) -> None:

@@ -187,11 +187,12 @@ def test_a_bare_number_may_be_a_word_too(text: str, sure: bool) -> None:  # a ta
     assert [one.certain for one in found(text)] == [sure]
 
 
-def test_numbers_of_three_digits_between_blanks_may_be_seeds() -> None:
+def test_numbers_of_three_digits_that_stand_alone_may_be_seeds() -> None:
     def seeds(text: str) -> list[tuple[int, ...]]:
         return [one.values for one in with_bare_seeds(text, found(text)) if one.field == "seed"]
 
     assert seeds("ak case hardened 661") == [(661,)]
+    assert seeds("661淬火ak") == [(661,)]
     assert seeds("661 under 100 670") == [(661,), (670,)]
     assert seeds("ak-47 p250 2014 m249 ak-661 57") == []
 

@@ -32,6 +32,10 @@ def excluded(text: str) -> list[str]:
         ("ak红线和二西莫夫", ["ak", "红线|二西莫夫"]),
         ("ak redline and crown foil", ["ak", "redline", "and", "crown", "foil"]),  # one is a sticker's
         ("ak redline and", ["ak", "redline", "and"]),
+        ("doppler phase 2 or 4", ["doppler", "phase 2|4"]),
+        ("doppler phase 2/4", ["doppler", "phase 2|4"]),
+        ("doppler phase 2 or 9", ["doppler", "phase 2", "or", "9"]),
+        ("gamma 2 or 3", ["gamma", "2", "or", "3"]),
         ("awp and, asiimov", ["awp", "and", "asiimov"]),
     ],
 )
@@ -77,6 +81,10 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ("бс и вв не предлагать", [], ["вв", "бс"]),
         ("ак и вв не предлагать", ["ак", "и"], ["вв"]),
         ("ак редлайн вв не предлагать", ["ак", "редлайн"], ["вв"]),
+        ("칼 거트나이프는 제외", ["칼"], ["거트나이프"]),  # a particle between them
+        ("机车手套 酷清新跟多边形除外", ["机车手套"], ["酷清新", "多边形"]),
+        ("m4a4 二西莫夫和黑魅除外", ["m4a4"], ["黑魅", "二西莫夫"]),
+        ("m4a4 二西莫夫和暗金除外", ["m4a4", "二西莫夫", "和"], ["暗金"]),
         ("normal ak", ["ak"], ["normal"]),
         ("ak nonstattrak", ["ak"], ["nonstattrak"]),
         ("nova nomad", ["nova", "nomad"], []),
@@ -91,6 +99,19 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
 )
 def test_what_is_not_wanted_is_parted_from_what_is(text: str, terms: list[str], not_wanted: list[str]) -> None:
     assert (wanted(text), excluded(text)) == (terms, not_wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("M4A1-S ナイトテラー以外", ["night terror"]),
+        ("m4 sin terror nocturno", ["night terror"]),
+        ("m4 without slaughter", []),  # in English already
+        ("m4 without хзщшц", []),
+    ],
+)
+def test_what_is_not_wanted_is_not_wanted_in_english_either(text: str, names: list[str]) -> None:
+    assert [meaning.words for term in parsed(text).excluded for meaning in term.meanings] == names
 
 
 @pytest.mark.parametrize(
@@ -264,6 +285,7 @@ def test_a_filler_may_have_several_words_and_is_no_inflection_of_another_word() 
     [
         ("50 fracture cases", []),  # may be of a name
         ("50 cases", ["50"]),
+        ("gamma 2 cases", []),  # of the name
         ("50 caisses kilowatt", ["50"]),
         ("4 stickers", ["4"]),
         ("15 ak", []),
