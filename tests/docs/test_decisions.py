@@ -25,6 +25,9 @@ def test_a_decision_has_its_form(file: Path) -> None:
 def test_the_index_has_every_decision() -> None:
     index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \|$", index, re.MULTILINE)
+    unused = re.findall(r"\d+", index.partition("Numbers without a record:")[2].partition(".")[0])
+    numbers = {int(number) for number, _, _ in rows}
+    assert {int(number) for number in unused} == set(range(1, max(numbers) + 1)) - numbers
     titles = [file.read_text(encoding="utf-8").split("\n", 1)[0] for file in DECISIONS]
     assert [(f"# {number}. {title}", name) for number, title, name in rows] == [
         (title, file.name) for title, file in zip(titles, DECISIONS, strict=True)
