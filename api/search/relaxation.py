@@ -59,8 +59,13 @@ async def relax(context: SearchContext) -> SearchContext:
     partial = [each for base in bases for each in partials(base, in_offer, similar, platforms)] if words else []
     nowhere = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, nowhere, platforms)]
+    partial.sort(key=_words_left_out)
     parsed = _first_match(partial, await _matching(context, partial))
     return context if parsed is None else context.parsed_as(parsed)
+
+
+def _words_left_out(parsed: ParsedQuery) -> int:
+    return sum(len(parse.ignored) for parse in parsed.parses)
 
 
 def _first_match(candidates: Sequence[ParsedQuery], match: Sequence[bool]) -> ParsedQuery | None:

@@ -12,6 +12,8 @@ _SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _BEGINNING = re.compile(rf"{UNSPACED.pattern}|[\u1100-\u11ff]")  # letters of Hangul are decomposed
 MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
+# within a syllable of katakana: `デザ` is no part of `デザート`
+_CONTINUES = frozenset(letters_of([letter]) for letter in "ーァィゥェォャュョッ")
 
 
 class Segments:
@@ -62,6 +64,7 @@ class Segments:
             joined += letter
             if joined not in self._beginnings:
                 break
-            if joined in self._spellings:
+            is_open = "".join(letters[at + length : at + length + 1]) in _CONTINUES
+            if joined in self._spellings and not is_open:
                 longest = length
         return longest

@@ -1,4 +1,4 @@
-"""Numbers that say how many, or which share: `4x`, `x10`, `2把`, `100%`. No item has them. Pure."""
+"""Numbers that say how many, which one, or which share: `4x`, `x10`, `2把`, `16th`, `100%`. No item has them. Pure."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from mappings.vocabulary.words import letters_of
 
 _COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")  # of a birthday
 FEW = re.compile(r"[1-5]")  # as many things as an item carries
 NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
@@ -40,7 +41,7 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
     if letters[at] == "x":
         return any(map(NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
     if not letters[at].isdecimal():
-        return bool(count_at(letters, at))
+        return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
     if count_at(letters, at):
         return True
     behind = gaps[at + 1]

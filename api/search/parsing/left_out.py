@@ -12,6 +12,7 @@ from api.search.parsing.words import Term
 from mappings.platforms import Platform
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
+_THINGS = frozenset(("weapon", "type"))
 
 
 def partials(
@@ -27,8 +28,10 @@ def partials(
     in_offer = {*in_offer, *counted}
     typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
     candidates = [
-        None if typos is None else _without(typos, lambda term: not {*in_offer, *similar} & {term.typed}, names),
-        _without(base, lambda term: term.typed not in in_offer, names),
+        None
+        if typos is None
+        else _without(typos, lambda term: is_word(term) and not {*in_offer, *similar} & {term.typed}, names),
+        _without(base, lambda term: is_word(term) and term.typed not in in_offer, names),
     ]
     return _with_other_meanings(candidates)
 
@@ -36,7 +39,8 @@ def partials(
 def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
     """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
 
-    Those that are `unknown` are left out in each.
+    Those that are `unknown` are left out in each. Where a weapon or a type has another name, the last ones leave out
+    one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`).
     """
     base = without_fillers(strict) or strict
     names = {platform.id: platform.language for platform in platforms}
@@ -46,7 +50,15 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     known = sorted(mere.difference(unknown))
     some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
     choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
-    candidates = [_without(base, partial(_is_typed, out), names) for out in (*choices, mere)]
+    terms = [term for parse in base.parses for term in parse.terms]
+    doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term)))
+    named = {term.typed for term in terms if term.typed in kept or (term.meanings and not term.fields)}
+    if any(term.fields & _THINGS for term in terms):
+        doubtful = [each for each in doubtful if named - {each}][:MAX_LEFT_OUT]
+        choices += [mere, *(mere | {each} for each in doubtful)]
+    else:
+        choices.append(mere)
+    candidates = [_without(base, partial(_is_typed, out), names) for out in choices]
     return _with_other_meanings(candidates)
 
 
@@ -57,14 +69,19 @@ def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[Parse
 
 
 def _is_typed(words: Collection[str], term: Term) -> bool:
-    return term.typed in words
+    return term.typed in words and (is_word(term) or _is_doubtful(term))
+
+
+def _is_doubtful(term: Term) -> bool:
+    """Whether it stands for words of names, or for a rarity, which may be chance."""
+    return bool(term.meanings) and not term.typed.isnumeric() and term.fields <= {"rarity"}
 
 
 def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
-    """Without these mere words; None if that changes nothing or leaves nothing known."""
+    """Without these terms; None if that changes nothing or leaves nothing known."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
-        ignored = [term for term in parse.terms if is_word(term) and is_left_out(term)]
+        ignored = [term for term in parse.terms if is_left_out(term)]
         terms = tuple(term for term in parse.terms if term not in ignored)
         return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored))
 

@@ -62,7 +62,7 @@ _LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
 _ANY_SHARE = rf"(?:{_SHARE}|[01](?:[.,]0+)?)"
 _NO_MARK = rf"(?!{_MARK}|\s+{_MARK}(?!\s*\d))"  # nor one of the next number
-_FLOAT = r"(?<!\w)(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?!\w)"
+_FLOAT = rf"(?<!{_WORD})(?:float|fv|wear)s?(?:\s+(?:value|rating))?(?![^\W\d])"
 _FLOAT_WORD = rf"{_FLOAT}\s*[:=]?\s*"
 _SEEDS = r"(?P<seeds>\d{1,9}(?:\s*(?:[,/]|(?<!\w)or(?!\w))\s*#?\d{1,9})*)"
 _SEED = r"(?:(?:paint\s+)?(?:seed|pattern|template)s?(?:\s+(?:id|index|number|no))?|id)"
@@ -85,7 +85,7 @@ _FLOAT_FORMS = (
     rf"{_START}(?P<low>{_SHARE}){_END}{_NO_MARK}",
 )
 _SEED_FORMS = (
-    rf"(?<!\w){_SEED}(?!\w)\s*[:=]?\s*#?{_SEEDS}{_END}",
+    rf"(?<!{_WORD}){_SEED}(?![^\W\d])\s*[:=]?\s*#?{_SEEDS}{_END}",
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )

@@ -25,6 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from api.search.parsing.letters import in_english, other_letters, without_typos
+from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
 from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
@@ -140,8 +141,10 @@ def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Parse
     """The text with words of other languages as English ones: unknown ones, then those of other names, too."""
     if len(platforms) != 1:
         return []
-    texts = (in_english(strict.text, platforms[0].language, of_names=of_names) for of_names in (False, True))
-    return _read_again(strict, texts, platforms[0])
+    vocabulary = platforms[0].language
+    text = with_digits(strict.text, vocabulary)  # `110불` is 110 dollars, not a word for fire
+    texts = (in_english(text, vocabulary, of_names=of_names) for of_names in (False, True))
+    return _read_again(replace(strict, text=text), texts, platforms[0])
 
 
 def misspelt(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:

@@ -174,7 +174,7 @@ class _Reader:
         return True
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
-        """Whether it is of what stands before it, at the end of the text, or behind kana (`スタトラ不要 ak`).
+        """Whether it is of what stands before it: a quality at the end of the text, or behind kana (`スタトラ不要 ak`).
 
         Several words (`не нужен`) are of the quality beside them where only one side has one.
         """
@@ -185,7 +185,8 @@ class _Reader:
             is_last = after == len(self._words)
             return is_last or _QUALITY in self._reading.terms[-1].fields - self._term_at(after)[0].fields
         if not UNSPACED.match(self._letters[self._at]):
-            return False
+            is_last = end == len(self._words) and not before_quantity
+            return is_last and _QUALITY in self._reading.terms[-1].fields
         is_last = end == len(self._words) and not before_quantity
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 

@@ -334,6 +334,15 @@ def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
     assert left_out("dragon lore") == left_out("toyota corolla") == []
 
 
+def test_a_word_that_stands_for_another_name_by_chance_is_left_out_at_last() -> None:
+    def last_left_out(text: str) -> tuple[str, ...]:
+        return [each.parses[0].ignored for each in names_alone(strict(text), (), [CS2])][-1]
+
+    assert last_left_out("awp descarga eletrica abcd de consumo") == ("abcd", "de consumo")
+    assert last_left_out("awp abcd de consumo") == ("abcd",)  # then no name is left
+    assert last_left_out("titan holo abcd kato 2018") == ("abcd",)  # of no weapon
+
+
 @pytest.mark.parametrize(
     ("text", "of_set"),
     [

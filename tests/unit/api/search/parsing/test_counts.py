@@ -1,4 +1,4 @@
-"""Numbers that say how many, or which share, are no words of a name."""
+"""Numbers that say how many, which one, or which share, are no words of a name."""
 
 import pytest
 
@@ -18,6 +18,7 @@ from mappings.vocabulary.words import words_and_gaps
         ("fade 100", [0, 0], [False, False]),
         ("2pcs fade", [0, 0], [False, False]),
         ("10", [0], [False]),
+        ("16th birthday", [0, 0], [True, False]),
     ],
 )
 def test_a_number_may_say_how_many(text: str, counts: list[int], saying: list[bool]) -> None:

@@ -200,6 +200,11 @@ def test_a_key_is_said_with_what_it_opens(text: str, meanings: list[str], filler
     assert [term.typed for term in parse.terms if term.is_filler] == fillers
 
 
+def test_a_part_of_a_borrowed_word_ends_with_its_syllable() -> None:
+    assert CS2.language.segments("デザの") == ["デザ", "の"]
+    assert CS2.language.segments("デザートの") == ["デザート", "の"]
+
+
 def test_a_year_is_parted_from_the_name_behind_it_where_words_have_no_blanks() -> None:
     assert [term.typed for term in parsed("上海2024donk贴纸").terms] == ["上海", "2024", "donk", "贴纸"]
 

@@ -135,6 +135,12 @@ def test_a_text_with_typos_is_read_without_them() -> None:
     assert misspelt(strict, [PLATFORM, PLATFORM]) == []
 
 
+def test_an_amount_is_read_before_words_are_translated() -> None:
+    read = translated(parse_query("디글 오션드라이브 110불", [PLATFORM]), [PLATFORM])
+    assert [[term.typed for term in each.parses[0].terms] for each in read] == [["디글", "ocean", "drive"]]
+    assert [quantity.high for quantity in read[0].parses[0].quantities] == [110]
+
+
 def test_a_translated_name_of_a_sticker_may_be_on_the_item() -> None:
     read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]), [PLATFORM])
     on_items = [[term.typed for term in each.parses[0].terms if term.on_item] for each in read]

@@ -81,6 +81,7 @@ def test_prices(text: str, low: float | None, high: float | None) -> None:
         ("max 0.07", None, 0.07),
         ("0.15-0.2", 0.15, 0.2),
         ("float 0.15-0.2", 0.15, 0.2),
+        ("怪物float0.15-0.2", 0.15, 0.2),
         ("float 0.2 to 0.15", 0.15, 0.2),
         ("0.15 - 0.2 fv", 0.15, 0.2),
         (">= 0.9", 0.9, None),
@@ -125,6 +126,8 @@ def test_floats_that_are_compared_strictly_or_cut_off(text: str, inside: list[fl
     ("text", "field", "values"),
     [
         ("seed 661", "seed", (661,)),
+        ("外殼硬化pattern661", "pattern", (661,)),
+        ("seed661", "seed", (661,)),
         ("seed: 661, 670,#321", "seed", (661, 670, 321)),
         ("#661", "seed", (661,)),
         ("# 661", "seed", (661,)),

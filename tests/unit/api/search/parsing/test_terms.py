@@ -89,6 +89,7 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ("ak nonstattrak", ["ak"], ["nonstattrak"]),
         ("nova nomad", ["nova", "nomad"], []),
         ("ak redline no", ["ak", "redline", "no"], []),  # may go on as `noir`
+        ("ak redline statrak nao", ["ak", "redline"], ["statrak"]),
         ("ak not cheapest", ["ak", "not"], []),
         ("ak no bs or", ["ak", "or"], ["bs"]),
         ("ak no bs or cheapest", ["ak", "or"], ["bs"]),
