@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from opensearchpy.exceptions import TransportError
 
+from api.background import PeriodicWorker, linger
 from api.errors import ApiError
-from api.orders.worker import PeriodicWorker, linger
 from store.connection.engine import Store
 from store.outbox import index_outbox
 from store.outbox.index_outbox import IndexUpdate

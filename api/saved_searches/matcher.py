@@ -13,13 +13,13 @@ from typing import Final
 
 import structlog
 
+from api.background import PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.log import MAX_SIDES, ChangeLog
 from api.changes.tail import Tail
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine, MatchedEntry
 from api.errors import ApiError
-from api.orders.worker import PeriodicWorker, running
 from api.saved_searches.compiled import (
     NOTHING,
     Compiled,
@@ -84,10 +84,9 @@ class Matcher:
         self.worker = PeriodicWorker("saved searches", self.run_once)
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Matches while the block lasts, where no other worker does."""
-        async with running(self.worker):
-            yield
+    async def closing(self) -> AsyncIterator[None]:
+        """Releases the lease after the block, when the worker has stopped."""
+        yield
         with suppress(StoreUnavailable):  # the lease ends by itself
             async with self._store.transaction() as connection:
                 await matching.release(connection, self.name, self._owner)
