@@ -3,8 +3,8 @@
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.changes.differences import View, everywhere, since, unknown
+from api.changes.differences import Differences, View, everywhere, since, unknown
 from api.changes.entries import Difference
 from api.changes.log import ChangeLog, new_segment
 from api.engine.errors import NotLoadedError, PitGoneError
@@ -175,13 +175,14 @@ class Recorder:
             segment = None
         for key, view in moved.items():
             following[key] = await self._view(view)
-            async for differences in self._differences(int(key), state.get(key), following[key]):
-                await self._renew()
-                if differences and segment is None:
-                    segment = await self._open(feed)
-                if segment is not None:
-                    last = await self._append(segment, last, differences)
-                kinds.update(difference.kind for difference in differences)
+            async with aclosing(self._differences(int(key), state.get(key), following[key])) as parts:
+                async for differences in parts:
+                    await self._renew()
+                    if differences and segment is None:
+                        segment = await self._open(feed)
+                    if segment is not None:
+                        last = await self._append(segment, last, differences)
+                    kinds.update(difference.kind for difference in differences)
         if segment is not None and last > feed.committed:
             await self._engine.refresh(self._log.name(segment.id))
         feed = await self._commit(feed, segment, last, following)
@@ -204,17 +205,16 @@ class Recorder:
         self._unneeded.add(pit)
         return pit
 
-    async def _differences(
-        self, platform: int, before: PlatformState | None, after: PlatformState
-    ) -> AsyncIterator[list[Difference]]:
+    async def _differences(self, platform: int, before: PlatformState | None, after: PlatformState) -> Differences:
         """Raises PitGoneError where the engine lost a view meanwhile, NotLoadedError where it lost the index before."""
         view = View(self._engine, platform, after.pit)
         parts = [everywhere(None, view)] if before is None else await self._parts(before, view, after.index)
         for part in parts:
-            async for differences in part:
-                yield differences
+            async with aclosing(part):
+                async for differences in part:
+                    yield differences
 
-    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[AsyncIterator[list[Difference]]]:
+    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[Differences]:
         """What leads from one view to the next."""
         earlier = View(self._engine, view.platform, before.pit)
         deleted = self._engine.deleted_since(view.platform, before.at - CLOCK_SKEW)
