@@ -28,25 +28,25 @@ class ChangeFeed:
     engine: FeedEngine
     log: ChangeLog
     tail: Tail
+    recorder: Recorder
     worker: PeriodicWorker
-    _recorder: Recorder
 
     def wake(self, worker: PeriodicWorker) -> None:
         """Wakes one more who reads, whenever this process has recorded something."""
-        wake_readers = self._recorder.on_commit
+        wake_readers = self.recorder.on_commit
 
         def committed() -> None:
             wake_readers()
             worker.wake()
 
-        self._recorder.on_commit = committed
+        self.recorder.on_commit = committed
 
     @asynccontextmanager
     async def closing(self) -> AsyncIterator[None]:
         """Releases the recorder's lease after the block, when its worker has stopped."""
         yield
         with suppress(StoreUnavailable):  # the lease ends by itself
-            await self._recorder.close()
+            await self.recorder.close()
 
 
 def change_feed(
@@ -67,4 +67,4 @@ def change_feed(
     worker = PeriodicWorker("change feed", recorder.run_once)
     tail = Tail(store, change_log, tasks, worker.wake, metrics.feed.set_waiting_readers)
     recorder.on_commit = tail.wake
-    return ChangeFeed(engine, change_log, tail, worker, recorder)
+    return ChangeFeed(engine, change_log, tail, recorder, worker)
