@@ -30,6 +30,7 @@ import api.search.prices.routes
 import api.search.routes
 import api.telemetry.routes
 import api.vocabulary.routes
+from api.background import STOP_SECONDS, PeriodicWorker, running
 from api.catalogue.schemas import DeleteBody
 from api.changes.schemas import ChangesBody
 from api.cheapest.schemas import CheapestBody
@@ -44,7 +45,6 @@ from api.orders.retention import retention
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
-from api.orders.worker import PeriodicWorker, running
 from api.rate_limits.limits import QuotaHeaders, RateLimits
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.schemas.search import SearchBody
@@ -162,9 +162,12 @@ def create_app(
 
 @asynccontextmanager
 async def order_workers(
-    services: Services, trace_configs: Sequence[TraceConfig] = ()
+    services: Services, trace_configs: Sequence[TraceConfig] = (), *, stop_seconds: float = STOP_SECONDS
 ) -> AsyncIterator[Callable[[], None]]:
-    """Runs the background work of orders; yields the function that wakes it after an order has changed."""
+    """Runs the background work; yields the function that wakes that of orders after one has changed.
+
+    All workers are told to stop before any is waited for, so that the slowest alone says how long the end takes.
+    """
     store, settings = services.store, services.settings
     count_expired = partial(services.metrics.orders.count_transitions, "failed")
     woken: list[PeriodicWorker] = []
@@ -173,33 +176,37 @@ async def order_workers(
         for worker in woken:
             worker.wake()
 
+    def forget_texts() -> None:
+        services.response_cache.clear()
+        services.price_lists.clear()
+        services.matcher.forget_clauses()
+
+    index_sync = IndexSync(store, services.order_engine.update_availability)
+    added_terms = AddedTerms(store, services.platforms, forget_texts)
+    woken.append(index_sync.worker)
+    workers = [
+        index_sync.worker,
+        retention(store, settings, wake_workers, count_expired),
+        PeriodicWorker("uses", services.token_cache.record_uses, drain=True),
+        sandbox_moves(store, wake_workers),
+        PeriodicWorker("searches", services.unanswered.flush, drain=True),
+        PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
+        PeriodicWorker("audit of writes", services.write_audit.record, drain=True),
+        services.change_feed.worker,
+        services.matcher.worker,
+    ]
     async with AsyncExitStack() as stack:
-        index_sync = IndexSync(store, services.order_engine.update_availability)
-        woken.append(await stack.enter_async_context(running(index_sync.worker)))
-        await stack.enter_async_context(running(retention(store, settings, wake_workers, count_expired)))
-        await stack.enter_async_context(running(PeriodicWorker("uses", services.token_cache.record_uses, drain=True)))
-        await stack.enter_async_context(running(sandbox_moves(store, wake_workers)))
-        await stack.enter_async_context(running(PeriodicWorker("searches", services.unanswered.flush, drain=True)))
-
-        def forget_texts() -> None:
-            services.response_cache.clear()
-            services.price_lists.clear()
-            services.matcher.forget_clauses()
-
-        added_terms = AddedTerms(store, services.platforms, forget_texts)
-        await stack.enter_async_context(
-            running(PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS))
-        )
-        audit = PeriodicWorker("audit of writes", services.write_audit.record, drain=True)
-        await stack.enter_async_context(running(audit))
-        await stack.enter_async_context(services.change_feed.recording())
-        await stack.enter_async_context(services.matcher.running())
+        await stack.enter_async_context(services.change_feed.closing())
+        await stack.enter_async_context(services.matcher.closing())
         if settings.deliver_callbacks:
             dispatcher = await stack.enter_async_context(
                 dispatching(store, services.platforms, settings, trace_configs)
             )
             woken.append(dispatcher.worker)
+            workers.append(dispatcher.worker)
             services.matcher.on_match = dispatcher.worker.wake
+        await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
+        stack.callback(services.change_feed.tail.close)
         yield wake_workers
 
 

@@ -1,16 +1,31 @@
-"""Owns the tasks that outlive the request which started them, and paces long work."""
+"""Background work: tasks that outlive the request which started them, periodic workers, and their one end."""
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from contextvars import Context
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+import structlog
 
 from api.deadline import without_request
+from api.errors import ApiError
+from store.connection.errors import StoreUnavailable
 
-STOP_SECONDS = 3.0  # longer than the engine's default deadline
+RETRY_SECONDS: Final = 5.0
+STOP_SECONDS: Final = 5.0
+TASKS_STOP_SECONDS: Final = 3.0  # longer than the engine's default deadline
+CANCEL_SECONDS: Final = 2.0
+PAUSE_SECONDS: Final = 0.02  # between two batches of writes, at least
+SMALL_BATCH: Final = 5
+SMALL_BATCH_LINGER_SECONDS: Final = 0.25
+LINGER_SECONDS: Final = 0.05
+"""A batch costs its transactions and its request, however small it is: after fewer than five rows the worker waits
+longer for more (docs/decisions/0039). A first callback may take a second, and an index update two, one of which is the
+index's refresh."""
 
-PAUSE_SECONDS = 0.02  # between two batches of writes, at least
+log = structlog.get_logger("gear.api")
 
 Result = TypeVar("Result")
 
@@ -23,25 +38,21 @@ class BackgroundTasks:
 
     def start(self, work: Coroutine[Any, Any, Result], context: Context | None = None) -> asyncio.Task[Result]:
         """Starts a task, without a context as one of no request; whoever awaits it gets its result or error."""
-        task = asyncio.create_task(work, context=context or without_request())
+        task = asyncio.create_task(work, name=getattr(work, "__qualname__", None), context=context or without_request())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task
 
-    async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Waits until all tasks have ended; cancels those that have not by then."""
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=seconds)
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late)
+    async def close(self, seconds: float = TASKS_STOP_SECONDS, cancel_seconds: float = CANCEL_SECONDS) -> None:
+        """Waits until all tasks have ended; cancels those that have not by then. It ends in time, whatever they do."""
+        await finish(set(self._tasks), seconds, cancel_seconds)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
+        """Logs an error, which nobody may wait for any more; those of an outage are reported where it is noticed."""
         self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # if nobody waits any more its error is nobody's: asyncio shall not report it as unseen
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, ApiError | StoreUnavailable):
+            log.error("a background task failed; report it", task=task.get_name(), exc_info=error)
 
 
 class SharedTask(Generic[Result]):
@@ -116,6 +127,126 @@ class Waiters:
 def _end(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
+
+
+class OutageLog:
+    """Logs the beginning and the end of each outage of a dependency once."""
+
+    def __init__(self, work: str) -> None:
+        self._work = work
+        self._outages: set[str] = set()
+
+    def begin(self, dependency: str, cause: str) -> None:
+        """The dependency failed; logged unless it is known."""
+        if dependency not in self._outages:
+            self._outages.add(dependency)
+            log.warning(
+                "background work waits for an outage to end", work=self._work, dependency=dependency, cause=cause[:300]
+            )
+
+    def end(self, dependency: str) -> None:
+        """The dependency works; logged if it did not before."""
+        if dependency in self._outages:
+            self._outages.remove(dependency)
+            log.info("background work goes on", work=self._work, dependency=dependency)
+
+
+class PeriodicWorker:
+    """Runs `work` again and again; `work` returns the seconds until its next run, and `wake` ends that pause.
+
+    `drain` runs it once more after `stop`, for what was committed just before; `retry_seconds` is the pause after an
+    outage of the store or an unexpected exception.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], Awaitable[float]],
+        *,
+        drain: bool = False,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._name = name
+        self._work = work
+        self._drain = drain
+        self._retry_seconds = retry_seconds
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self.outages = OutageLog(name)
+        self.woken = False
+        """Whether `wake` started the current run, and not the end of a pause."""
+
+    def wake(self) -> None:
+        """Starts the next run at once: there may be work."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Ends the loop after the current run."""
+        self._stopping = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Works until `stop`."""
+        while not self._stopping:
+            pause = await self._run_once()
+            if not self._stopping:
+                await self._sleep(pause)
+        if self._drain:
+            await self._run_once()
+
+    async def _run_once(self) -> float:
+        self.woken = self._wake.is_set()
+        self._wake.clear()
+        try:
+            pause = await self._work()
+        except StoreUnavailable as error:
+            self.outages.begin("store", error.cause)
+            return self._retry_seconds
+        except Exception:
+            log.exception("background work failed and is tried again; report it", work=self._name)
+            return self._retry_seconds
+        self.outages.end("store")
+        return pause
+
+    async def _sleep(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+
+@asynccontextmanager
+async def running(*workers: PeriodicWorker, stop_seconds: float = STOP_SECONDS) -> AsyncIterator[None]:
+    """Runs the workers while the block lasts, and lets their last runs end in `stop_seconds`, all at the same time."""
+    tasks = {asyncio.create_task(worker.run()) for worker in workers}
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.stop()
+        await finish(tasks, stop_seconds)
+
+
+async def finish(
+    tasks: set[asyncio.Task[Any]], seconds: float, cancel_seconds: float = CANCEL_SECONDS
+) -> set[asyncio.Task[Any]]:
+    """Waits for the tasks, then cancels those that are left and waits for their cleanup; returns the cancelled ones."""
+    if not tasks:
+        return set()
+    _, late = await asyncio.wait(tasks, timeout=seconds)
+    for task in late:
+        task.cancel()
+    if late:
+        _, stuck = await asyncio.wait(late, timeout=cancel_seconds)
+        if stuck:
+            log.error("background work does not end; report it", tasks=len(stuck))
+    return late
+
+
+async def linger(batch_size: int) -> None:
+    """Pauses after a batch that was not full, so that the next one is larger; `wake` does not end this."""
+    await asyncio.sleep(SMALL_BATCH_LINGER_SECONDS if batch_size < SMALL_BATCH else LINGER_SECONDS)
 
 
 async def give_way(started: float) -> None:

@@ -3,11 +3,10 @@
 import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 
 from api.background import BackgroundTasks, Waiters
 from store.auth import tokens
@@ -21,7 +20,7 @@ FRESH_SECONDS = 2.0
 STALE_SECONDS = 600.0
 # A request with a known token waits no longer for the store, and a store that is away is tried again after as long.
 LOOKUP_SECONDS = 0.25
-CAPACITY = 10_000
+MAX_TOKENS = 10_000
 UNKNOWN_SECONDS = 2.0  # a text that was no token is not looked up again for so long
 USES_SECONDS = 120.0  # between two writes of when tokens were used last
 
@@ -50,8 +49,8 @@ class TokenCache:
         self._tasks = tasks
         self._fresh_seconds = fresh_seconds
         self._stale_seconds = stale_seconds
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()  # the last confirmed last
-        self._unknown: TTLCache[bytes, None] = TTLCache(CAPACITY, UNKNOWN_SECONDS)
+        self._entries: LRUCache[bytes, _Entry] = LRUCache(MAX_TOKENS)
+        self._unknown: TTLCache[bytes, None] = TTLCache(MAX_TOKENS, UNKNOWN_SECONDS)
         self._last_confirmed_at = -stale_seconds
         self._uses: dict[str, datetime] = {}  # not written yet, by the token's id
 
@@ -117,9 +116,6 @@ class TokenCache:
             return None
         self._last_confirmed_at = time.monotonic()
         self._entries[key] = _Entry(token, self._last_confirmed_at)
-        self._entries.move_to_end(key)
-        if len(self._entries) > CAPACITY:
-            self._entries.popitem(last=False)
         return token
 
 

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator
 from store.connection.encryption import Encrypted
 from store.states import OPEN, RELEASED, STATES
 
-REVISION: Final = "0020"
+REVISION: Final = "0021"
 """The migration that makes these tables (`store/migrations/versions`)."""
 
 _RELEASED: Final = tuple(state for state in STATES if state in RELEASED)
@@ -273,6 +273,7 @@ index_outbox = Table(
     Column("leased_until", Instant),
     Column("attempts", Integer, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("failures", Integer, nullable=False, server_default="0"),  # by faults of ours, since its last change
     PrimaryKeyConstraint("platform", "item", name="index_outbox_pk"),
 )
 Index(

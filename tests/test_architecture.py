@@ -158,7 +158,8 @@ CATCHES_ALL: Final = {
     "api/changes/tail.py": "a question that fails is its own readers' alone: they get the error, the others wait on",
     "api/saved_searches/matcher.py": "a saved search that fails is logged and says so; the others are matched",
     "api/search/response_cache.py": "a cache fails open: without a revision the response is computed",
-    "api/orders/worker.py": "the edge of a background task: whatever fails is logged, the next run follows",
+    "api/orders/index_sync.py": "a row that fails alone is logged and counted, so that none repeats for ever",
+    "api/background.py": "the edge of a background task: whatever fails is logged, the next run follows",
     "api/orders/webhooks/dispatcher.py": "an unexpected exception counts as an attempt, so that none repeats for ever",
 }
 

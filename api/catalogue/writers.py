@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import structlog
 from opensearchpy.exceptions import OpenSearchException
 
+from api.background import STOP_SECONDS, finish
 from api.errors import ApiError
 from api.http.admission import CATALOGUE_CONCURRENCY
 from api.settings import Settings
@@ -55,12 +56,16 @@ class CatalogueWriters:
         self._client = connect(settings, timeout=REQUEST_SECONDS, retries=0, connections=CATALOGUE_CONCURRENCY)
         self._definition = read_definition()
         self._writers: dict[int, LiveWriter] = {}
+        self._running: set[Future[Any]] = set()  # in threads, also those whose request was cancelled
 
     async def run(self, platform: Platform, work: Callable[[LiveWriter], Result]) -> Result:
         """The result of some work in a thread; raises ApiError, its own and for what the engine or the store lack."""
         writer = self._writers.get(platform.id) or self._writers.setdefault(platform.id, self._writer(platform))
+        running = self._pool.submit(work, writer)
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work, writer)
+            return await asyncio.wrap_future(running)
         except CommandError as error:
             if isinstance(error.__cause__, StoreError):
                 raise ApiError("store_unavailable") from error
@@ -74,11 +79,19 @@ class CatalogueWriters:
         alias = self._settings.alias(platform.id)
         return LiveWriter(self._client, alias, definition, claims, self._retry, self._settings.digest_secret)
 
-    async def close(self) -> None:
-        """Ends all waiting for retries, and the threads."""
+    async def close(self, seconds: float = STOP_SECONDS) -> None:
+        """Ends all waiting for retries, and the threads; one that hangs is left to the deadline of its request."""
         self._retry.stopped.set()
-        await asyncio.to_thread(self._pool.shutdown)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        late = await finish({asyncio.ensure_future(_ended(each)) for each in tuple(self._running)}, seconds)
+        if late:
+            log.warning("writes of the catalogue do not end", writes=len(late))
         self._client.close()
+
+
+async def _ended(running: "Future[Any]") -> None:
+    """Returns when some work in a thread has ended, whatever its result."""
+    await asyncio.wait([asyncio.wrap_future(running)])
 
 
 def _unavailable(message: str) -> ApiError:

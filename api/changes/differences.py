@@ -1,7 +1,8 @@
 """The differences between two frozen views of a platform's items, in batches."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +14,10 @@ from mappings.item import MAX_INTEGER
 
 BATCH: Final = 1000
 MERGED: Final = 10_000  # ids a page: the engine's most
+
+Ids = AsyncGenerator[list[int], None]
+Differences = AsyncGenerator[list[Difference], None]
+
 _CONTENT: Final = ("digest.a", "digest.b", "digest.c", "digest.d", "bound")
 
 
@@ -68,7 +73,7 @@ class View:
         hits = await self.engine.hits(self.pit, body) if ids else []
         return {hit.id: _document(hit) for hit in hits}
 
-    async def contents(self) -> AsyncIterator[tuple[int, tuple[Any, ...]]]:
+    async def contents(self) -> AsyncGenerator[tuple[int, tuple[Any, ...]], None]:
         """Every id, ascending, and what tells whether its item has changed."""
         body: dict[str, Any] = {"sort": ["id"], "size": MERGED, "_source": False, "docvalue_fields": list(_CONTENT)}
         following = asyncio.create_task(self.engine.hits(self.pit, body))
@@ -82,15 +87,14 @@ class View:
                     return
         finally:
             following.cancel()
+            await asyncio.gather(following, return_exceptions=True)  # so that no request outlives its owner
 
 
 def _document(hit: Hit) -> _Document:
     return _Document(hit.id, hit.sequence_number, _facts.decode(hit.source), hit.source)
 
 
-async def since(
-    before: View, after: View, position: int, deleted: AsyncIterator[list[int]]
-) -> AsyncIterator[list[Difference]]:
+async def since(before: View, after: View, position: int, deleted: Ids) -> Differences:
     """The differences between two views of one index; `before` shows all operations up to `position`.
 
     Deletes leave no trace in a view but in the number of items. Those that are recorded are looked for first.
@@ -102,15 +106,16 @@ async def since(
         yield _differences(after.platform, [(earlier.get(document.id), document) for document in page])
     gone = set[int]()
     if missing:
-        async for ids in _joined(deleted, _differing(before, after, only_deleted=True)):
-            absent = await _deleted(before, after, [each for each in ids if each not in gone])
-            gone |= absent.keys()
-            yield _differences(after.platform, [(document, None) for document in absent.values()])
-            if len(gone) == missing:
-                return
+        async with aclosing(_joined(deleted, _differing(before, after, only_deleted=True))) as candidates:
+            async for ids in candidates:
+                absent = await _deleted(before, after, [each for each in ids if each not in gone])
+                gone |= absent.keys()
+                yield _differences(after.platform, [(document, None) for document in absent.values()])
+                if len(gone) == missing:
+                    return
 
 
-async def unknown(after: View, position: int, deleted: AsyncIterator[list[int]]) -> AsyncIterator[list[Difference]]:
+async def unknown(after: View, position: int, deleted: Ids) -> Differences:
     """What may differ from a view that is lost, which showed all operations up to `position`: some of it does not."""
     async for page in after.changed_since(position):
         yield [Difference(after.platform, each.id, None, each.offered, is_known=False) for each in page]
@@ -119,14 +124,15 @@ async def unknown(after: View, position: int, deleted: AsyncIterator[list[int]])
         yield [Difference(after.platform, each, None, None, is_known=False) for each in ids if each not in later]
 
 
-async def everywhere(before: View | None, after: View) -> AsyncIterator[list[Difference]]:
+async def everywhere(before: View | None, after: View) -> Differences:
     """The differences between two views of different indices; None: there was no item before."""
     if before is None:
         async for page in after.changed_since(-1):
             yield _differences(after.platform, [(None, document) for document in page])
         return
-    async for ids in _differing(before, after, only_deleted=False):
-        yield await _of_ids(before, after, ids)
+    async with aclosing(_differing(before, after, only_deleted=False)) as differing:
+        async for ids in differing:
+            yield await _of_ids(before, after, ids)
 
 
 def _differences(platform: int, documents: Sequence[tuple[_Document | None, _Document | None]]) -> list[Difference]:
@@ -156,35 +162,37 @@ async def _deleted(before: View, after: View, ids: Sequence[int]) -> dict[int, _
     return {each: document for each, document in earlier.items() if each not in later}
 
 
-async def _joined(*parts: AsyncIterator[list[int]]) -> AsyncIterator[list[int]]:
+async def _joined(*parts: Ids) -> Ids:
     for part in parts:
-        async for ids in part:
-            yield ids
+        async with aclosing(part):
+            async for ids in part:
+                yield ids
 
 
-async def _differing(before: View, after: View, *, only_deleted: bool) -> AsyncIterator[list[int]]:
+async def _differing(before: View, after: View, *, only_deleted: bool) -> Ids:
     """The ids of items that only one of the views has or that have changed; or of those that only `before` has."""
     batch: list[int] = []
     compared = 0
-    async for each, content, following in _merged(before, after):
-        compared += 1
-        if content != following and not (only_deleted and following is not None):
-            batch.append(each)
-        if len(batch) == BATCH or compared % MERGED == 0:  # an empty batch says that it goes on
-            yield batch
-            batch = []
+    async with aclosing(_merged(before, after)) as merged:
+        async for each, content, following in merged:
+            compared += 1
+            if content != following and not (only_deleted and following is not None):
+                batch.append(each)
+            if len(batch) == BATCH or compared % MERGED == 0:  # an empty batch says that it goes on
+                yield batch
+                batch = []
     yield batch
 
 
-async def _merged(before: View, after: View) -> AsyncIterator[tuple[int, Any, Any]]:
+async def _merged(before: View, after: View) -> AsyncGenerator[tuple[int, Any, Any], None]:
     """Every id of either view with its contents in both, None where it is not."""
-    older, newer = before.contents(), after.contents()
-    left, right = await _next(older), await _next(newer)
-    while (each := min(left[0], right[0])) <= MAX_INTEGER:
-        is_left, is_right = left[0] == each, right[0] == each
-        yield each, left[1] if is_left else None, right[1] if is_right else None
-        left = await _next(older) if is_left else left
-        right = await _next(newer) if is_right else right
+    async with aclosing(before.contents()) as older, aclosing(after.contents()) as newer:
+        left, right = await _next(older), await _next(newer)
+        while (each := min(left[0], right[0])) <= MAX_INTEGER:
+            is_left, is_right = left[0] == each, right[0] == each
+            yield each, left[1] if is_left else None, right[1] if is_right else None
+            left = await _next(older) if is_left else left
+            right = await _next(newer) if is_right else right
 
 
 async def _next(contents: AsyncIterator[tuple[int, Any]]) -> tuple[int, Any]:

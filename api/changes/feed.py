@@ -5,12 +5,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
-from api.background import BackgroundTasks
+from api.background import BackgroundTasks, PeriodicWorker
 from api.changes.log import ChangeLog
 from api.changes.recorder import Recorder
 from api.changes.tail import Tail
 from api.engine.feed import FeedEngine
-from api.orders.worker import PeriodicWorker, running
 from api.settings import Settings
 from api.telemetry.engine_observer import EngineObserver
 from api.telemetry.metrics import Metrics
@@ -29,29 +28,25 @@ class ChangeFeed:
     engine: FeedEngine
     log: ChangeLog
     tail: Tail
-    _recorder: Recorder
-    _worker: PeriodicWorker
+    recorder: Recorder
+    worker: PeriodicWorker
 
     def wake(self, worker: PeriodicWorker) -> None:
         """Wakes one more who reads, whenever this process has recorded something."""
-        wake_readers = self._recorder.on_commit
+        wake_readers = self.recorder.on_commit
 
         def committed() -> None:
             wake_readers()
             worker.wake()
 
-        self._recorder.on_commit = committed
+        self.recorder.on_commit = committed
 
     @asynccontextmanager
-    async def recording(self) -> AsyncIterator[None]:
-        """Records while the block lasts, where no other worker does."""
-        async with running(self._worker):
-            try:
-                yield
-            finally:
-                self.tail.close()
+    async def closing(self) -> AsyncIterator[None]:
+        """Releases the recorder's lease after the block, when its worker has stopped."""
+        yield
         with suppress(StoreUnavailable):  # the lease ends by itself
-            await self._recorder.close()
+            await self.recorder.close()
 
 
 def change_feed(

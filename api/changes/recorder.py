@@ -3,9 +3,9 @@
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.changes.differences import View, everywhere, since, unknown
+from api.changes.differences import Differences, View, everywhere, since, unknown
 from api.changes.entries import Difference
 from api.changes.log import ChangeLog, new_segment
 from api.engine.errors import NotLoadedError, PitGoneError
@@ -30,9 +30,6 @@ LEASE_SECONDS: Final = 6.0
 RENEW_SECONDS: Final = 1.5
 MAX_BACK_OFF_SECONDS: Final = 15.0  # after failures, one after the other
 IDLE_SECONDS: Final = 2.0  # while nobody reads the feed, or another worker records it
-TOUCH_SECONDS: Final = 600.0  # so that the engine keeps the views of what does not change
-EXPIRE_SECONDS: Final = 60.0
-LOGS: Final = 8  # in a retention time
 CLOCK_SKEW: Final = 600 * 10**6  # microseconds: of who records deletes, and between the record and the delete
 
 log = structlog.get_logger("gear.api")
@@ -54,6 +51,15 @@ State = dict[str, PlatformState]
 _state: Final = msgspec.json.Decoder(State)
 
 
+@dataclass(frozen=True)
+class Intervals:
+    """How often is done what not every tick does."""
+
+    touch_seconds: float = 600.0  # so that the engine keeps the views of what does not change
+    expire_seconds: float = 60.0
+    logs: int = 8  # in a retention time
+
+
 class Recorder:
     """Ticks while it has the lease. `on_commit` is called after changes were committed."""
 
@@ -65,6 +71,8 @@ class Recorder:
         change_log: ChangeLog,
         retention: timedelta,
         metrics: FeedMetrics,
+        *,
+        intervals: Intervals = Intervals(),
     ) -> None:
         self._engine = engine
         self._store = store
@@ -73,6 +81,7 @@ class Recorder:
         self._name = change_log.feed
         self._retention = retention
         self._metrics = metrics
+        self.intervals = intervals
         self.on_commit: Callable[[], None] = lambda: None
         self._owner = secrets.token_hex(8)
         self._leased_at = self._touched_at = self._expired_at = float("-inf")
@@ -171,17 +180,18 @@ class Recorder:
         self, feed: Feed, segment: Segment | None, state: State, moved: dict[str, Observed]
     ) -> tuple[Feed, Segment | None]:
         following, last, kinds = dict(state), feed.committed, Counter[str]()
-        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / LOGS:
+        if segment is not None and segment.opened_at < datetime.now(UTC) - self._retention / self.intervals.logs:
             segment = None
         for key, view in moved.items():
             following[key] = await self._view(view)
-            async for differences in self._differences(int(key), state.get(key), following[key]):
-                await self._renew()
-                if differences and segment is None:
-                    segment = await self._open(feed)
-                if segment is not None:
-                    last = await self._append(segment, last, differences)
-                kinds.update(difference.kind for difference in differences)
+            async with aclosing(self._differences(int(key), state.get(key), following[key])) as parts:
+                async for differences in parts:
+                    await self._renew()
+                    if differences and segment is None:
+                        segment = await self._open(feed)
+                    if segment is not None:
+                        last = await self._append(segment, last, differences)
+                    kinds.update(difference.kind for difference in differences)
         if segment is not None and last > feed.committed:
             await self._engine.refresh(self._log.name(segment.id))
         feed = await self._commit(feed, segment, last, following)
@@ -204,17 +214,16 @@ class Recorder:
         self._unneeded.add(pit)
         return pit
 
-    async def _differences(
-        self, platform: int, before: PlatformState | None, after: PlatformState
-    ) -> AsyncIterator[list[Difference]]:
+    async def _differences(self, platform: int, before: PlatformState | None, after: PlatformState) -> Differences:
         """Raises PitGoneError where the engine lost a view meanwhile, NotLoadedError where it lost the index before."""
         view = View(self._engine, platform, after.pit)
         parts = [everywhere(None, view)] if before is None else await self._parts(before, view, after.index)
         for part in parts:
-            async for differences in part:
-                yield differences
+            async with aclosing(part):
+                async for differences in part:
+                    yield differences
 
-    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[AsyncIterator[list[Difference]]]:
+    async def _parts(self, before: PlatformState, view: View, index: str) -> Sequence[Differences]:
         """What leads from one view to the next."""
         earlier = View(self._engine, view.platform, before.pit)
         deleted = self._engine.deleted_since(view.platform, before.at - CLOCK_SKEW)
@@ -267,7 +276,7 @@ class Recorder:
 
     async def _touch(self, state: State) -> None:
         """Makes the engine keep the views."""
-        if time.monotonic() - self._touched_at > TOUCH_SECONDS:
+        if time.monotonic() - self._touched_at > self.intervals.touch_seconds:
             self._touched_at = time.monotonic()
             for view in state.values():
                 with suppress(PitGoneError):  # found when it is compared
@@ -275,7 +284,7 @@ class Recorder:
 
     async def _expire(self, feed: Feed) -> None:
         """Gives up old logs, and the feed where nobody reads it."""
-        if time.monotonic() - self._expired_at < EXPIRE_SECONDS:
+        if time.monotonic() - self._expired_at < self.intervals.expire_seconds:
             return
         self._expired_at = time.monotonic()
         before = datetime.now(UTC) - self._retention

@@ -61,12 +61,15 @@ class Tail:
         tasks: BackgroundTasks,
         wake_recorder: Callable[[], None],
         set_waiting: Callable[[int], None],
+        *,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self._store = store
         self._log = change_log
         self._tasks = tasks
         self._wake_recorder = wake_recorder
         self._set_waiting = set_waiting
+        self._poll_seconds = poll_seconds
         # thousands of readers who begin at once share a few reads and writes of the store
         self._finding = SingleFlight(tasks, self._find)
         self._starting = SingleFlight(tasks, self._start)
@@ -169,7 +172,7 @@ class Tail:
         while self._waiting and not self.is_closed:
             self._set_waiting(self._waiting)
             with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
+                async with asyncio.timeout(self._poll_seconds):
                     await self._committed.wait()
             self._committed.clear()
             try:

@@ -55,6 +55,7 @@ def deliver(production: bool) -> None:  # click passes flags by name
 
 
 async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
+    from api.background import running
     from api.orders.webhooks.dispatcher import dispatching
     from api.telemetry import tracing
     from store.connection.engine import Store
@@ -67,7 +68,8 @@ async def _deliver(settings: "Settings", platforms: "Platforms") -> None:
     try:
         async with (
             tracing.exporting(settings, store) as trace_configs,
-            dispatching(store, platforms, settings, trace_configs),
+            dispatching(store, platforms, settings, trace_configs) as dispatcher,
+            running(dispatcher.worker),
         ):
             await stopped.wait()
     finally:

@@ -1,6 +1,6 @@
 """The engine's calls of the change feed: frozen views of an index, and the log of changes."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -176,7 +176,7 @@ class FeedEngine(Engine):
         except NotLoadedError as error:
             raise PitGoneError from error
 
-    async def deleted_since(self, platform: int, at: int) -> AsyncIterator[list[int]]:
+    async def deleted_since(self, platform: int, at: int) -> AsyncGenerator[list[int], None]:
         """The items whose deletes were recorded since then (microseconds since 1970), the last ones first."""
         record = deletes_alias(self._settings.alias(platform))
         body: Json = {"query": {"range": {"at": {"gte": at}}}, "sort": [{"at": "desc"}, {"id": "asc"}], "size": 1000}

@@ -5,16 +5,16 @@ worker takes it up, so no crash and no outage loses one.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 
-from opensearchpy.exceptions import TransportError
+import structlog
 
+from api.background import PeriodicWorker, linger
 from api.errors import ApiError
-from api.orders.worker import PeriodicWorker, linger
 from store.connection.engine import Store
 from store.outbox import index_outbox
-from store.outbox.index_outbox import IndexUpdate
+from store.outbox.index_outbox import MAX_FAILURES, IndexUpdate
 
 POLL_SECONDS = 0.5  # a row left by a crash or by another worker is published within the 2 seconds of the contract
 BATCH = 250  # one request and one transaction: more than one database receives in a second
@@ -22,6 +22,9 @@ PUBLISH_SECONDS = 2.5  # independent of the deadline of searches: a row waits fo
 LEASE_SECONDS = 5.0  # publishing and recording; after this another worker takes over a row that a crash left leased
 FIRST_RETRY_SECONDS = 0.25
 MAX_RETRY_SECONDS = 2.0
+MAX_FAILURE_RETRY_SECONDS = 30.0  # of a row that fails alone: it is set aside after seven minutes
+
+log = structlog.get_logger("gear.api")
 
 Publish = Callable[[Sequence[IndexUpdate]], Awaitable[list[bool]]]
 """Sends updates to the index; for each whether the index has it. An item that the index lacks needs no update."""
@@ -30,9 +33,13 @@ Publish = Callable[[Sequence[IndexUpdate]], Awaitable[list[bool]]]
 class IndexSync:
     """The worker that empties the index outbox."""
 
-    def __init__(self, store: Store, publish: Publish) -> None:
+    def __init__(
+        self, store: Store, publish: Publish, *, max_failure_retry_seconds: float = MAX_FAILURE_RETRY_SECONDS
+    ) -> None:
         self._store = store
         self._publish = publish
+        self._max_failure_retry_seconds = max_failure_retry_seconds
+        self._has_resumed = False
         self.worker = PeriodicWorker("index sync", self._run_once, drain=True, retry_seconds=POLL_SECONDS)
 
     async def _run_once(self) -> float:
@@ -46,34 +53,60 @@ class IndexSync:
 
     async def _publish_batch(self) -> int:
         """Leases a batch and publishes it; returns its size, 0 where a row was refused."""
+        if not self._has_resumed:  # this process may be of a version without the fault
+            async with self._store.transaction() as connection:
+                await index_outbox.resume(connection)
+            self._has_resumed = True
         if not self.worker.woken:  # whoever wakes it has left a row
             async with self._store.reading() as connection:
-                if not await index_outbox.any_pending(connection):
+                if not await index_outbox.any_due(connection):
                     return 0
         async with self._store.transaction() as connection:
             batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
         if not batch:
             return 0
-        accepted = await self._accepted(batch)
-        await self.record(batch, accepted)
+        accepted, failed = await self._accepted(batch)
+        await self.record(batch, accepted, failed)
         return len(batch) if all(accepted) else 0
 
-    async def _accepted(self, batch: list[IndexUpdate]) -> list[bool]:
-        """For each row whether the index has it now."""
+    async def _accepted(self, batch: list[IndexUpdate]) -> tuple[list[bool], set[IndexUpdate]]:
+        """For each row whether the index has it now; and the rows that failed alone, by a fault of ours."""
+        accepted, failed = dict.fromkeys(batch, False), set[IndexUpdate]()
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
-                accepted = await self._publish(batch)
-        except (ApiError, TransportError, TimeoutError) as error:
+                await self._publish_rows(batch, accepted, failed)
+        except (ApiError, TimeoutError) as error:
             self.worker.outages.begin("index", str(error) or repr(error))
-            return [False] * len(batch)
-        if all(accepted):
+            return [accepted[row] for row in batch], failed
+        refused = sorted({row.platform for row in batch if not accepted[row] and row not in failed})
+        if refused:
+            self.worker.outages.begin("index", f"updates refused for platform {', '.join(map(str, refused))}")
+        elif any(accepted.values()):
             self.worker.outages.end("index")
-        else:
-            platforms = sorted({row.platform for row, done in zip(batch, accepted, strict=True) if not done})
-            self.worker.outages.begin("index", f"updates refused for platform {', '.join(map(str, platforms))}")
-        return accepted
+        return [accepted[row] for row in batch], failed
 
-    async def record(self, batch: list[IndexUpdate], accepted: list[bool]) -> None:
+    async def _publish_rows(
+        self, rows: Sequence[IndexUpdate], accepted: dict[IndexUpdate, bool], failed: set[IndexUpdate]
+    ) -> None:
+        """Publishes the rows. After an unexpected error it publishes each half, down to the row that fails alone, so
+        that no row holds up others.
+        """
+        try:
+            accepted.update(zip(rows, await self._publish(rows), strict=True))
+        except (ApiError, TimeoutError):
+            raise
+        except Exception:
+            if len(rows) > 1:
+                middle = len(rows) // 2
+                await self._publish_rows(rows[:middle], accepted, failed)
+                await self._publish_rows(rows[middle:], accepted, failed)
+                return
+            failed.add(rows[0])
+            log.exception("an index update fails; report it", **_identity(rows[0]), failures=rows[0].failures + 1)
+
+    async def record(
+        self, batch: list[IndexUpdate], accepted: list[bool], failed: Collection[IndexUpdate] = ()
+    ) -> None:
         """Records for each row that the index has it, or when it is tried again."""
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
@@ -81,15 +114,28 @@ class IndexSync:
                 connection, [row for row, done in zip(batch, accepted, strict=True) if done], now
             )
             for row, done in zip(batch, accepted, strict=True):
-                if not done:
+                if row in failed:
+                    pause = retry_seconds(row.failures + 1, self._max_failure_retry_seconds)
+                    await index_outbox.mark_failed(connection, row, now, pause, failures=1)
+                elif not done:
                     await index_outbox.mark_failed(connection, row, now, retry_seconds(row.attempts))
                 elif row.attempts > 1 or now >= row.leased_until:
                     # An earlier attempt that timed out may reach the index after this one, and another worker may
                     # have published something newer in between: publish the present state once more.
                     await index_outbox.enqueue(connection, row.platform, [row.item], now)
                     self.worker.wake()
+        for row in failed:
+            if row.failures + 1 >= MAX_FAILURES:
+                log.error(
+                    "an index update is set aside until its item changes or a process starts; report it",
+                    **_identity(row),
+                )
 
 
-def retry_seconds(attempts: int) -> float:
+def _identity(row: IndexUpdate) -> dict[str, int]:
+    return {"platform": row.platform, "item": row.item}
+
+
+def retry_seconds(attempts: int, max_seconds: float = MAX_RETRY_SECONDS) -> float:
     """The backoff of a row after so many failed attempts in a row."""
-    return min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))
+    return min(max_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(attempts - 1, 10))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from api.background import give_way
-from api.orders.worker import PeriodicWorker
+from api.background import PeriodicWorker, give_way
 from api.settings import Settings
 from store import unanswered_searches
 from store.connection.engine import Store

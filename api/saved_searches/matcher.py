@@ -8,18 +8,20 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 import structlog
+from opensearchpy.exceptions import TransportError
 
+from api.background import PeriodicWorker
 from api.changes.entries import Side, changes_of
 from api.changes.log import MAX_SIDES, ChangeLog
 from api.changes.tail import Tail
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine, MatchedEntry
 from api.errors import ApiError
-from api.orders.worker import PeriodicWorker, running
 from api.saved_searches.compiled import (
     NOTHING,
     Compiled,
@@ -43,16 +45,25 @@ TICK_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 2.0  # while there is no search, or another worker matches
 LEASE_SECONDS: Final = 10.0
 RENEW_SECONDS: Final = 3.0
-MAX_CHANGES: Final = 2000  # of one request: with both sides less than the engine's most hits
-CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
+RETRY_SECONDS: Final = 1.0  # after an unexpected error
+
+MAX_CLAUSES: Final = 20  # searches of one request: the engine takes 1,024 clauses
 MAX_AT_ONCE: Final = 4  # at the same time
-MATCHES: Final = 20_000  # of one transaction
-CHANGES_A_CALLBACK: Final = 100
-READ_AT_ONCE: Final = 500  # searches that are new to this worker
-COMPILED_AT_ONCE: Final = 20  # then others have the event loop
-JUDGED_AT_ONCE: Final = 500
+MAX_COMPILED: Final = 20  # then others have the event loop
+MAX_JUDGED: Final = 500
 
 log = structlog.get_logger("gear.api")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is done at once, and how often it is tried."""
+
+    max_changes: int = 2000  # of one request: with both sides less than the engine's most hits
+    max_matches: int = 20_000  # of one transaction
+    max_changes_a_callback: int = 100
+    max_read: int = 500  # searches that are new to this worker
+    max_failures: int = 10  # one after the other, of ever smaller batches, until one change is skipped
 
 
 class Matcher:
@@ -66,6 +77,9 @@ class Matcher:
         change_log: ChangeLog,
         tail: Tail,
         set_lag: Callable[[float], None],
+        *,
+        limits: Limits = Limits(),
+        retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -80,14 +94,16 @@ class Matcher:
         self._fields = Fields(engine.properties)
         self._known: dict[str, Compiled | None] = {}
         self._clears = 0
+        self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
+        self._failures = 0  # one after the other
+        self.limits = limits
         self.on_match: Callable[[], None] = lambda: None
-        self.worker = PeriodicWorker("saved searches", self.run_once)
+        self.worker = PeriodicWorker("saved searches", self.run_once, retry_seconds=retry_seconds)
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Matches while the block lasts, where no other worker does."""
-        async with running(self.worker):
-            yield
+    async def closing(self) -> AsyncIterator[None]:
+        """Releases the lease after the block, when the worker has stopped."""
+        yield
         with suppress(StoreUnavailable):  # the lease ends by itself
             async with self._store.transaction() as connection:
                 await matching.release(connection, self.name, self._owner)
@@ -152,22 +168,43 @@ class Matcher:
             live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
         if not has_more:
             return False
-        ahead = following(feed, before)
-        if ahead is None:
+        segment = following(feed, before)
+        if segment is None:
             await self._begin_anew(feed, before)
             return False
-        segment, last = ahead
+        last = self._narrowed(segment, before, min(segment.last, before.seq + self.limits.max_changes))
         try:
             await self._match(segment, before, last, live)
         except NotLoadedError:
             await self._begin_anew(feed, before)
+        except (ApiError, StoreUnavailable, MovedError):
+            raise
+        except Exception:
+            self._failing, self._failures = Place(segment.id, last), self._failures + 1
+            if last > before.seq + 1 or self._failures < self.limits.max_failures:
+                self._measure(has_more=True)
+                raise  # the worker logs it, and less is tried next
+            log.exception("a change cannot be matched: saved searches miss it, and their gapAt says so; report it")
+            await self._skip(before, self._failing)
         return True
 
+    def _narrowed(self, segment: Segment, before: Place, last: int) -> int:
+        """Up to which change to match: after an unexpected error up to the middle of what failed."""
+        failing = self._failing
+        if failing is None or failing.segment != segment.id or failing.seq <= before.seq:
+            self._failing, self._failures = None, 0
+            return last
+        return min(last, before.seq + max(1, (failing.seq - before.seq) // 2))
+
     async def _begin_anew(self, feed: Feed, before: Place) -> None:
-        async with self._store.transaction() as connection:
-            await matching.go_on(connection, self.name, before, Place(feed.newest.id, feed.committed))
-            await matching.miss_all(connection, datetime.now(UTC))
+        await self._skip(before, Place(feed.newest.id, feed.committed))
         log.error("the log of changes is gone: saved searches go on from now, and their gapAt says so")
+
+    async def _skip(self, before: Place, after: Place) -> None:
+        """Goes on without what is between two places."""
+        async with self._store.transaction() as connection:
+            await matching.go_on(connection, self.name, before, after)
+            await matching.miss_all(connection, datetime.now(UTC))
 
     async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
@@ -183,10 +220,11 @@ class Matcher:
                     if number in refused:
                         log.error("a saved search cannot be matched", search=each)
                         missed.append(each)
-        last = cut(matches, last, MATCHES)
+        last = cut(matches, last, self.limits.max_matches)
         told = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
         contents = await self._contents(segment, sorted({seq for seqs in told.values() for seq in seqs}))
-        bodies = {each: bodies_of(seqs, contents, CHANGES_A_CALLBACK) for each, seqs in told.items() if seqs}
+        size = self.limits.max_changes_a_callback
+        bodies = {each: bodies_of(seqs, contents, size) for each, seqs in told.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
             await matching.go_on(connection, self.name, before, Place(segment.id, last))
@@ -214,11 +252,12 @@ class Matcher:
         unknown = sorted(live.keys() - self._known.keys())
         known = {each: self._known[each] for each in live.keys() & self._known.keys()}
         same = {each.clause: each for each in known.values() if each is not None}
-        for begin in range(0, len(unknown), READ_AT_ONCE):
+        max_read = self.limits.max_read
+        for begin in range(0, len(unknown), max_read):
             async with self._store.reading() as connection:
-                added = await searches.with_ids(connection, unknown[begin : begin + READ_AT_ONCE])
+                added = await searches.with_ids(connection, unknown[begin : begin + max_read])
             for number, search in enumerate(added):
-                if number % COMPILED_AT_ONCE == 0:
+                if number % MAX_COMPILED == 0:
                     await asyncio.sleep(0)
                 one = self._clause(search)
                 known[search.id] = one and same.setdefault(one.clause, one)
@@ -241,10 +280,18 @@ class Matcher:
             sides[entry.side][entry.seq - after - 1] = entry.fields
         before, now = Batch(self._fields, sides[Side.BEFORE]), Batch(self._fields, sides[Side.AFTER])
         selected: list[tuple[Compiled, list[int]]] = []
+        has_failed = False
         for number, clause in enumerate(clauses):
-            if places := places_in(new_candidates(clause.judge, before, now)):
-                selected.append((clause, [after + 1 + place for place in places]))
-            if number % JUDGED_AT_ONCE == 0:
+            try:
+                candidates = new_candidates(clause.judge, before, now)
+            except Exception:  # the engine alone decides
+                if not has_failed:  # others fail for the same reason
+                    log.exception("saved searches are not preselected; report it")
+                has_failed = True
+                candidates = now.all
+            if candidates:
+                selected.append((clause, [after + 1 + place for place in places_in(candidates)]))
+            if number % MAX_JUDGED == 0:
                 await asyncio.sleep(0)
         return sorted(selected, key=lambda each: each[1])
 
@@ -253,7 +300,7 @@ class Matcher:
     ) -> tuple[list[MatchedEntry], set[int]]:
         """The sides of changes that clauses match, by the clauses' numbers, and the numbers that the engine refuses."""
         listed = [(number, clause, seqs) for number, (clause, seqs) in enumerate(candidates)]
-        parts = [listed[begin : begin + CLAUSES] for begin in range(0, len(listed), CLAUSES)]
+        parts = [listed[begin : begin + MAX_CLAUSES] for begin in range(0, len(listed), MAX_CLAUSES)]
         entries: list[MatchedEntry] = []
         refused = set[int]()
         for begin in range(0, len(parts), MAX_AT_ONCE):
@@ -269,14 +316,16 @@ class Matcher:
         self, segment: Segment, part: Sequence[tuple[int, Compiled, list[int]]], refused: set[int]
     ) -> list[MatchedEntry]:
         """The sides that these clauses match. Where the engine refuses, it is asked with half of them: together they
-        may have more clauses than it takes.
+        may have more clauses than it takes. One that does not answer is asked nothing more.
         """
         log_name = self._log.name(segment.id)
         seqs = sorted({seq for _, _, each in part for seq in each})
         try:
             clauses = (clause.named(str(number)) for number, clause, _ in part)
             return await self._engine.matched(log_name, request_of(clauses, seqs))
-        except Exception:  # of one of these, perhaps: the others are asked on
+        except Exception as error:  # of one of these, perhaps: the others are asked on
+            if isinstance(error, ApiError) and not _is_answer(error):
+                raise
             if len(part) > 1:
                 half = len(part) // 2
                 first = await self._ask(segment, part[:half], refused)
@@ -298,11 +347,15 @@ class Matcher:
         return {change.seq: change.content for change in changes}
 
 
-def following(feed: Feed, place: Place) -> tuple[Segment, int] | None:
-    """The log to read after a place, and up to which change; None where the place is in no log of the feed."""
+def following(feed: Feed, place: Place) -> Segment | None:
+    """The log to read after a place; None where the place is in no log of the feed."""
     at = next((at for at, each in enumerate(feed.segments) if each.id == place.segment), None)
     if at is None or not feed.segments[at].first - 1 <= place.seq <= feed.segments[at].last:
         return None
     unread = (each for each in feed.segments[at:] if each.last > place.seq)
-    segment = next(unread, feed.newest)
-    return segment, min(segment.last, place.seq + MAX_CHANGES)
+    return next(unread, feed.newest)
+
+
+def _is_answer(error: ApiError) -> bool:
+    """Whether the engine answered with a fault of its own, which a clause may have caused."""
+    return isinstance(error.__cause__, TransportError) and error.__cause__.status_code == 500

@@ -32,7 +32,7 @@ class SavedSearchEntry(StrictCamelCase):
     callback_url: str
     created_at: str = Field(description="RFC 3339, UTC")
     gap_at: str | None = Field(
-        description="when changes were last not told: their log was lost, or too many callbacks waited; read all again"
+        description="when changes were last not told: a lost log, too many waiting callbacks or a fault; read all again"
     )
 
 

@@ -66,7 +66,7 @@ def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[F
             platform,
             "index outbox",
             f"{late.items:,} items were ordered or let go up to {minutes:,.0f} minutes ago and the index was "
-            "not told: no API process runs, or it does not reach the engine",
+            "not told: no API process runs, it does not reach the engine, or its log names updates that fail",
             "gear-api serve",
         )
 

@@ -1,7 +1,8 @@
 """The outbox of the search index: orders enqueue items whose claim changed, workers lease them and tell the index.
 
 A row with applied_version < version is pending. It does not say whether the item is bound: that is read from the orders
-when the update is leased.
+when the update is leased. One that has failed MAX_FAILURES times by a fault of ours is set aside: it stays pending, and
+is leased again once the item changes or a process starts.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ COMMIT_MARGIN: Final = timedelta(seconds=60)
 IN_TRANSIT: Final = timedelta(seconds=60)
 """A change, or its publication, this young may have reached the index between two look-ups."""
 
+MAX_FAILURES: Final = 20
+"""Unexpected errors of one update alone, after which it is set aside."""
+
 # Built once: each order runs some of them.
 _VERSION: Final = bindparam("to", type_=index_outbox.c.version.type)
 _LEASE: Final = bindparam("lease", type_=index_outbox.c.leased_until.type)
@@ -41,11 +45,13 @@ _MARK_APPLIED: Final = (
             (index_outbox.c.applied_version < _VERSION, _VERSION), else_=index_outbox.c.applied_version
         ),
         attempts=0,
+        failures=0,
         updated_at=bindparam("at", type_=index_outbox.c.updated_at.type),
         leased_until=case((index_outbox.c.leased_until == _LEASE, null()), else_=index_outbox.c.leased_until),
     )
 )
-_ANY_PENDING: Final = select(index_outbox.c.item).where(UPDATE_PENDING).limit(1)
+_SET_ASIDE: Final = index_outbox.c.failures >= MAX_FAILURES
+_ANY_DUE: Final = select(index_outbox.c.item).where(UPDATE_PENDING, ~_SET_ASIDE).limit(1)
 
 _NOW: Final = bindparam("now", type_=index_outbox.c.leased_until.type)
 _LATEST: Final = bindparam("latest", type_=index_outbox.c.leased_until.type)
@@ -54,7 +60,7 @@ _free: Final = or_(
 )
 _due: Final = (
     select(index_outbox.c.platform, index_outbox.c.item)
-    .where(UPDATE_PENDING, _free)
+    .where(UPDATE_PENDING, ~_SET_ASIDE, _free)
     .order_by(index_outbox.c.updated_at)
     .limit(bindparam("max_rows"))
     .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out
@@ -84,6 +90,7 @@ class IndexUpdate:
     bound: bool
     attempts: int
     leased_until: datetime
+    failures: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +127,7 @@ async def lease(connection: AsyncConnection, now: datetime, seconds: float, limi
             bound=row.item in bound[row.platform],
             attempts=row.attempts,
             leased_until=row.leased_until,
+            failures=row.failures,
         )
         for row in sorted(rows, key=lambda row: (row.platform, row.item))
     ]
@@ -136,14 +144,21 @@ async def mark_applied(connection: AsyncConnection, updates: Sequence[IndexUpdat
 
 
 async def mark_failed(
-    connection: AsyncConnection, index_update: IndexUpdate, now: datetime, retry_after: float
+    connection: AsyncConnection, index_update: IndexUpdate, now: datetime, retry_after: float, *, failures: int = 0
 ) -> None:
     """The index did not take it: the row is free again after `retry_after` seconds, and newer changes of the item wait
-    as long.
+    as long. `failures` is 1 where it failed alone by a fault of ours.
     """
     until = now + timedelta(seconds=retry_after)
     own = index_outbox.c.leased_until == index_update.leased_until
-    await connection.execute(update(index_outbox).where(*_row(index_update), own).values(leased_until=until))
+    values = {"leased_until": until, "failures": index_outbox.c.failures + failures}
+    await connection.execute(update(index_outbox).where(*_row(index_update), own).values(values))
+
+
+async def resume(connection: AsyncConnection) -> int:
+    """Takes up again what is set aside; returns how many items that are."""
+    resumed = await connection.execute(update(index_outbox).where(UPDATE_PENDING, _SET_ASIDE).values(failures=0))
+    return resumed.rowcount
 
 
 def _row(index_update: IndexUpdate) -> tuple[ColumnElement[bool], ...]:
@@ -162,9 +177,9 @@ async def oldest_pending(connection: AsyncConnection) -> datetime | None:
     return changed_at
 
 
-async def any_pending(connection: AsyncConnection) -> bool:
-    """Whether there are such items; it costs the same for one and for a hundred thousand."""
-    return (await connection.execute(_ANY_PENDING)).first() is not None
+async def any_due(connection: AsyncConnection) -> bool:
+    """Whether there are such items that are not set aside; it costs the same for one and for a hundred thousand."""
+    return (await connection.execute(_ANY_DUE)).first() is not None
 
 
 async def overdue(connection: AsyncConnection, platform: int, before: datetime) -> OverdueUpdates:
@@ -191,7 +206,7 @@ def _enqueueing(dialect: str) -> Executable:
     insertion = insert_for(dialect, index_outbox)
     return insertion.on_conflict_do_update(
         index_elements=["platform", "item"],
-        set_={"version": index_outbox.c.version + 1, "updated_at": insertion.excluded.updated_at},
+        set_={"version": index_outbox.c.version + 1, "updated_at": insertion.excluded.updated_at, "failures": 0},
     )
 
 

@@ -150,7 +150,7 @@ def test_a_pod_has_time_for_its_drain(seconds: int) -> None:
     (drain,) = [entry["value"] for entry in pod["containers"][0]["env"] if entry["name"] == "GEAR_DRAIN_SECONDS"]
     probe = pod["containers"][0]["readinessProbe"]
     assert int(drain) == seconds
-    assert pod["terminationGracePeriodSeconds"] == seconds + 15
+    assert pod["terminationGracePeriodSeconds"] == seconds + 30
     assert probe["periodSeconds"] * probe["failureThreshold"] < seconds / 2, "it would still get requests at the end"
 
 

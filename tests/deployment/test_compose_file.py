@@ -71,7 +71,7 @@ def test_every_variable_is_a_setting_and_every_mounted_file_is_there() -> None:
 
 def test_the_api_has_time_for_its_drain_and_believes_the_proxy_alone() -> None:
     api = SERVICES["api"]
-    assert int(api["stop_grace_period"].removesuffix("s")) >= int(api["environment"]["GEAR_DRAIN_SECONDS"]) + 15
+    assert int(api["stop_grace_period"].removesuffix("s")) >= int(api["environment"]["GEAR_DRAIN_SECONDS"]) + 30
     subnet = FILE["networks"]["proxy"]["ipam"]["config"][0]["subnet"]
     assert api["environment"]["GEAR_TRUSTED_PROXIES"] == subnet
     assert [name for name, service in SERVICES.items() if "proxy" in service["networks"]] == ["api", "proxy"]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from api.orders.worker import PeriodicWorker
+from api.background import PeriodicWorker
 from store.connection.engine import Store
 from store.orders import sandbox
 

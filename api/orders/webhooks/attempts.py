@@ -7,7 +7,7 @@ orders themselves.
 import asyncio
 from typing import Final
 
-from api.orders.worker import finish
+from api.background import finish
 from store.connection.engine import Store
 from store.outbox import attempts
 from store.outbox.attempts import FinishedAttempt

@@ -14,12 +14,12 @@ from typing import Final, Self
 import structlog
 from aiohttp import TraceConfig
 
+from api.background import STOP_SECONDS, PeriodicWorker, finish, linger, running
 from api.orders.webhooks import schedule
 from api.orders.webhooks.attempts import AttemptRecorder
 from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
 from api.orders.webhooks.payload import event_of, message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
-from api.orders.worker import STOP_SECONDS, PeriodicWorker, finish, linger, running
 from api.settings import Settings
 from api.timestamps import rfc3339
 from mappings.platforms import Platform, Platforms
@@ -74,10 +74,15 @@ class Dispatcher:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Sends while the block lasts; then lets the attempts under way end, and releases those that do not."""
+        """Sends while the block lasts, and ends as `closing`."""
+        async with self.closing(), running(self.worker, stop_seconds=self._stop_seconds):
+            yield self
+
+    @asynccontextmanager
+    async def closing(self) -> AsyncIterator[Self]:
+        """After the block lets the attempts under way end, and releases those that do not; the worker has stopped."""
         try:
-            async with running(self.worker, self._stop_seconds):
-                yield self
+            yield self
         finally:
             await self._close()
 
@@ -220,9 +225,9 @@ def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: da
 async def dispatching(
     store: Store, platforms: Platforms, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
 ) -> AsyncIterator[Dispatcher]:
-    """A running dispatcher with a sender of its own."""
+    """A dispatcher with a sender of its own; its worker runs within the block, by `running`."""
     async with (
         Sender(settings.allow_insecure_callbacks, trace_configs=trace_configs) as sender,
-        Dispatcher(store, platforms, settings.public_url, sender).running() as dispatcher,
+        Dispatcher(store, platforms, settings.public_url, sender).closing() as dispatcher,
     ):
         yield dispatcher

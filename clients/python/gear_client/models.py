@@ -574,7 +574,7 @@ class SavedSearchEntry(TypedDict):
     """
     gapAt: str | None
     """
-    when changes were last not told: their log was lost, or too many callbacks waited; read all again
+    when changes were last not told: a lost log, too many waiting callbacks or a fault; read all again
     """
 
 

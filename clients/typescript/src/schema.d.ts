@@ -1763,7 +1763,7 @@ export interface components {
             createdAt: string;
             /**
              * Gapat
-             * @description when changes were last not told: their log was lost, or too many callbacks waited; read all again
+             * @description when changes were last not told: a lost log, too many waiting callbacks or a fault; read all again
              */
             gapAt: string | null;
         };

@@ -1,13 +1,16 @@
 """Items put and deleted over HTTP: what holds after it, on every worker, and what is refused."""
 
+import asyncio
 import gzip
 import io
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import pytest
 import zstandard
+from structlog.testing import capture_logs
 
 from api.catalogue import body
 from api.catalogue.audit import ACTION
@@ -191,4 +194,27 @@ async def test_without_the_engine_or_a_loaded_platform_a_write_is_a_503(
             await writers.run(CS2, LiveWriter.check)
         assert refused.value.code == "search_unavailable"
         await writers.close()
+        await store.close()
+
+
+async def test_a_write_that_hangs_holds_the_end_up_for_a_bounded_time(tmp_path: Any) -> None:
+    settings = settings_for("http://127.0.0.1:1", "gear-test", tmp_path)
+    store = Store(settings.database_url)
+    writers = CatalogueWriters(settings, store)
+    begun, released = threading.Event(), threading.Event()
+
+    def hang(_: LiveWriter) -> bool:
+        begun.set()
+        return released.wait(60)
+
+    write = asyncio.create_task(writers.run(CS2, hang))
+    try:
+        assert await asyncio.to_thread(begun.wait, 30)
+        write.cancel()  # its client has gone: the thread goes on
+        with capture_logs() as logs:
+            async with asyncio.timeout(30):
+                await writers.close(0.01)
+        assert [entry["event"] for entry in logs] == ["writes of the catalogue do not end"]
+    finally:
+        released.set()
         await store.close()

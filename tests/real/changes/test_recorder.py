@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from api.changes import recorder
+from api.changes.recorder import Intervals
 from store.schema import feed_segments, feeds
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
@@ -93,12 +94,10 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
-async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(
-    app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(app: RunningApp, place: Place) -> None:
     other = f"{place.alias.removesuffix('-730')}-changes-eu-730"
     place.client.indices.create(index=other)
-    monkeypatch.setattr(recorder, "EXPIRE_SECONDS", 0.0)
+    app.app.state.services.change_feed.recorder.intervals = Intervals(expire_seconds=0.0)
     await upsert(place, simple_item(1001))
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1002))
@@ -125,13 +124,11 @@ async def test_bookmarks_expire_with_the_index_that_the_feed_goes_on_from(app: R
     assert [change["id"] for change in await again.until(1)] == [1002]
 
 
-async def test_a_log_is_dropped_once_it_is_older_than_the_retention(
-    app: RunningApp, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_log_is_dropped_once_it_is_older_than_the_retention(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
     old = reader.next
-    monkeypatch.setattr(recorder, "EXPIRE_SECONDS", 0.0)
-    monkeypatch.setattr(recorder, "LOGS", 10**9)  # each change has a log of its own
+    # each change has a log of its own
+    app.app.state.services.change_feed.recorder.intervals = Intervals(expire_seconds=0.0, logs=10**9)
     store, long_ago = Shop(app).store, datetime.now(UTC) - timedelta(days=2)
     logs = f"{place.alias.removesuffix('-730')}-changes-*"
 

@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from prometheus_client import CollectorRegistry
 
-from api.changes import recorder
 from api.changes.log import ChangeLog
-from api.changes.recorder import MAX_BACK_OFF_SECONDS, TICK_SECONDS, Recorder
+from api.changes.recorder import MAX_BACK_OFF_SECONDS, TICK_SECONDS, Intervals, Recorder
 from api.engine.feed import FeedEngine
 from api.settings import Settings
 from api.telemetry.metrics import FeedMetrics
@@ -116,8 +115,8 @@ def is_page(method: str, path: str, body: bytes) -> Fault | None:
     return REFUSED if b'"pit"' in body and b'"_seq_no"' in body else None
 
 
-async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "LOGS", 10**9)  # each change has a log of its own
+async def test_ticks_that_fail_leave_no_view_and_no_log(recording: Recording) -> None:
+    recording.recorder.intervals = Intervals(logs=10**9)  # each change has a log of its own
     tick, engine, wire = recording.recorder.run_once, recording.engine, recording.wire
     wire.rule = is_new_log
     pauses = [await tick() for _ in range(7)]
@@ -194,14 +193,12 @@ async def test_a_recorder_that_is_late_drops_no_log_of_the_one_that_took_over(
     assert len(after.segments) == recording.logs() == 2
 
 
-async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_view_of_a_quiet_platform_stays_open_while_another_one_changes(recording: Recording) -> None:
     tick, engine = recording.recorder.run_once, recording.engine
     await tick()
     (quiet,) = (index for index in engine.open.values() if "-570-" in index)
     for number in (1001, 1002):
-        monkeypatch.setattr(recorder, "TOUCH_SECONDS", 0.0 if number == 1002 else 600.0)
+        recording.recorder.intervals = Intervals(touch_seconds=0.0 if number == 1002 else 600.0)
         await upsert(recording.place, simple_item(number))
         engine.counted.clear()
         await tick()

@@ -113,11 +113,8 @@ async def test_hundreds_who_begin_at_once_begin(server: Worker) -> None:
     assert {answer.status_code for answer in answers} == {200}
 
 
-async def test_who_waits_on_behind_others_asks_nothing(
-    app: RunningApp, feed_settings: Settings, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_waits_on_behind_others_asks_nothing(app: RunningApp, feed_settings: Settings, place: Place) -> None:
     """Thousands who ask again every half minute, and as many heartbeats, would each cost a read of the store."""
-    monkeypatch.setattr("api.changes.tail.POLL_SECONDS", 60.0)
     feed, transactions, someone_waits, tasks = (
         app.app.state.services.change_feed,
         [0],
@@ -129,7 +126,12 @@ async def test_who_waits_on_behind_others_asks_nothing(
         transactions[0] += 1
 
     store = Store(feed_settings.database_url, on_transaction=count)
-    tail = Tail(store, feed.log, tasks, feed.tail.wake, lambda readers: someone_waits.set() if readers else None)
+
+    def set_waiting(readers: int) -> None:
+        if readers:
+            someone_waits.set()
+
+    tail = Tail(store, feed.log, tasks, feed.tail.wake, set_waiting, poll_seconds=60.0)
     offered = {"term": {"bound": False}}
     subscription = Subscription((None, b"{}"), offered, platforms=(730,), with_platform=False)
     await Reader(app.client).ask()

@@ -11,19 +11,25 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from standardwebhooks import Webhook
+from structlog.testing import capture_logs
 
+from api.changes.entries import Change, changes_of
 from api.engine.answers import SearchEngine
+from api.engine.feed import Entry
 from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
-from api.saved_searches.preselection import Fields
+from api.saved_searches.matcher import Limits
+from api.saved_searches.preselection import Batch, Fields, Judge
+from api.settings import Settings
 from mappings.platforms import Platforms
 from store.saved_searches import matching, searches
 from store.saved_searches.searches import SavedSearch
 from store.schema import tokens
 from tests.support.api.catalogue import simple_item
 from tests.support.api.waiting import until
-from tests.support.app import RunningApp
+from tests.support.app import RunningApp, running
 from tests.support.indexer.fixtures import Place
+from tests.support.indexer.wire import Fault, Wire, pass_all
 from tests.support.orders.shop import Shop
 from tests.support.services.receiver import Receiver
 from tests.support.streams.changes import ITEMS, Reader, load
@@ -98,10 +104,9 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         assert change["change"] == "listed"
 
 
-async def test_many_matches_are_several_callbacks_in_order(app: RunningApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "MAX_CHANGES", 40)  # so that there is more than one run, too
-    monkeypatch.setattr(matcher, "MATCHES", 30)
-    monkeypatch.setattr(matcher, "CHANGES_A_CALLBACK", 7)
+async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> None:
+    # so that there is more than one run, too
+    app.app.state.services.matcher.limits = Limits(max_changes=40, max_matches=30, max_changes_a_callback=7)
     numbers = list(range(1000, 1100))
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
@@ -123,7 +128,6 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
             raise ConnectionResetError
 
     monkeypatch.setattr(matching, "tell", stopping)
-    monkeypatch.setattr(app.app.state.services.matcher.worker, "_retry_seconds", 0.2)
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002))
@@ -150,8 +154,74 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
             await saved(app.client, receiver, f"{number}", filters={"ids": [number]})
         await put(app, simple_item(1001), simple_item(1002))
         await until_called_back(receiver, 1001, 1002)
-    entry = (await app.client.get(f"/v1/searches/{bad['id']}")).json()["search"]
-    assert entry["gapAt"] is not None
+    assert await gap_of(app, bad) is not None
+
+
+async def gap_of(app: RunningApp, search: Mapping[str, object]) -> object:
+    """When a search was last not told something."""
+    return (await app.client.get(f"/v1/searches/{search['id']}")).json()["search"]["gapAt"]
+
+
+async def test_a_change_that_fails_keeps_no_other_from_its_matches(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_a_bad_one(entries: Sequence[Entry], limit: int, *, with_platform: bool) -> tuple[list[Change], bool]:
+        if any(entry.id == 1002 for entry in entries):
+            raise KeyError(1002)
+        return changes_of(entries, limit, with_platform=with_platform)
+
+    monkeypatch.setattr(matcher, "changes_of", with_a_bad_one)
+    app.app.state.services.matcher.limits = Limits(max_failures=3)
+    with Receiver() as receiver:
+        search = await saved(app.client, receiver, filters={"ids": list(range(1001, 1006))})
+        with capture_logs() as logs:
+            await put(app, *(simple_item(number) for number in range(1001, 1006)))
+            await until_called_back(receiver, 1001, 1003, 1004, 1005)
+    assert await gap_of(app, search) is not None
+    assert [entry["event"].partition(":")[0] for entry in logs if "change cannot" in entry["event"]] == [
+        "a change cannot be matched"
+    ]
+
+
+async def test_searches_that_cannot_be_preselected_are_matched_by_the_engine_alone(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(judge: Judge, before: Batch, after: Batch) -> int:
+        raise KeyError(after.all)
+
+    monkeypatch.setattr(matcher, "new_candidates", failing)
+    with Receiver() as receiver:
+        search = await saved(app.client, receiver, filters={"ids": [1001, 1002]})
+        await put(app, simple_item(1001), simple_item(1002), simple_item(1003))
+        await until_called_back(receiver, 1001, 1002)
+    assert await gap_of(app, search) is None
+
+
+async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
+    feed_settings: Settings, opensearch_url: str
+) -> None:
+    asked: list[int] = []  # how many searches each request had
+
+    def away(method: str, path: str, body: bytes) -> Fault | None:
+        if "-changes-" not in path or b'"should"' not in body:
+            return None
+        asked.append(body.count(b'"_name"'))
+        return Fault("answer", 503, b'{"error": {"type": "cluster_block_exception", "root_cause": []}, "status": 503}')
+
+    with Wire(opensearch_url) as wire, Receiver() as receiver:
+        async with running(feed_settings.model_copy(update={"opensearch_url": wire.url})) as app:
+            searches = [await saved(app.client, receiver, f"{n}", filters={"ids": [n]}) for n in (1001, 1002)]
+            wire.rule = away
+            await put(app, simple_item(1001), simple_item(1002))
+
+            async def is_asked() -> bool:
+                return len(asked) >= 3
+
+            await until(is_asked)
+            wire.rule = pass_all
+            await until_called_back(receiver, 1001, 1002)
+            assert set(asked) == {2}
+            assert [await gap_of(app, search) for search in searches] == [None, None]
 
 
 async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_anew(
@@ -166,7 +236,7 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
         return await with_ids(connection, ids)
 
     monkeypatch.setattr(searches, "with_ids", slowly)
-    monkeypatch.setattr(matcher, "READ_AT_ONCE", 1)
+    app.app.state.services.matcher.limits = Limits(max_read=1)
     with Receiver() as receiver:
         for name in ("one", "other"):
             await saved(app.client, receiver, name, query="zweihorn")

@@ -1,5 +1,9 @@
-"""The app: its routes are made before the first request, and a process that serves alone reads each file once."""
+"""The app: its routes are made before the first request, a process that serves alone reads each file once, and the
+background work ends in time.
+"""
 
+import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -9,10 +13,15 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 import mappings.platforms
-from api.app import create_app
+from api.app import create_app, order_workers
 from api.cli.main import main
+from api.http.admission import Admission
+from api.services import open_services
 from api.settings import Settings
+from api.telemetry.metrics import Metrics
+from tests.support.app import settings_for
 from tests.support.platforms import shared_platforms
+from tests.support.store.migrated import migrated
 
 
 def test_all_apps_of_a_process_have_the_same_routes() -> None:
@@ -42,3 +51,31 @@ def test_a_process_that_serves_alone_reads_each_file_once(monkeypatch: pytest.Mo
     result = CliRunner().invoke(main, ["serve"])
     assert result.exit_code == 0, result.output
     assert len(read) == len(set(read)) > 10
+
+
+async def test_background_work_that_hangs_ends_all_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun, cancelled_at = asyncio.Queue[None](), list[float]()
+
+    async def hang() -> float:
+        begun.put_nowait(None)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled_at.append(asyncio.get_running_loop().time())
+        return 0.0
+
+    settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
+    await migrated(settings.database_url)
+    async with AsyncExitStack() as resources:
+        exports = Admission(settings.max_concurrency, metrics.requests).budgets["export"]
+        services = await open_services(settings, shared_platforms(), metrics, exports, resources)
+        monkeypatch.setattr(services.token_cache, "record_uses", hang)
+        monkeypatch.setattr(services.unanswered, "flush", hang)
+        monkeypatch.setattr(services.write_audit, "record", hang)
+        async with order_workers(services, stop_seconds=0.5):
+            for _ in range(3):
+                await begun.get()
+        assert len(cancelled_at) == 3
+        assert max(cancelled_at) - min(cancelled_at) < 0.5

@@ -5,8 +5,11 @@ import gc
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from api.background import BackgroundTasks, SharedTask, SingleFlight, Waiters
+from api.errors import ApiError
+from store.connection.errors import StoreUnavailable
 
 
 async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None:
@@ -17,6 +20,47 @@ async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None
     assert soon.result() == "done"
     assert never.cancelled()
     await tasks.close()  # a second time there is nothing left to do
+
+
+async def test_closing_ends_in_time_though_a_task_ignores_that_it_is_cancelled() -> None:
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not released.is_set():
+            try:
+                await released.wait()
+            except asyncio.CancelledError:
+                continue
+
+    tasks = BackgroundTasks()
+    task = tasks.start(stubborn())
+    await asyncio.sleep(0)
+    with capture_logs() as logs:
+        async with asyncio.timeout(30):
+            await tasks.close(0.01, cancel_seconds=0.01)
+    assert [entry["event"] for entry in logs] == ["background work does not end; report it"]
+    released.set()
+    await task
+
+
+@pytest.mark.parametrize(
+    ("error", "is_logged"),
+    [(ValueError("a bug"), True), (ApiError("search_unavailable"), False), (StoreUnavailable("gone"), False)],
+)
+async def test_an_error_that_nobody_waits_for_is_logged_unless_it_is_an_outage(
+    error: Exception, is_logged: bool
+) -> None:
+    async def work() -> None:
+        raise error
+
+    tasks = BackgroundTasks()
+    with capture_logs() as logs:
+        tasks.start(work())
+        await tasks.close()
+    assert [(entry["event"], entry["exc_info"]) for entry in logs] == (
+        [("a background task failed; report it", error)] if is_logged else []
+    )
+    assert all(entry["task"].endswith("work") for entry in logs)
 
 
 async def test_an_error_is_raised_to_those_who_wait_and_to_nobody_else() -> None:

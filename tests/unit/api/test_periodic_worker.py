@@ -4,7 +4,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from api.orders.worker import PeriodicWorker, finish, running
+from api.background import PeriodicWorker, finish, running
 from store.connection.errors import StoreUnavailable
 
 
@@ -23,7 +23,8 @@ async def test_an_exception_or_an_outage_is_logged_and_does_not_end_the_work() -
         return 3600.0
 
     with capture_logs() as logs:
-        async with running(PeriodicWorker("test", work, retry_seconds=0.01)) as worker:
+        worker = PeriodicWorker("test", work, retry_seconds=0.01)
+        async with running(worker):
             await asyncio.wait_for(done.wait(), 30)
             worker.wake()
     assert [entry["log_level"] for entry in logs] == ["error", "warning", "info"]
@@ -81,6 +82,23 @@ async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
     async with running(PeriodicWorker("test", work), stop_seconds=0.01):
         await begun.wait()
     assert cleaned_up
+
+
+async def test_workers_that_hang_end_together_and_not_one_after_the_other() -> None:
+    begun, cancelled_at = asyncio.Queue[None](), list[float]()
+
+    async def work() -> float:
+        begun.put_nowait(None)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled_at.append(asyncio.get_running_loop().time())
+        return 0.0
+
+    async with running(*(PeriodicWorker("test", work) for _ in range(4)), stop_seconds=0.5):
+        for _ in range(4):
+            await begun.get()
+    assert max(cancelled_at) - min(cancelled_at) < 0.5
 
 
 async def test_a_task_that_refuses_to_end_holds_the_end_up_for_a_bounded_time() -> None:

@@ -1,0 +1,42 @@
+"""The differences between views leave no request running."""
+
+import asyncio
+from contextlib import aclosing
+
+from api.changes.differences import View, everywhere
+from api.engine.answers import Json
+from api.engine.feed import FeedEngine, Hit
+from api.settings import Settings
+
+
+class HangingEngine(FeedEngine):
+    """Has a full page of items in each view, and hangs where the next one is read ahead."""
+
+    def __init__(self) -> None:
+        super().__init__(Settings(_env_file=None), 30)
+        self.begun = asyncio.Event()
+        self.requests = 0
+
+    async def hits(self, pit: str, body: Json) -> list[Hit]:
+        if "ids" in body.get("query", {}):
+            return []
+        if "search_after" not in body:
+            return [Hit(_id=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
+        self.requests += 1
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)  # as a connection is closed
+            self.requests -= 1
+        return []
+
+
+async def test_who_stops_reading_differences_ends_what_was_read_ahead() -> None:
+    engine = HangingEngine()
+    async with aclosing(everywhere(View(engine, 730, "before"), View(engine, 730, "after"))) as differences:
+        await anext(differences)
+        await engine.begun.wait()
+        assert engine.requests == 2
+    assert engine.requests == 0
+    await engine.close()

@@ -1,0 +1,95 @@
+"""Index sync: a row that fails by a fault of ours holds up no other, and is set aside after so many failures."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.background import running
+from api.orders.index_sync import IndexSync
+from store.connection.engine import Store
+from store.outbox import index_outbox
+from store.outbox.index_outbox import MAX_FAILURES, IndexUpdate
+from tests.support.api.waiting import until
+from tests.support.store.migrated import migrated
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    """A new SQLite store with the items 1, 2 and 3 in its outbox."""
+    store = Store(await migrated(f"sqlite+aiosqlite:///{tmp_path}/gear.db"))
+    async with store.transaction() as connection:
+        await index_outbox.enqueue(connection, 730, [1, 2, 3], datetime.now(UTC))
+    yield store
+    await store.close()
+
+
+class Index:
+    """Takes all updates but those of some items, and counts how often it got those."""
+
+    def __init__(self, *bad: int) -> None:
+        self.bad = set(bad)
+        self.failures = 0
+
+    async def publish(self, rows: Sequence[IndexUpdate]) -> list[bool]:
+        """Fails as by a bug where one of the rows is bad."""
+        if bad := [row.item for row in rows if row.item in self.bad]:
+            self.failures += len(rows) == 1
+            raise KeyError(bad[0])
+        return [True] * len(rows)
+
+
+async def until_pending(store: Store, sync: IndexSync, number: int) -> None:
+    async def is_pending() -> bool:
+        sync.worker.wake()
+        async with store.reading() as connection:
+            return await index_outbox.count_pending(connection) == number
+
+    await until(is_pending)
+
+
+async def test_a_row_that_fails_holds_up_no_other(store: Store) -> None:
+    index = Index(2)
+    sync = IndexSync(store, index.publish)
+    with capture_logs() as logs:
+        async with running(sync.worker):
+            await until_pending(store, sync, 1)
+            index.bad.clear()
+            await until_pending(store, sync, 0)
+    failures = [entry for entry in logs if entry["log_level"] == "error"]
+    assert {(entry["event"], entry["platform"], entry["item"]) for entry in failures} == {
+        ("an index update fails; report it", 730, 2)
+    }
+    assert [entry["failures"] for entry in failures] == list(range(1, len(failures) + 1))
+
+
+async def test_a_row_that_fails_too_often_is_set_aside_until_its_item_changes_or_a_process_starts(
+    store: Store,
+) -> None:
+    index = Index(2)
+    sync = IndexSync(store, index.publish, max_failure_retry_seconds=0.001)
+
+    async def until_set_aside() -> None:
+        async def is_set_aside() -> bool:
+            sync.worker.wake()
+            async with store.reading() as connection:
+                return not await index_outbox.any_due(connection)
+
+        await until(is_set_aside)
+
+    with capture_logs() as logs:
+        async with running(sync.worker):
+            await until_set_aside()
+            await until_pending(store, sync, 1)  # as the metric and the doctor say
+            assert index.failures == MAX_FAILURES
+            async with store.transaction() as connection:
+                await index_outbox.enqueue(connection, 730, [2], datetime.now(UTC))
+            await until_set_aside()
+            assert index.failures == 2 * MAX_FAILURES
+    set_aside = [entry for entry in logs if entry["event"].startswith("an index update is set aside")]
+    assert [(entry["platform"], entry["item"]) for entry in set_aside] == [(730, 2)] * 2
+    later = IndexSync(store, Index().publish)  # of the version that is mended
+    async with running(later.worker):
+        await until_pending(store, later, 0)
