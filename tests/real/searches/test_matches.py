@@ -44,7 +44,7 @@ async def test_an_item_that_is_listed_calls_back_within_two_seconds_and_is_signe
         )
         await put(app, simple_item(1001, 4.5), simple_item(1002, 6.0), simple_item(1003, 4.0, "AWP | Asiimov"))
         started = time.monotonic()
-        [change] = await until_called_back(receiver, 1001)
+        [change] = await until_called_back(app, receiver, 1001)
         [received] = receiver.received
         assert received.at - started < 2
     async with Shop(app).store.reading() as connection:
@@ -62,15 +62,15 @@ async def test_a_change_calls_back_when_the_item_comes_to_match_and_not_again(ap
     with Receiver() as receiver:
         await saved(app.client, receiver, platform=730, filters={"price": {"max": 5}, "ids": [1001, 1002]})
         await put(app, simple_item(1001, 9), simple_item(1002, 4))
-        [first] = await until_called_back(receiver, 1002)
+        [first] = await until_called_back(app, receiver, 1002)
         assert first["change"] == "listed"
         await put(app, simple_item(1001, 5), simple_item(1002, 3))
-        [_, second] = await until_called_back(receiver, 1001, 1002)
+        [_, second] = await until_called_back(app, receiver, 1001, 1002)
         assert (second["id"], second["change"]) == (1001, "changed")
         await put(app, simple_item(1001, 6))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
         await put(app, simple_item(1001, 2))
-        await until_called_back(receiver, 1001, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1001, 1002)
 
 
 async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) -> None:
@@ -78,9 +78,9 @@ async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) ->
         await saved(app.client, receiver)
         await load(place, ITEMS)
         await put(app, simple_item(1001))
-        await until_called_back(receiver, 1001)
+        await until_called_back(app, receiver, 1001)
         await load(place, [*ITEMS, simple_item(1001), simple_item(1002)])
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
 
 
 async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None:
@@ -94,7 +94,7 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         assert received(receiver) == []
         answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
         assert answer.status_code == 200, answer.text
-        [change] = await until_called_back(receiver, number)
+        [change] = await until_called_back(app, receiver, number)
         assert change["change"] == "listed"
 
 
@@ -106,7 +106,7 @@ async def test_many_matches_are_several_callbacks_in_order(app: RunningApp, monk
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
         await put(app, *(simple_item(number, 1, "Many") for number in numbers))
-        changes = await until_called_back(receiver, *numbers)
+        changes = await until_called_back(app, receiver, *numbers)
     assert [change["id"] for change in changes] == numbers
     assert len({received.headers["webhook-id"] for received in receiver.received}) >= len(numbers) / 7
 
@@ -127,7 +127,7 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
         assert next(stops, None) is None
 
 
@@ -149,7 +149,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
         for number in (1001, 1002):
             await saved(app.client, receiver, f"{number}", filters={"ids": [number]})
         await put(app, simple_item(1001), simple_item(1002))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
     entry = (await app.client.get(f"/v1/searches/{bad['id']}")).json()["search"]
     assert entry["gapAt"] is not None
 
@@ -182,4 +182,4 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
 
         await until(applies)
         has_changed.set()
-        await until_called_back(receiver, 1002, 1002)
+        await until_called_back(app, receiver, 1002, 1002)
