@@ -1,11 +1,11 @@
 """Operators add terms to the vocabulary while the service runs: no restart, and no load of the items."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from api.settings import Settings
 from store import vocabulary_terms
@@ -13,6 +13,7 @@ from store.connection.engine import Store
 from store.records import Actor
 from tests.support.api.envelope import error_of
 from tests.support.api.operators import APPLIED_SECONDS, Shop, operated_shop
+from tests.support.api.waiting import until
 from tests.support.app import new_token
 
 
@@ -137,7 +138,12 @@ async def test_searches_go_on_with_the_terms_while_the_store_is_away(shop: Shop,
     try:
         async with store.transaction() as connection:
             await connection.exec_driver_sql("ALTER TABLE vocabulary_terms RENAME TO elsewhere")
-        await asyncio.sleep(2.5)  # at least one read fails
+        with capture_logs() as logs:
+
+            async def has_failed() -> bool:
+                return any(line.get("work") == "vocabulary" for line in logs)
+
+            await until(has_failed)
         assert await shop.names("zweihorn awp") == ["AWP | Dragon Lore (Factory New)"]
     finally:
         await store.close()
