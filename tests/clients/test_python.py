@@ -97,20 +97,20 @@ async def test_items_are_written_and_deleted(service: Service) -> None:
 
 def test_changes_are_followed_from_a_bookmark(service: Service) -> None:
     with GearClient(service.url, service.writer) as gear:
-        begun = gear.list_changes(platform=730)["next"]
+        bookmark = gear.list_changes(platform=730)["next"]
         gear.put_items(730, [{"id": number, "name": f"AWP | {number}"} for number in (9000, 9001)])
-        pages = gear.follow_changes(platform=730, since=begun, limit=1)
-        seen: list[tuple[int, str]] = []
-        while len(seen) < 2:
-            seen += [(change["id"], change["change"]) for change in next(pages)["changes"]]
-    assert sorted(seen) == [(9000, "listed"), (9001, "listed")]
+        pages = gear.follow_changes(platform=730, since=bookmark, limit=1)
+        changes: list[tuple[int, str]] = []
+        while len(changes) < 2:
+            changes += [(change["id"], change["change"]) for change in next(pages)["changes"]]
+    assert sorted(changes) == [(9000, "listed"), (9001, "listed")]
 
 
 async def test_changes_are_followed_by_the_async_client_too(service: Service) -> None:
     async with AsyncGearClient(service.url, service.writer) as gear:
-        begun = (await gear.list_changes(query="asiimov"))["next"]
+        bookmark = (await gear.list_changes(query="asiimov"))["next"]
         await gear.put_items(730, [{"id": 9000, "name": "AWP | Asiimov"}, {"id": 9001, "name": "AWP"}])
-        async for page in gear.follow_changes(query="asiimov", since=begun):
+        async for page in gear.follow_changes(query="asiimov", since=bookmark):
             if page["changes"]:
                 assert [change["id"] for change in page["changes"]] == [9000]
                 return

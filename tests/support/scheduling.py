@@ -20,7 +20,7 @@ RESTARTING: Final = (
 TOGETHER: Final = (
     RESTARTING,
     ("tests/real/catalogue/test_model.py", "tests/real/catalogue/test_writes.py"),
-    ("tests/real/api/test_openapi.py", "tests/real/api/test_wire.py"),
+    ("tests/real/api/http/test_openapi.py", "tests/real/api/http/test_wire.py"),
 )
 LONGEST: Final = (
     *RESTARTING,
@@ -46,7 +46,7 @@ LONGEST: Final = (
     "tests/real/orders/placing/test_retries.py",
     "tests/real/indexer/live/test_claims.py",
     "tests/real/orders/webhooks/test_callbacks.py",
-    "tests/real/store/test_migrate.py",
+    "tests/real/store/migrations/test_migrate.py",
     "tests/real/search/queries/test_explain.py",
     # of `make test`
     *TOGETHER[1],
@@ -57,7 +57,7 @@ LONGEST: Final = (
     "tests/real/orders/placing/test_cheapest.py",
     "tests/real/indexer/follow/test_lines.py",
     "tests/real/orders/lifecycle/test_sandbox.py",
-    "tests/real/api/test_metrics.py",
+    "tests/real/api/telemetry/test_metrics.py",
     "tests/real/search/pagination/test_cursor.py",
     "tests/real/orders/webhooks/test_callback_processes.py",
     "tests/real/search/text/test_scenarios.py",
@@ -84,8 +84,8 @@ SLOW: Final = (
     "tests/real/search/pagination/test_cursor_and_changes.py",
     "tests/real/search/queries/test_explain.py",
     "tests/real/search/text/test_catalogue_texts.py",
-    "tests/real/store/test_migrate.py",
-    "tests/real/store/test_pgbouncer.py",
+    "tests/real/store/migrations/test_migrate.py",
+    "tests/real/store/connection/test_pgbouncer.py",
 )
 """Folders and files that `make test` leaves to `make test-slow`: each waits for processes to start, die and come back,
 or for a whole catalogue.

@@ -93,8 +93,8 @@ async def test_a_token_has_so_many_searches_as_it_may(feed_settings: Settings) -
         error = error_of(next(answer for answer in answered if answer.status_code == 409), "too_many_searches")
         assert "2 saved searches" in error["message"]
         assert error["details"][0]["field"] == "name"
-        kept = (await app.client.get("/v1/searches")).json()["searches"]
-        await app.client.delete(f"/v1/searches/{kept[0]['id']}")
+        listed = (await app.client.get("/v1/searches")).json()["searches"]
+        await app.client.delete(f"/v1/searches/{listed[0]['id']}")
         assert (await app.client.post("/v1/searches", json={**BODY, "name": "n9"})).status_code == 201
         limits = (await app.client.get("/v1/platforms")).json()["limits"]
         assert limits["savedSearches"] == 2

@@ -30,9 +30,9 @@ async def test_several_processes_make_each_callback_once(desk: Desk, tmp_path: P
 
 
 async def test_an_order_is_indexed_by_the_app_that_took_it(settings: Settings) -> None:
-    told = settings.model_copy(update={"allow_insecure_callbacks": True})
+    calling_back = settings.model_copy(update={"allow_insecure_callbacks": True})
     with Receiver() as receiver:
-        async with opened(told) as shop:
+        async with opened(calling_back) as shop:
             order = await shop.placed(callbackUrl=receiver.url)
             await receiver.until_received("order.created")
         assert json.loads(receiver.received[0].body)["data"]["order"] == order

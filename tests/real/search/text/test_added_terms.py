@@ -70,7 +70,7 @@ async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("add", "zweihorn"), "means nothing"),
         (("add", "...", "--words", "dragon lore"), "has no letter and no digit"),
@@ -82,8 +82,8 @@ async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: 
         (("remove", "term_x"), "nothing that applies has the id"),
     ],
 )
-async def test_what_makes_no_sense_is_refused(shop: Shop, arguments: tuple[str, ...], told: str) -> None:
-    assert told in await shop.refused(*arguments)
+async def test_what_makes_no_sense_is_refused(shop: Shop, arguments: tuple[str, ...], message: str) -> None:
+    assert message in await shop.refused(*arguments)
 
 
 async def test_by_http_the_same_rules_hold_and_the_token_is_the_author(shop: Shop) -> None:
