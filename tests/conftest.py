@@ -25,6 +25,7 @@ pytest_plugins = [
     "tests.support.orders.fixtures",
     "tests.support.indexer.fixtures",
     "tests.support.search.fixtures",
+    "tests.support.streams.fixtures",
     "tests.support.clients",
 ]
 """The fixtures that several folders use; those of one folder are in its conftest."""

@@ -13,8 +13,8 @@ from tests.support.app import serving
 
 PICTURE = "https://images.example.com/redline.svg"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480"><rect width="640" height="480"/></svg>'
-PATIENCE = 30_000  # milliseconds; the machine may be busy
-expect.set_options(timeout=PATIENCE)
+TIMEOUT_MILLISECONDS = 30_000  # the machine may be busy
+expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 
 
 @asynccontextmanager
@@ -32,7 +32,7 @@ async def served(settings: Settings) -> AsyncIterator[str]:
 async def opened(browser: Browser, url: str, complaints: list[str], **options: Any) -> AsyncIterator[Page]:
     """The page in a new profile; what the browser complains of is collected."""
     context = await browser.new_context(**options)
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(TIMEOUT_MILLISECONDS)
     await context.route(PICTURE, lambda route: route.fulfill(content_type="image/svg+xml", body=SVG))
     page = await context.new_page()
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

@@ -11,6 +11,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.explore.window import ShopWindow
+from tests.support.api.waiting import until
 from tests.support.app import new_token
 
 CARDS = "#results .grid .card:not(.skeleton-card)"
@@ -21,6 +22,10 @@ HIDE = """hidden => {
     Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
+
+# A request of its own: those before it were sent.
+ASK = "() => fetch('/llms.txt').then(() => null)"
+RETRY_SECONDS = 5
 
 
 def listing(number: int, **more: Any) -> dict[str, Any]:
@@ -100,18 +105,20 @@ async def test_in_the_view_by_name_it_is_counted(window: ShopWindow) -> None:
 
 
 async def test_a_hidden_tab_asks_nothing_and_catches_up(window: ShopWindow) -> None:
-    async with operator(window) as client, followed(window, "/explore?q=ak") as page:
+    path = "/explore?q=ak"
+    async with operator(window) as client, followed(window, path) as page, followed(window, path) as visible:
         await page.evaluate(HIDE, True)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url) if FEED in request.url else None)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url) if FEED in request.url else None)
         try:
-            await upsert(client, listing(910_011))
-            await asyncio.sleep(3)
-            assert asked == []
+            for number, notice in ((910_011, "1 new listing"), (910_012, "2 new listings")):
+                await upsert(client, listing(number))
+                await expect(visible.get_by_role("button", name=notice)).to_be_visible()
+            assert requests == [], "a tab that is not hidden has asked twice meanwhile"
             await page.evaluate(HIDE, False)
-            await expect(page.get_by_role("button", name="1 new listing")).to_be_visible()
+            await expect(page.get_by_role("button", name="2 new listings")).to_be_visible()
         finally:
-            await delete(client, 910_011)
+            await delete(client, 910_011, 910_012)
     assert window.complaints == []
 
 
@@ -122,20 +129,31 @@ async def test_a_hidden_tab_asks_nothing_and_catches_up(window: ShopWindow) -> N
 async def test_without_the_feed_the_page_works_quietly(
     window: ShopWindow, status: int, code: str, goes_on: bool
 ) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
+    is_paused = asyncio.Event()
 
     async with window.opened("/llms.txt") as page:
         error = {"status": "error", "error": {"code": code, "message": code, "details": None, "requestId": "0"}}
 
         async def refuse(route: Any) -> None:
-            asked.append(route.request.url)
+            requests.append(route.request.url)
+            await is_paused.wait()
             await route.fulfill(status=status, json=error)
 
         await page.route(f"**{FEED}", refuse)
+        await page.clock.install()
         await page.goto(f"{window.base}/explore?q=ak")
         await expect(page.locator(CARDS).first).to_be_visible()
-        await page.wait_for_timeout(8_000)
-        assert len(asked) == (2 if goes_on else 1), "it waits before it asks again"
+        await until(lambda: asyncio.sleep(0, len(requests) == 1))
+        await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+        async with page.expect_response(f"**{FEED}"):
+            is_paused.set()
+        await page.clock.run_for(RETRY_SECONDS * 1000 - 1)
+        await page.evaluate(ASK)
+        assert len(requests) == 1, "it waits before it asks again"
+        await page.clock.run_for(1000 if goes_on else 600_000)
+        await page.evaluate(ASK)
+        assert len(requests) == (2 if goes_on else 1)
         await expect(page.get_by_role("alert")).to_have_count(0)
         await expect(page.locator(".new-listings button")).to_have_count(0)
     assert [text for text in window.complaints if not re.search(str(status), text)] == []

@@ -102,8 +102,8 @@ async def test_a_slow_wire_shows_skeletons_and_the_last_text_wins(window: ShopWi
             await expect(page.locator("#results .grid")).to_have_attribute("aria-busy", "true")
             await expect(page.locator(CARDS).first).to_be_visible()
             box = page.get_by_role("combobox", name="Search the catalogue")
-            await box.fill("karambit")
-            await page.wait_for_timeout(150)
+            async with page.expect_request(lambda request: "karambit" in (request.post_data or "")):
+                await box.fill("karambit")
             await box.fill("ak-47 redline")
             total = await window.total(query="ak-47 redline")
             await expect(page.locator(".total")).to_have_text(re.compile(rf"^{total} items?$"))

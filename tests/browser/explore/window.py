@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Page, Route
 from indexer.sample.catalogue import read_catalogue
 from indexer.sample.generator import Sampler
 from mappings.platforms import read_platforms
-from tests.browser.opening import PATIENCE, SVG, served
+from tests.browser.opening import SVG, TIMEOUT_MILLISECONDS, served
 from tests.support.api.catalogue import put_index
 from tests.support.app import new_token, settings_for
 from tests.support.indices import drop_indices
@@ -79,7 +79,7 @@ class ShopWindow:
     async def opened(self, path: str = "/explore", *, pictures: bool = True, **options: Any) -> AsyncIterator[Page]:
         """The page in a new profile; pictures of items come from here, or not at all."""
         context = await self.browser.new_context(**{"locale": "en-US", **DESKTOP, **options})
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT_MILLISECONDS)
 
         async def picture(route: Route) -> None:
             await (route.fulfill(content_type="image/svg+xml", body=SVG) if pictures else route.abort())

@@ -1,6 +1,5 @@
 """Tokens whose receivers all hang: nobody else's callbacks wait for them."""
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
@@ -8,6 +7,7 @@ from ipaddress import IPv4Address
 import pytest
 
 from api.orders.webhooks.addresses import Address
+from api.orders.webhooks.limits import FreeCapacity
 from api.orders.webhooks.sender import Sender
 from store.auth import tokens
 from store.orders import orders
@@ -44,11 +44,13 @@ async def test_tokens_whose_receivers_all_hang_delay_nobody(desk: Desk, sandbox:
         sender = Sender(allow_insecure=True, lookup=everything_is_here, seconds=60)
         async with dispatching(desk.store, sender=sender, stop_seconds=0) as dispatcher:
 
-            async def busy() -> bool:
-                await asyncio.sleep(0.5)  # until no more attempts start
-                return hanging.connections >= (15 if sandbox else 100)
+            async def is_saturated() -> bool:
+                attempts = dispatcher._attempts.values()
+                has_begun_all = hanging.connections == len(attempts)
+                return has_begun_all and len(FreeCapacity(attempts).saturated().tokens) == 2
 
-            await eventually(busy, f"only {hanging.connections} attempts were made")
+            await eventually(is_saturated, "the tokens do not have their shares")
+            assert hanging.connections >= (14 if sandbox else 100)
             order: Order = await desk.place(quick.url)
             dispatcher.worker.wake()
             await desk.until(order, "delivered")

@@ -121,15 +121,16 @@ async def test_on_a_full_disk_orders_are_refused_and_nothing_acknowledged_is_los
             assert error_of(refused)["code"] == "store_unavailable"
             assert "Retry-After" in refused.headers
             # ten calls of one new key, in flight at once, while the database's own work meets the full disk too
-            twins = await asyncio.gather(*(keyed(shop, "twin", FREE, receiver.url) for _ in range(10)))
-            assert {answer.status_code for answer in twins} <= {201, 503}
+            duplicates = await asyncio.gather(*(keyed(shop, "duplicate", FREE, receiver.url) for _ in range(10)))
+            assert {answer.status_code for answer in duplicates} <= {201, 503}
             assert set(kept.values()) <= set(await all_orders(shop))  # reading goes on
             assert (await shop.app.search({})).status_code == 200
 
             disk.make_room()
-            again = [await keyed(shop, "twin", FREE, receiver.url) for _ in range(3)]
+            again = [await keyed(shop, "duplicate", FREE, receiver.url) for _ in range(3)]
             assert [answer.status_code for answer in again] == [201] * 3
-            assert len({answer.json()["order"]["id"] for answer in [*again, *twins] if answer.status_code == 201}) == 1
+            placed = [answer for answer in [*again, *duplicates] if answer.status_code == 201]
+            assert len({answer.json()["order"]["id"] for answer in placed}) == 1
             held = await all_orders(shop)
             bound = [one for one, state in held.items() if state == "created" and one in kept.values()]
             assert [(await cancel(shop, one)).status_code for one in bound] == [200] * len(bound)

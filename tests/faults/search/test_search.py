@@ -29,7 +29,7 @@ from tests.support.store.postgres import Postgres
 BOUND = 8.0
 """Seconds. The engine has 2.5 for an answer, as by default; a busy machine adds to it."""
 
-QUESTIONS: list[tuple[str, str, Any]] = [
+REQUESTS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/gear/search", {}),
     ("POST", "/v1/gear/search", {"cursor": "*"}),
     ("GET", "/v1/gear/1", None),
@@ -70,7 +70,7 @@ async def ask(app: RunningApp, method: str, path: str, body: Any) -> httpx.Respo
 
 
 async def all_say_unavailable(app: RunningApp, code: str = "search_unavailable") -> None:
-    answers = await asyncio.gather(*(ask(app, *question) for question in QUESTIONS))
+    answers = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
     for one in answers:
         error_of(one, code)
     assert (await app.client.get("/health/live")).status_code == 200
@@ -85,7 +85,7 @@ async def is_ready(app: RunningApp, status: int = 200, wanted: str = "") -> bool
 
 async def works_again(app: RunningApp) -> None:
     async def well() -> bool:
-        answers = await asyncio.gather(*(ask(app, *question) for question in QUESTIONS))
+        answers = await asyncio.gather(*(ask(app, *request) for request in REQUESTS))
         return all(one.status_code == 200 for one in answers) and await is_ready(app)
 
     await until(well)
@@ -259,16 +259,16 @@ async def test_without_the_store_searches_go_on_and_orders_are_a_503(
             ready = await ask(on_postgres, "GET", f"/health/ready{wanted}", None)
             assert (ready.status_code, ready.json()) == (200, {"status": "success", "search": True, "orders": False})
         await asyncio.sleep(FRESH_SECONDS)  # from then on the store is asked for the token
-        for question in QUESTIONS:
-            assert (await ask(on_postgres, *question)).status_code == 200, question
+        for request in REQUESTS:
+            assert (await ask(on_postgres, *request)).status_code == 200, request
         first = (await ask(on_postgres, "POST", "/v1/gear/search", {"cursor": "*", "limit": 1})).json()
         body = {"cursor": first["nextCursor"], "limit": 1}
         assert (await ask(on_postgres, "POST", "/v1/gear/search", body)).status_code == 200
         orders: list[tuple[str, str, Any]] = [("POST", "/v1/gear", ORDER_BODIES["least"]), ("GET", "/v1/orders", None)]
         for method, path, order in orders:
             error_of(await ask(on_postgres, method, path, order), "store_unavailable")
-        stranger = {"Authorization": "Bearer gear_" + "x" * 43}
-        refused = await on_postgres.client.post("/v1/gear/search", json={}, headers=stranger)
+        unknown_token = {"Authorization": "Bearer gear_" + "x" * 43}
+        refused = await on_postgres.client.post("/v1/gear/search", json={}, headers=unknown_token)
         error_of(refused, "store_unavailable")
         assert (await on_postgres.client.get("/health/live")).status_code == 200
         await postgres.serve_again(database)

@@ -50,7 +50,7 @@ async def test_an_item_that_is_listed_calls_back_within_two_seconds_and_is_signe
         )
         await put(app, simple_item(1001, 4.5), simple_item(1002, 6.0), simple_item(1003, 4.0, "AWP | Asiimov"))
         started = time.monotonic()
-        [change] = await until_called_back(receiver, 1001)
+        [change] = await until_called_back(app, receiver, 1001)
         [received] = receiver.received
         assert received.at - started < 2
     async with Shop(app).store.reading() as connection:
@@ -68,15 +68,15 @@ async def test_a_change_calls_back_when_the_item_comes_to_match_and_not_again(ap
     with Receiver() as receiver:
         await saved(app.client, receiver, platform=730, filters={"price": {"max": 5}, "ids": [1001, 1002]})
         await put(app, simple_item(1001, 9), simple_item(1002, 4))
-        [first] = await until_called_back(receiver, 1002)
+        [first] = await until_called_back(app, receiver, 1002)
         assert first["change"] == "listed"
         await put(app, simple_item(1001, 5), simple_item(1002, 3))
-        [_, second] = await until_called_back(receiver, 1001, 1002)
+        [_, second] = await until_called_back(app, receiver, 1001, 1002)
         assert (second["id"], second["change"]) == (1001, "changed")
         await put(app, simple_item(1001, 6))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
         await put(app, simple_item(1001, 2))
-        await until_called_back(receiver, 1001, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1001, 1002)
 
 
 async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) -> None:
@@ -84,9 +84,9 @@ async def test_a_reload_tells_only_what_is_new(app: RunningApp, place: Place) ->
         await saved(app.client, receiver)
         await load(place, ITEMS)
         await put(app, simple_item(1001))
-        await until_called_back(receiver, 1001)
+        await until_called_back(app, receiver, 1001)
         await load(place, [*ITEMS, simple_item(1001), simple_item(1002)])
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
 
 
 async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None:
@@ -100,7 +100,7 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
         assert received(receiver) == []
         answer = await app.client.post(f"/v1/orders/{order['id']}/transitions", json={"to": "cancelled"})
         assert answer.status_code == 200, answer.text
-        [change] = await until_called_back(receiver, number)
+        [change] = await until_called_back(app, receiver, number)
         assert change["change"] == "listed"
 
 
@@ -111,7 +111,7 @@ async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> N
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
         await put(app, *(simple_item(number, 1, "Many") for number in numbers))
-        changes = await until_called_back(receiver, *numbers)
+        changes = await until_called_back(app, receiver, *numbers)
     assert [change["id"] for change in changes] == numbers
     assert len({received.headers["webhook-id"] for received in receiver.received}) >= len(numbers) / 7
 
@@ -131,7 +131,7 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
         assert next(stops, None) is None
 
 
@@ -153,7 +153,7 @@ async def test_a_search_that_fails_keeps_no_other_from_its_matches(
         for number in (1001, 1002):
             await saved(app.client, receiver, f"{number}", filters={"ids": [number]})
         await put(app, simple_item(1001), simple_item(1002))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
     assert await gap_of(app, bad) is not None
 
 
@@ -176,7 +176,7 @@ async def test_a_change_that_fails_keeps_no_other_from_its_matches(
         search = await saved(app.client, receiver, filters={"ids": list(range(1001, 1006))})
         with capture_logs() as logs:
             await put(app, *(simple_item(number) for number in range(1001, 1006)))
-            await until_called_back(receiver, 1001, 1003, 1004, 1005)
+            await until_called_back(app, receiver, 1001, 1003, 1004, 1005)
     assert await gap_of(app, search) is not None
     assert [entry["event"].partition(":")[0] for entry in logs if "change cannot" in entry["event"]] == [
         "a change cannot be matched"
@@ -193,7 +193,7 @@ async def test_searches_that_cannot_be_preselected_are_matched_by_the_engine_alo
     with Receiver() as receiver:
         search = await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002), simple_item(1003))
-        await until_called_back(receiver, 1001, 1002)
+        await until_called_back(app, receiver, 1001, 1002)
     assert await gap_of(app, search) is None
 
 
@@ -219,7 +219,7 @@ async def test_an_engine_that_is_away_is_asked_once_and_not_for_each_search(
 
             await until(is_asked)
             wire.rule = pass_all
-            await until_called_back(receiver, 1001, 1002)
+            await until_called_back(app, receiver, 1001, 1002)
             assert set(asked) == {2}
             assert [await gap_of(app, search) for search in searches] == [None, None]
 
@@ -252,4 +252,4 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
 
         await until(applies)
         has_changed.set()
-        await until_called_back(receiver, 1002, 1002)
+        await until_called_back(app, receiver, 1002, 1002)

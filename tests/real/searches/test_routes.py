@@ -1,7 +1,7 @@
 """Saved searches are saved, listed and deleted by their token alone, within its limit; bad ones are refused."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running
 from tests.support.indexer.fixtures import Place
+from tests.support.orders.desk import dispatching
 from tests.support.orders.shop import Shop, bearer, eventually
 from tests.support.services.receiver import Receiver, answers
 from tests.support.streams.saved_searches import received, saved, until_called_back
@@ -92,8 +93,8 @@ async def test_a_token_has_so_many_searches_as_it_may(feed_settings: Settings) -
         error = error_of(next(answer for answer in answered if answer.status_code == 409), "too_many_searches")
         assert "2 saved searches" in error["message"]
         assert error["details"][0]["field"] == "name"
-        kept = (await app.client.get("/v1/searches")).json()["searches"]
-        await app.client.delete(f"/v1/searches/{kept[0]['id']}")
+        listed = (await app.client.get("/v1/searches")).json()["searches"]
+        await app.client.delete(f"/v1/searches/{listed[0]['id']}")
         assert (await app.client.post("/v1/searches", json={**BODY, "name": "n9"})).status_code == 201
         limits = (await app.client.get("/v1/platforms")).json()["limits"]
         assert limits["savedSearches"] == 2
@@ -117,36 +118,43 @@ async def test_forced_filters_hold_and_a_revoked_token_is_not_called_back(app: R
         assert (await app.client.post("/v1/searches", json=sent, headers=narrow)).status_code == 201
         await saved(app.client, other)
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001, 9), simple_item(1002, 5)])
-        await until_called_back(receiver, 1002)
-        await until_called_back(other, 1001, 1002, quiet=0)
+        await until_called_back(app, receiver, 1002)
+        await until_called_back(app, other, 1001, 1002)
         async with shop.store.transaction() as connection:
             row = next(one for one in await tokens.list_all(connection) if one.filters)
             await tokens.revoke(connection, row.id, datetime.now(UTC))
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1003, 1)])
-        await until_called_back(other, 1001, 1002, 1003)
+        await until_called_back(app, other, 1001, 1002, 1003)
         assert len(received(receiver)) == 1
 
 
-async def test_a_deleted_search_does_not_call_back_and_is_erased(app: RunningApp) -> None:
-    shop = Shop(app)
-    with Receiver(answers(503)) as receiver:
-        search = await saved(app.client, receiver)
-        await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001)])
+async def test_a_deleted_search_does_not_call_back_and_is_erased(feed_settings: Settings) -> None:
+    ahead = timedelta()
+    settings = feed_settings.model_copy(update={"deliver_callbacks": False})
+    async with running(settings) as app:
+        store, delays = Shop(app).store, (timedelta(hours=1),) * 3
+        with Receiver(answers(503)) as receiver, Receiver() as other:
+            async with dispatching(store, delays=delays, clock=lambda: datetime.now(UTC) + ahead):
+                search = await saved(app.client, receiver)
+                await app.client.put("/v1/catalogue/730/items", json=[simple_item(1001)])
 
-        async def tried() -> bool:
-            return len(receiver.received) == 1
+                async def tried() -> bool:
+                    return len(receiver.received) == 1
 
-        await eventually(tried, "nothing was sent")
-        assert (await app.client.delete(f"/v1/searches/{search['id']}")).status_code == 200
-        receiver.behaviour = answers(204)
-        await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
-        await asyncio.sleep(7)  # the second attempt would come after five
-        assert len(receiver.received) == 1
-    now = datetime.now(UTC)
-    async with shop.store.transaction() as connection:
-        assert await searches.erase(connection, now, now, 100) == 1
-        for table in (saved_searches, search_matches, deliveries):
-            assert (await connection.execute(select(func.count()).select_from(table))).scalar_one() == 0
+                await eventually(tried, "nothing was sent")
+                assert (await app.client.delete(f"/v1/searches/{search['id']}")).status_code == 200
+                receiver.behaviour = answers(204)
+                ahead = timedelta(hours=2)  # the second attempt would be due
+                await saved(app.client, other)
+                await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
+                await until_called_back(app, other, 1002)
+                assert len(receiver.received) == 1
+        now = datetime.now(UTC)
+        async with store.transaction() as connection:
+            assert await searches.erase(connection, now, now - timedelta(days=1), 100) == 1
+            for column in (saved_searches.c.id, search_matches.c.search_id, deliveries.c.order_id):
+                rows = await connection.execute(select(func.count()).where(column == search["id"]))
+                assert rows.scalar_one() == 0
 
 
 async def test_a_search_says_that_it_missed_what_a_lost_log_had(app: RunningApp, place: Place) -> None:
@@ -162,4 +170,4 @@ async def test_a_search_says_that_it_missed_what_a_lost_log_had(app: RunningApp,
 
         await eventually(has_gap, "nobody says so")
         await app.client.put("/v1/catalogue/730/items", json=[simple_item(1002)])
-        await until_called_back(receiver, 1002)
+        await until_called_back(app, receiver, 1002)

@@ -1,1 +1,1 @@
-"""Store against real servers."""
+"""The store against real databases: what no folder here is about, such as the audit and the state of the feed."""

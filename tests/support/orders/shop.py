@@ -19,6 +19,7 @@ from mappings.names import generation_name
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
+from store.outbox import index_outbox
 from store.records import Order
 from tests.support.app import RunningApp, new_token, running
 from tests.support.store.new_order import new_order
@@ -87,6 +88,15 @@ class Shop:
             return item in await self.offered()
 
         await eventually(shown, f"item {item} is still hidden")
+
+    async def until_published(self) -> None:
+        """Waits until the index outbox is empty."""
+
+        async def published() -> bool:
+            async with self.store.reading() as connection:
+                return await index_outbox.count_pending(connection) == 0
+
+        await eventually(published, "rows are still in the outbox")
 
 
 def bearer(token: str | None) -> dict[str, str]:

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 import orjson
 
+from tests.support.api.waiting import until
+
 
 @dataclass(frozen=True)
 class Received:
@@ -140,6 +142,11 @@ class Receiver:
     def ids(self) -> list[str]:
         """The webhook ids of what was received, in order."""
         return [one.headers["webhook-id"] for one in self.received]
+
+    async def until_received(self, *events: str) -> None:
+        """Waits until exactly these events came, also from a process that starts on a busy machine."""
+        await until(lambda: asyncio.sleep(0, len(self.events) >= len(events)), 60)
+        assert self.events == list(events)
 
     def close_port(self) -> None:
         """Nobody listens any more; the port stays the same."""

@@ -1,14 +1,24 @@
 """A client of saved searches goes in, and what its receiver was told comes out."""
 
-import asyncio
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import httpx
 import orjson
+from sqlalchemy import func, select
 
+from store.schema import PENDING, deliveries
+from tests.support.api.catalogue import simple_item
+from tests.support.api.waiting import until
+from tests.support.app import RunningApp
+from tests.support.orders.shop import Shop
 from tests.support.services.receiver import Receiver
 
 Json = dict[str, Any]
+FIRST_MARKER = 1_000_000_000
+"""Items from this id on mark moments for `until_all_is_told`; `received` leaves them out."""
+_MARKERS = count(FIRST_MARKER)
 
 
 async def saved(client: httpx.AsyncClient, receiver: Receiver, name: str = "mine", **search: Any) -> Json:
@@ -29,16 +39,35 @@ def received(receiver: Receiver, search_id: str | None = None) -> list[Json]:
         for body in bodies
         if search_id in (None, body["data"]["search"]["id"])
         for change in body["data"]["changes"]
+        if change["id"] < FIRST_MARKER
     ]
 
 
-async def until_called_back(receiver: Receiver, *numbers: int, quiet: float = 1.5) -> list[Json]:
-    """Waits until exactly these items were told, each once, and a while longer for what is too much."""
-    for _ in range(600):
-        if len(received(receiver)) >= len(numbers):
-            break
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(quiet)
+async def until_called_back(app: RunningApp, receiver: Receiver, *numbers: int) -> list[Json]:
+    """Waits until exactly these items were told, each once, and nothing that happened until now is still to be told."""
+
+    async def is_told() -> bool:
+        return len(received(receiver)) >= len(numbers)
+
+    with suppress(TimeoutError):  # the list says more
+        await until(is_told)
+        await until_all_is_told(app)
     changes = received(receiver)
     assert sorted(change["id"] for change in changes) == sorted(numbers), changes
     return changes
+
+
+async def until_all_is_told(app: RunningApp) -> None:
+    """Waits until an item that is listed now has been told, and with it all that changed before it."""
+    number = next(_MARKERS)
+    with Receiver() as receiver:
+        await saved(app.client, receiver, f"marker {number}", filters={"ids": [number]})
+        answer = await app.client.put("/v1/catalogue/730/items", json=[simple_item(number, None, "Marker")])
+        assert answer.json()["written"] == 1, answer.text
+
+        async def is_told() -> bool:
+            async with Shop(app).store.reading() as connection:
+                pending = await connection.execute(select(func.count()).select_from(deliveries).where(PENDING))
+                return bool(receiver.received) and pending.scalar_one() == 0
+
+        await until(is_told)

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
+from time import sleep
 
 import pytest
 
 from indexer.errors import CommandError
 from indexer.maintenance.rollback import Rollback
 from mappings.definition import read_definition
+from mappings.names import parse_generation
 from mappings.platforms import read_platforms
 from tests.support.indexer.fixtures import Place, items, lines
 
@@ -16,12 +19,21 @@ from tests.support.indexer.fixtures import Place, items, lines
 def _two_loads(place: Place) -> tuple[str, str]:
     """1 to 9, then 4 to 12 with another price for 5; then 6 is changed live, 7 deleted and 20 put in."""
     first = place.load(items(9))["index"]
+    while _loaded_at(place, first) == f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}":
+        sleep(0.01)  # so that the times of the loads differ
     second = place.load([{**item, "price": 99} if item["id"] == 5 else item for item in items(9, first=4)])["index"]
     changed = [{"id": 6, "name": "changed", "price": 1}, {"id": 20, "name": "new", "price": 1}]
     place.json("upsert", "-", "--platform", "730", "--quiet", stdin=lines(changed))
     place.json("delete", "7", "--platform", "730", "--quiet")
     place.client.indices.refresh(index=second)
     return first, second
+
+
+def _loaded_at(place: Place, index: str) -> str:
+    """The time in the name of an index."""
+    generation = parse_generation(place.alias, index)
+    assert generation is not None
+    return f"{generation.created_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def test_what_changes_is_shown_before_the_rollback(place: Place) -> None:
@@ -32,7 +44,9 @@ def test_what_changes_is_shown_before_the_rollback(place: Place) -> None:
     assert (changes["serving"]["index"], changes["serving"]["items"]) == (second, 9)
     assert (changes["target"]["index"], changes["target"]["items"]) == (first, 9)
     assert (changes["changedLive"], changes["deletedLive"], changes["definition"]) == (2, 1, "equal")
-    assert changes["target"]["loadedAt"] < changes["serving"]["loadedAt"] or first < second
+    times = [_loaded_at(place, index) for index in (first, second)]
+    assert [changes["target"]["loadedAt"], changes["serving"]["loadedAt"]] == times
+    assert times[0] < times[1]
     assert place.served() == [4, 5, 6, 8, 9, 10, 11, 12, 20]
     result = place.run("rollback", "--platform", "730", "--json")
     assert result.exit_code == 0, result.output

@@ -1,25 +1,18 @@
 """Retries: however often a call is made, whatever happens in between, there is one order and one answer."""
 
 import asyncio
-import signal
-import sqlite3
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.app import new_token
 from tests.support.orders.calls import LEAST, count, is_replay_of, send
-from tests.support.orders.dying_server import serve_and_die
 from tests.support.orders.processes import worker
-from tests.support.orders.shop import FREE, KNIFE, Shop, eventually, opened
-from tests.support.services.wire import TcpProxy
+from tests.support.orders.shop import FREE, KNIFE, Shop, opened
 from tests.support.store.migrated import migrated
-from tests.support.store.postgres import Postgres
 
 
 @pytest.mark.parametrize("key", ["k", None])
@@ -48,31 +41,6 @@ async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(sett
         assert {order["id"] for order in listed} == {*ids}
 
 
-@pytest.mark.parametrize("key", ["k", None])
-async def test_a_worker_killed_between_commit_and_answer_is_answered_for_by_the_next(
-    settings: Settings, tmp_path: Path, key: str | None
-) -> None:
-    await migrated(settings.database_url)
-    token = await new_token(settings.database_url, "order", "search")
-    async with worker(settings, tmp_path, token, program=serve_and_die) as dying:
-        with pytest.raises(httpx.TransportError):
-            await send(dying.client, key)
-        assert await dying.process.wait() == -9
-    async with worker(settings, tmp_path, token) as following:
-        answers = [await send(following.client, key) for _ in range(2)]
-        assert [answer.headers["Idempotent-Replayed"] for answer in answers] == ["true", "true"]
-        assert answers[0].content == answers[1].content
-        assert answers[0].json()["order"]["state"] == "created"
-        listed = (await following.client.get("/v1/orders")).json()["orders"]
-        assert listed == [answers[0].json()["order"]]
-
-        async def hidden() -> bool:  # the dead one had told nobody
-            found = (await following.client.post("/v1/gear/search", json={"limit": 100})).json()
-            return KNIFE not in [item["id"] for item in found["gear"]]
-
-        await eventually(hidden, "what the dead worker sold is still offered")
-
-
 async def test_the_stored_answer_outlives_what_it_was_made_of(settings: Settings) -> None:
     async with opened(settings) as shop:
         first = await send(shop.app.client, expectedPrice=21.4, token=(token := await shop.token("order")))
@@ -84,16 +52,6 @@ async def test_the_stored_answer_outlives_what_it_was_made_of(settings: Settings
         # after a restart, at another price of ours, with no item of this id any more
         assert is_replay_of(await send(shop.app.client, token=token, expectedPrice=21.4), first)
         assert error_of(await send(shop.app.client, "new", token))["code"] == "search_unavailable"
-
-
-async def test_a_retry_needs_no_engine(sqlite_settings: Settings) -> None:
-    with TcpProxy.before(sqlite_settings.opensearch_url) as proxy:
-        settings = sqlite_settings.model_copy(update={"opensearch_url": proxy.url})
-        async with opened(settings) as shop:
-            keyed, plain = await send(shop.app.client), await send(shop.app.client, None, item=str(FREE))
-            proxy.refuse()
-            assert is_replay_of(await send(shop.app.client), keyed)
-            assert is_replay_of(await send(shop.app.client, None, item=str(FREE)), plain)
 
 
 async def test_the_same_body_may_be_written_in_many_ways(shop: Shop) -> None:
@@ -195,42 +153,3 @@ async def test_what_is_no_key_is_a_422_that_names_the_header(small_shop: Shop, k
     assert error["code"] == "validation_failed"
     assert [detail["field"] for detail in error["details"]] == ["Idempotency-Key"]
     assert (await send(small_shop.app.client, "x" * 255)).status_code == 201
-
-
-async def test_keys_hold_over_real_restarts(settings: Settings, tmp_path: Path) -> None:
-    await migrated(settings.database_url)
-    token = await new_token(settings.database_url, "order")
-    answers: list[httpx.Response] = []
-    for ending in ("kill", "terminate", "kill"):
-        async with AsyncExitStack() as stack:
-            running = await stack.enter_async_context(worker(settings, tmp_path, token))
-            answers.append(await send(running.client))
-            if ending == "kill":
-                running.process.send_signal(signal.SIGKILL)
-                await running.process.wait()
-    assert all(is_replay_of(answer, answers[0]) for answer in answers[1:])
-
-
-async def test_a_call_that_met_an_outage_is_made_again_with_its_key(
-    postgres_settings: Settings, postgres: Postgres, database: str
-) -> None:
-    async with opened(postgres_settings) as shop:
-        await shop.offered()  # the token is known now
-        await postgres.stop_serving(database)
-        assert error_of(await send(shop.app.client))["code"] == "store_unavailable"
-        await postgres.serve_again(database)
-        first = await send(shop.app.client)
-        assert is_replay_of(await send(shop.app.client), first)
-
-
-async def test_a_call_that_met_a_locked_file_is_made_again_with_its_key(hasty_shop: Shop) -> None:
-    file = hasty_shop.app.settings.database_url.partition(":///")[2]
-    database = sqlite3.connect(file, isolation_level=None)
-    try:
-        database.execute("BEGIN IMMEDIATE")
-        assert error_of(await send(hasty_shop.app.client))["code"] == "store_unavailable"
-        database.execute("ROLLBACK")
-    finally:
-        database.close()
-    first = await send(hasty_shop.app.client)
-    assert is_replay_of(await send(hasty_shop.app.client), first)

@@ -1,11 +1,11 @@
 """Operators add terms to the vocabulary while the service runs: no restart, and no load of the items."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from api.settings import Settings
 from store import vocabulary_terms
@@ -13,6 +13,7 @@ from store.connection.engine import Store
 from store.records import Actor
 from tests.support.api.envelope import error_of
 from tests.support.api.operators import APPLIED_SECONDS, Shop, operated_shop
+from tests.support.api.waiting import until
 from tests.support.app import new_token
 
 
@@ -69,7 +70,7 @@ async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("add", "zweihorn"), "means nothing"),
         (("add", "...", "--words", "dragon lore"), "has no letter and no digit"),
@@ -81,8 +82,8 @@ async def test_terms_are_listed_with_their_author_removed_ones_on_request(shop: 
         (("remove", "term_x"), "nothing that applies has the id"),
     ],
 )
-async def test_what_makes_no_sense_is_refused(shop: Shop, arguments: tuple[str, ...], told: str) -> None:
-    assert told in await shop.refused(*arguments)
+async def test_what_makes_no_sense_is_refused(shop: Shop, arguments: tuple[str, ...], message: str) -> None:
+    assert message in await shop.refused(*arguments)
 
 
 async def test_by_http_the_same_rules_hold_and_the_token_is_the_author(shop: Shop) -> None:
@@ -137,7 +138,12 @@ async def test_searches_go_on_with_the_terms_while_the_store_is_away(shop: Shop,
     try:
         async with store.transaction() as connection:
             await connection.exec_driver_sql("ALTER TABLE vocabulary_terms RENAME TO elsewhere")
-        await asyncio.sleep(2.5)  # at least one read fails
+        with capture_logs() as logs:
+
+            async def has_failed() -> bool:
+                return any(line.get("work") == "vocabulary" for line in logs)
+
+            await until(has_failed)
         assert await shop.names("zweihorn awp") == ["AWP | Dragon Lore (Factory New)"]
     finally:
         await store.close()

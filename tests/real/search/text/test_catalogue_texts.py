@@ -129,6 +129,7 @@ def test_every_name_finds_itself_first_however_it_is_typed(client: httpx.Client,
 
 def test_a_price_sort_of_an_exact_word_has_no_similar_words(client: httpx.Client) -> None:
     answer = client.post("/v1/gear/search", json={"query": "fade", "sort": "price_asc", "limit": 100}).json()
+    assert len(answer["gear"]) == 100
     assert all("fade" in item["name"].lower() for item in answer["gear"])
 
 

@@ -90,12 +90,12 @@ def test_a_token_in_the_address_is_no_token(served: httpx.Client, app: RunningAp
 
 
 def test_the_page_of_the_description_is_open(served: httpx.Client) -> None:
-    with httpx.Client(base_url=served.base_url) as stranger:
-        assert stranger.get("/openapi.json").json()["openapi"].startswith("3.")
-        page = stranger.get("/docs")
+    with httpx.Client(base_url=served.base_url) as anonymous:
+        assert anonymous.get("/openapi.json").json()["openapi"].startswith("3.")
+        page = anonymous.get("/docs")
         assert "text/html" in page.headers["Content-Type"]
         assert "//" not in page.text.replace("<!DOCTYPE html>", "")  # no address of anybody else
         for name in ("swagger-ui-bundle.js", "swagger-ui.css", "favicon.png"):
             assert f"/docs/{name}" in page.text
-            assert len(stranger.get(f"/docs/{name}").content) > 1000
-        error_of(stranger.get("/docs/redoc.standalone.js"), "not_found")
+            assert len(anonymous.get(f"/docs/{name}").content) > 1000
+        error_of(anonymous.get("/docs/redoc.standalone.js"), "not_found")

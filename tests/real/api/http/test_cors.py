@@ -1,16 +1,16 @@
 """CORS: web pages of a token's origins read its answers, those of others are refused, and nothing else changes."""
 
-import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from store.auth import tokens
 from tests.support.api.envelope import error_of
+from tests.support.api.waiting import until
 from tests.support.app import RunningApp, new_token
 
-SHOP, STAGING, STRANGER = "https://shop.example", "http://localhost:3000", "https://evil.example"
+SHOP, STAGING, OTHER_SITE = "https://shop.example", "http://localhost:3000", "https://evil.example"
 PREFLIGHT = {
     "Access-Control-Request-Method": "POST",
     "Access-Control-Request-Headers": "authorization,content-type",
@@ -41,7 +41,7 @@ async def test_a_page_of_the_tokens_origin_may_read_the_answer_and_its_headers(
     assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
-@pytest.mark.parametrize("origin", [STRANGER, "null", "https://shop.example:8443", "http://shop.example", SHOP + "."])
+@pytest.mark.parametrize("origin", [OTHER_SITE, "null", "https://shop.example:8443", "http://shop.example", SHOP + "."])
 async def test_another_page_is_refused_and_reads_nothing(app: RunningApp, token: str, origin: str) -> None:
     answer = await search(app, token, origin)
     error = error_of(answer, "forbidden")
@@ -58,7 +58,7 @@ async def test_what_is_no_page_needs_no_origin(app: RunningApp, token: str) -> N
 
 
 async def test_a_token_without_origins_is_as_before(app: RunningApp) -> None:
-    answer = await search(app, app.token, STRANGER)
+    answer = await search(app, app.token, OTHER_SITE)
     assert answer.status_code == 200, "pages of the service's own origin send it, such as /docs"
     assert "Access-Control-Allow-Origin" not in answer.headers
 
@@ -83,9 +83,13 @@ async def test_a_page_reads_when_to_come_again(app: RunningApp) -> None:
 
 
 async def test_a_page_reads_that_its_token_has_expired(app: RunningApp) -> None:
-    soon = datetime.fromtimestamp(datetime.now(UTC).timestamp() + 0.5, UTC)
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
     expired = await new_token(app.settings.database_url, "search", origins=[SHOP], expires_at=soon)
-    await asyncio.sleep(0.6)
+
+    async def is_expired() -> bool:
+        return (await search(app, expired, SHOP)).status_code == 401
+
+    await until(is_expired)
     answer = await search(app, expired, SHOP)
     error_of(answer, "unauthorized")
     assert answer.headers["Access-Control-Allow-Origin"] == SHOP
@@ -115,7 +119,7 @@ async def test_what_is_no_preflight_of_the_api_is_a_405_as_before(app: RunningAp
 async def test_another_page_costs_the_tokens_own_pages_nothing(app: RunningApp) -> None:
     created = await new_token(app.settings.database_url, "search", origins=[SHOP], rate_limit=3)
     for _ in range(5):
-        error_of(await search(app, created, STRANGER), "forbidden")
+        error_of(await search(app, created, OTHER_SITE), "forbidden")
     answer = await search(app, created, SHOP)
     assert answer.headers["RateLimit-Remaining"] == "2"
 

@@ -85,8 +85,8 @@ async def _write(place: Place, chance: random.Random, ids: range) -> None:
 
 async def _load(place: Place, chance: random.Random) -> None:
     """A reload with small differences."""
-    kept = [item for item in ITEMS if chance.random() < 0.9]
-    await load(place, [{**item, "price": chance.randint(1, 99)} if chance.random() < 0.1 else item for item in kept])
+    rest = [item for item in ITEMS if chance.random() < 0.9]
+    await load(place, [{**item, "price": chance.randint(1, 99)} if chance.random() < 0.1 else item for item in rest])
 
 
 async def _order(client: httpx.AsyncClient, chance: random.Random, placed: list[str]) -> None:

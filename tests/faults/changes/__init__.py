@@ -1,0 +1,1 @@
+"""Faults below the change feed: servers that are killed under its readers."""

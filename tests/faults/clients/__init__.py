@@ -1,0 +1,1 @@
+"""Faults between the clients and the service."""

@@ -1,0 +1,1 @@
+"""Requests and responses whatever they are about: the wire, the envelope, CORS, the OpenAPI description."""

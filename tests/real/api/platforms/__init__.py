@@ -1,0 +1,1 @@
+"""Platforms as the service lists them, and several of them at once."""

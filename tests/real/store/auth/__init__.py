@@ -1,0 +1,1 @@
+"""Tokens and the keys that the service signs with."""

@@ -1,0 +1,1 @@
+"""Connections to each kind of database, its files, and encryption."""

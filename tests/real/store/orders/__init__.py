@@ -1,0 +1,1 @@
+"""Orders in the store: claims, retries, personal data."""

@@ -1,0 +1,1 @@
+"""Rows that wait to be sent: callbacks and updates of the index."""

@@ -1,0 +1,31 @@
+"""Messages of a Kafka topic, and what their changes end in."""
+
+import time
+from collections.abc import Callable
+
+import orjson
+from confluent_kafka import Producer
+
+from tests.support.indexer.fixtures import Place
+
+
+def send(producer: Producer, topic: str, number: int, name: str | None, at: int | None = None) -> None:
+    """One message: an item of this name or, without one, a delete, at a time in milliseconds."""
+    value = None if name is None else orjson.dumps({"id": number, "name": name, "price": 1})
+    producer.produce(topic, key=str(number).encode(), value=value, timestamp=at or time.time_ns() // 10**6)
+    producer.poll(0)
+
+
+def names(place: Place) -> dict[int, str]:
+    """The name of each item that serves."""
+    place.client.indices.refresh(index=place.alias)
+    hits = place.client.search(index=place.alias, body={"size": 10_000})["hits"]["hits"]
+    return {int(hit["_id"]): hit["_source"]["name"] for hit in hits}
+
+
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits for the condition."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
