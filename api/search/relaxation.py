@@ -53,9 +53,9 @@ async def relax(context: SearchContext) -> SearchContext:
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
     if (parsed := _first_match(corrected, match)) is not None:
         return context.parsed_as(parsed)
-    found = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
-    similar = {word.typed for word in found if word.fuzzy}
-    in_offer -= {word.typed for word in finished if word not in found}  # other words only begin so
+    matched = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
+    similar = {word.typed for word in matched if word.fuzzy}
+    in_offer -= {word.typed for word in finished if word not in matched}  # other words only begin so
     partial = [each for base in bases for each in partials(base, in_offer, similar, platforms)] if words else []
     nowhere = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, nowhere, platforms)]

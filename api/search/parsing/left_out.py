@@ -44,15 +44,16 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     """
     base = without_fillers(strict) or strict
     names = {platform.id: platform.language for platform in platforms}
-    kept = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
-    kept |= {term.typed for parse in strict.parses for term in _counted(parse)}
-    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - kept
-    known = sorted(mere.difference(unknown))
-    some = [set(out) for count in (1, 2) for out in combinations(known, count)] if len(known) <= MAX_LEFT_OUT else []
-    choices = [mere.difference(known) | out for out in some if len(out) < len(known)]
+    name_words = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
+    name_words |= {term.typed for parse in strict.parses for term in _counted(parse)}
+    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
+    doubted = sorted(mere.difference(unknown))
+    counts = (1, 2) if len(doubted) <= MAX_LEFT_OUT else ()
+    some = [set(out) for count in counts for out in combinations(doubted, count)]
+    choices = [mere.difference(doubted) | out for out in some if len(out) < len(doubted)]
     terms = [term for parse in base.parses for term in parse.terms]
     doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term)))
-    named = {term.typed for term in terms if term.typed in kept or (term.meanings and not term.fields)}
+    named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
     if any(term.fields & _THINGS for term in terms):
         doubtful = [each for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         choices += [mere, *(mere | {each} for each in doubtful)]

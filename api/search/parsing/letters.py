@@ -32,18 +32,18 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     """
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
-    kept = frozenset() if of_names else vocabulary.words_of_finishes
+    untranslated = frozenset() if of_names else vocabulary.words_of_finishes
     unknown = {
         place
         for at, length, entry in vocabulary.cut(letters)
-        if (letters[at] not in kept if entry is None else of_names and entry.is_name)
+        if (letters[at] not in untranslated if entry is None else of_names and entry.is_name)
         for place in range(at, at + length)
     }
-    said = {at for at in unknown if letters[at] not in vocabulary.ignored}
+    spoken = {at for at in unknown if letters[at] not in vocabulary.ignored}
     english, at = gaps[:1], 0
     while at < len(words):
         run, heard = (
-            next((end for end in range(MAX_HEARD) if at + end not in of), MAX_HEARD) for of in (unknown, said)
+            next((end for end in range(MAX_HEARD) if at + end not in of), MAX_HEARD) for of in (unknown, spoken)
         )
         length, name = _name_at(letters[at : at + run], heard, vocabulary)
         english += [f" {name} " if name else words[at], gaps[at + length]]
@@ -58,9 +58,9 @@ def without_typos(text: str, vocabulary: Vocabulary) -> str:
     respelt = gaps[:1]
     for at, length, entry in vocabulary.cut(letters):
         is_known = entry is not None or letters[at] in vocabulary.ignored or letters[at] in vocabulary.words_of_finishes
-        known = "" if is_known or not letters[at].isalpha() else vocabulary.misspellings.nearest(letters[at])
+        spelling = "" if is_known or not letters[at].isalpha() else vocabulary.misspellings.nearest(letters[at])
         for place in range(at, at + length):
-            respelt += [f" {known} " if known else words[place], gaps[place + 1]]
+            respelt += [f" {spelling} " if spelling else words[place], gaps[place + 1]]
     return "".join(respelt)
 
 

@@ -60,8 +60,8 @@ def _name_in(link: str) -> str:
     path = link.partition("?")[0]
     _, _, path = path.rpartition("://")[2].partition("/")
     parts = [unquote(part, errors="ignore") for part in path.split("/")]
-    kept = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
-    return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in kept)
+    named = [part for part in parts if not _COMMON_PARTS.fullmatch(part) and _HAS_LETTER.search(part)]
+    return " ".join(part if " " in part else _SEPARATORS.sub(" ", part) for part in named)
 
 
 def trade_part(text: str, is_payment: Callable[[str], bool]) -> str:

@@ -227,11 +227,11 @@ def _price(match: re.Match[str]) -> Quantity | None:
         certain = bool(currencies or groups.get("between"))
         return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not
-    behind = match.group().strip().endswith("+") and not currencies
-    if behind and not _may_be_prices(groups):
+    is_plus = match.group().strip().endswith("+") and not currencies
+    if is_plus and not _may_be_prices(groups):
         return None
     if groups.get("least"):
-        return _quantity(match, "price", certain=not behind, low=low, currency=currency)
+        return _quantity(match, "price", certain=not is_plus, low=low, currency=currency)
     is_bare = not currency and match.group().strip() == groups["low"]
     return _quantity(match, "price", certain=not is_bare, high=low, currency=currency)
 

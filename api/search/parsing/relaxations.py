@@ -154,8 +154,8 @@ def misspelt(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQ
     text = without_typos(strict.text, platforms[0].language)
     respelt = _read_again(strict, (text,), platforms[0])
     english = [each for parsed in respelt for each in translated(replace(parsed, text=text), platforms)]
-    found = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]
-    return [replace(each, relaxation=Relaxation.TYPOS) for each in found]
+    readings = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]
+    return [replace(each, relaxation=Relaxation.TYPOS) for each in readings]
 
 
 def _read_again(strict: ParsedQuery, texts: Iterable[str], platform: Platform) -> list[ParsedQuery]:
@@ -168,8 +168,8 @@ def _read_again(strict: ParsedQuery, texts: Iterable[str], platform: Platform) -
 
 
 def _with_and_without_fillers(parsed: ParsedQuery) -> list[ParsedQuery]:
-    found = [each for each in (parsed, without_fillers(parsed)) if each is not None]
-    both = [replace(each, relaxation=Relaxation.LETTERS) for each in found]
+    readings = [each for each in (parsed, without_fillers(parsed)) if each is not None]
+    both = [replace(each, relaxation=Relaxation.LETTERS) for each in readings]
     return [reading for each in both for reading in (each, *second_meanings(each, Relaxation.LETTERS))]
 
 

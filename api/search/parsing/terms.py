@@ -359,18 +359,18 @@ class _Reader:
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
-        _, behind = self._spelling_at(at + 1)
-        types = values_of(behind.meanings, "type") if behind is not None else set()
+        _, next_entry = self._spelling_at(at + 1)
+        types = values_of(next_entry.meanings, "type") if next_entry is not None else set()
         return bool(types) and self._vocabulary.opened.issuperset(types)
 
     def _attached_at(self, at: int) -> int:
         """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
         if not FEW.fullmatch(self._letters[at]):
             return 0
-        _, behind = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
-        is_behind = at and self._letters[at - 1] in self._vocabulary.carrying
-        is_before = behind is not None and self._vocabulary.is_attached(behind.meanings)
-        return int(self._letters[at]) if is_behind or is_before else 0
+        _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
+        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carrying
+        is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
+        return int(self._letters[at]) if follows_carrier or is_before else 0
 
 
 def _names_of(term: Term) -> list[list[str]]:
