@@ -44,5 +44,5 @@ def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Coll
         return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
     if count_at(letters, at):
         return True
-    behind = gaps[at + 1]
-    return behind.startswith("%") or (not behind and any(each in fillers for each in letters[at + 1 : at + 2]))
+    gap = gaps[at + 1]
+    return gap.startswith("%") or (not gap and any(each in fillers for each in letters[at + 1 : at + 2]))
