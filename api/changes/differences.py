@@ -104,14 +104,14 @@ async def since(before: View, after: View, position: int, deleted: Ids) -> Diffe
         earlier = await before.documents([document.id for document in page], with_items=False)
         missing += len(page) - len(earlier)
         yield _differences(after.platform, [(earlier.get(document.id), document) for document in page])
-    gone = set[int]()
+    deleted_ids = set[int]()
     if missing:
         async with aclosing(_joined(deleted, _differing(before, after, only_deleted=True))) as candidates:
             async for ids in candidates:
-                absent = await _deleted(before, after, [each for each in ids if each not in gone])
-                gone |= absent.keys()
+                absent = await _deleted(before, after, [each for each in ids if each not in deleted_ids])
+                deleted_ids |= absent.keys()
                 yield _differences(after.platform, [(document, None) for document in absent.values()])
-                if len(gone) == missing:
+                if len(deleted_ids) == missing:
                     return
 
 

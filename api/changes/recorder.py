@@ -90,7 +90,7 @@ class Recorder:
         self._segment: Segment | None = None  # the log that it writes, which nobody else ever writes
         self._failures = 0  # one after the other
         self._unneeded: set[str] = set()  # views that no committed state has
-        self._begun: Segment | None = None  # a log that nothing is committed of
+        self._uncommitted: Segment | None = None  # a log that nothing is committed of
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
@@ -247,18 +247,21 @@ class Recorder:
 
     async def _open(self, feed: Feed) -> Segment:
         """Begins a log of this recorder's own, which is the feed's with its first commit."""
-        self._begun = segment = new_segment(feed, datetime.now(UTC))
+        self._uncommitted = segment = new_segment(feed, datetime.now(UTC))
         await self._engine.create_log(self._log.name(segment.id))
         return segment
 
     async def _commit(self, feed: Feed, segment: Segment | None, last: int, state: State) -> Feed:
         encoded = msgspec.json.encode(state).decode()
-        begun, self._begun = self._begun, None  # it stays even where the commit's answer is lost
+        uncommitted, self._uncommitted = self._uncommitted, None  # it stays even where the commit's answer is lost
         segments = list(feed.segments)
         async with self._store.transaction() as connection:
-            if begun is not None:
-                await feeds.open_segment(connection, self._name, feed.term, begun)
-                segments = [*(replace(each, closed_at=each.closed_at or begun.opened_at) for each in segments), begun]
+            if uncommitted is not None:
+                await feeds.open_segment(connection, self._name, feed.term, uncommitted)
+                segments = [
+                    *(replace(each, closed_at=each.closed_at or uncommitted.opened_at) for each in segments),
+                    uncommitted,
+                ]
             await feeds.commit(
                 connection, self._name, feed.term, None if segment is None else segment.id, last, encoded
             )
@@ -303,13 +306,13 @@ class Recorder:
     async def _discard(self) -> None:
         """Closes the views and drops the log that a tick opened and did not commit, and the views from before it."""
         pits, self._unneeded = self._unneeded, set()
-        begun, self._begun = self._begun, None
+        uncommitted, self._uncommitted = self._uncommitted, None
         if pits:
             with suppress(ApiError):
                 await self._engine.close_pits(sorted(pits))
-        if begun is not None:
+        if uncommitted is not None:
             with suppress(ApiError):  # else it is dropped with old logs
-                await self._engine.drop([self._log.index(begun.id)])
+                await self._engine.drop([self._log.index(uncommitted.id)])
 
 
 def _pits(state: str | None) -> set[str]:

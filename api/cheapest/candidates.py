@@ -24,10 +24,10 @@ looked for again (docs/decisions/0065).
 def cheapest_first(services: Services, body: CheapestBody, platform: Platform) -> SearchContext | None:
     """The search for items of at most the body's price; None if its own filter leaves none. Raises ApiError."""
     highest = body.max_price
-    given = None if body.search.filters is None else getattr(body.search.filters, "price", None)
-    low = None if given is None else given.min
-    if given is not None and given.max is not None:
-        highest = min(highest, given.max)
+    price_filter = None if body.search.filters is None else getattr(body.search.filters, "price", None)
+    low = None if price_filter is None else price_filter.min
+    if price_filter is not None and price_filter.max is not None:
+        highest = min(highest, price_filter.max)
     if low is not None and low > highest:
         return None
     filters = _with_price(body.search.filters, PriceRange(min=low, max=highest))

@@ -157,15 +157,15 @@ async def _place(
         taken = set[int]()
         if not token.sandbox:
             taken = await bound_among(connection, request.platform.id, [new.item for new in candidates])
-        chosen = [new for new in candidates if new.item not in taken][: request.body.count]
-        if len(chosen) < request.body.count:
+        new_orders = [new for new in candidates if new.item not in taken][: request.body.count]
+        if len(new_orders) < request.body.count:
             raise _TooFewLeftError
         # by ascending item, so that two that want the same ones never wait for each other
         by_item = {
             new.item: await orders.place(connection, new, now, token.name)
-            for new in sorted(chosen, key=lambda new: new.item)
+            for new in sorted(new_orders, key=lambda new: new.item)
         }
-        placed = [by_item[new.item] for new in chosen]
+        placed = [by_item[new.item] for new in new_orders]
         await quotas.check(connection, placed[-1])
         if scenario is not None:
             for order in placed:

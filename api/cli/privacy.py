@@ -60,9 +60,9 @@ def forget(
                 return await retention.forget_again(store, order_ids)
             async with store.reading() as connection:
                 owners = await privacy.owners(connection, account)
-            chosen = _token_ids(owners, names, every_token)
-            await _record(store, {"tokens": chosen})
-            return await retention.forget_account(store, account, chosen, lambda ids: _keep(ids, file))
+            token_ids = _token_ids(owners, names, every_token)
+            await _record(store, {"tokens": token_ids})
+            return await retention.forget_account(store, account, token_ids, lambda ids: _keep(ids, file))
 
     _report(run_now(erase()), is_logged=file is not None or again is not None, as_json=as_json)
 

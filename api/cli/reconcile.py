@@ -44,8 +44,8 @@ def reconcile(
         message = "an item is either kept or released"
         raise click.UsageError(message)
     settings = checked(SearchSettings)
-    chosen = platform_named(checked(lambda: read_platforms(settings.platform_files)), platform)
-    shown = run_now(_reconcile(settings, chosen, set(to_keep), set(to_release), keep_all=keep_all))
+    target_platform = platform_named(checked(lambda: read_platforms(settings.platform_files)), platform)
+    shown = run_now(_reconcile(settings, target_platform, set(to_keep), set(to_release), keep_all=keep_all))
     if as_json:
         click.echo(json.dumps(shown))
     else:
@@ -85,12 +85,12 @@ async def _reconcile(
                     decide = holds.keep if change == "kept" else holds.release
                     done[change] += await decide(connection, platform.id, page, actor, now)
         async with store.reading() as connection:
-            held = await holds.list_held(connection, platform.id)
+            hold_times = await holds.list_held(connection, platform.id)
     decided = {*done["kept"], *done["released"]}
     return {
         "platform": platform.id,
         "undecided": [item for item in undecided if item not in decided],
-        "held": {item: at.isoformat() for item, at in held.items()},
+        "held": {item: at.isoformat() for item, at in hold_times.items()},
         **done,
     }
 
@@ -129,8 +129,8 @@ async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", n
     undecided: list[int] = []
     for page in _pages(in_index):
         async with store.reading() as connection:
-            known = await accounted_among(connection, platform, page, now)
-        undecided += [item for item in page if item not in known]
+            accounted_items = await accounted_among(connection, platform, page, now)
+        undecided += [item for item in page if item not in accounted_items]
         await asyncio.sleep(0)
     return undecided
 

@@ -115,11 +115,11 @@ def list_terms(removed: bool, as_json: bool) -> None:  # click passes flags by n
         async with opened_store() as store:
             return [entries.described(row) for row in await entries.read(store, removed=removed)]
 
-    found = run_now(find())
+    descriptions = run_now(find())
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(json.dumps(descriptions, ensure_ascii=False))
         return
-    for each in found:
+    for each in descriptions:
         click.echo("  ".join([each["id"], str(each["platform"]), *_columns(each)]))
 
 
@@ -183,9 +183,9 @@ def try_term(
     if as_json:
         click.echo(json.dumps(_with_report(shown, report), ensure_ascii=False))
     else:
-        for when, found in shown.items():
-            click.echo(f"{when}: {found['total']} items")
-            for name in found["names"]:
+        for when, result in shown.items():
+            click.echo(f"{when}: {result['total']} items")
+            for name in result["names"]:
                 click.echo(f"  {name}")
         _show(report)
     if report is not None and report.worse:
@@ -334,10 +334,10 @@ def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_
         async with opened_store() as store, store.reading() as connection:
             return await unanswered_searches.read(connection, first_day(days), platform, limit)
 
-    found = [unanswered_entry(each) for each in run_now(find())]
+    texts = [unanswered_entry(each) for each in run_now(find())]
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(json.dumps(texts, ensure_ascii=False))
         return
-    for each in found:
+    for each in texts:
         when = each["firstDay"] if each["firstDay"] == each["lastDay"] else f"{each['firstDay']} to {each['lastDay']}"
         click.echo(f"{each['count']:>7}  {each['reading']:<13}  {each['platform']:>5}  {when:<24}  {each['text']}")

@@ -53,7 +53,7 @@ def run_checks(deployment: Deployment, entries: Sequence[Entry]) -> list[Finding
         for entry in entries:
             if entry.part == "orders" and entry.name != SANDBOX:
                 if sandboxed is None:
-                    probe = next(one for one in CHECKS if one.name == SANDBOX)
+                    probe = next(candidate for candidate in CHECKS if candidate.name == SANDBOX)
                     sandboxed = _run(deployment, probe).outcome == "passed"
                 if not sandboxed:
                     findings.append(Finding(entry, "not run", "it needs a sandbox token with the scope order"))

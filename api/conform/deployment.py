@@ -123,7 +123,7 @@ class Deployment:
     def platform(self) -> dict[str, Any]:
         """The first platform that has items."""
         platforms = self.send("GET", "/v1/platforms").expect(200).json["platforms"]
-        return next((one for one in platforms if one["items"]), platforms[0])
+        return next((platform for platform in platforms if platform["items"]), platforms[0])
 
     def page_path(self, status_url: str) -> str:
         """The path of an order's page, whatever address the deployment has for buyers."""

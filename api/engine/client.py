@@ -228,17 +228,17 @@ class Engine:
         reading = self._client.mget(body={"docs": targets}, params={"_source": "false", "filter_path": fields})
         read = await self._read(reading, lambda content: _documents_of(content, len(items)))
         errors = [document.get("error", {}).get("type") for document in read]
-        found = [place for place, document in enumerate(read) if document.get("found")]
+        places = [place for place, document in enumerate(read) if document.get("found")]
         lines: list[bytes] = []
-        for place in found:
+        for place in places:
             as_read = {"if_seq_no": read[place]["_seq_no"], "if_primary_term": read[place]["_primary_term"]}
             lines.append(orjson.dumps({"update": {**targets[place], "require_alias": True, **as_read}}))
             lines.append(orjson.dumps({"doc": {"bound": items[place].bound}, "detect_noop": False}))
-        if found:
+        if places:
             params = {"filter_path": "items.*.status,items.*.error.type"}
             call = self._client.bulk(body=b"\n".join(lines) + b"\n", params=params)
-            updated = await self._read(call, lambda content: _updates_of(content, len(found)))
-            for place, error in zip(found, updated, strict=True):
+            updated = await self._read(call, lambda content: _updates_of(content, len(places)))
+            for place, error in zip(places, updated, strict=True):
                 errors[place] = error
         return errors
 

@@ -31,11 +31,11 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
     answer = await engine.request(
         lambda client: client.indices.stats(index=generation_pattern(alias), metric="docs,store", params=params)
     )
-    found = []
+    entries = []
     for index, stats in sorted(answer.get("indices", {}).items(), reverse=True):
         generation = parse_generation(alias, index)
         if generation is not None:
-            found.append(
+            entries.append(
                 {
                     "index": index,
                     "createdAt": generation.created_at.isoformat(),
@@ -45,7 +45,7 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
                     "bytes": stats["primaries"]["store"]["size_in_bytes"],
                 }
             )
-    return found
+    return entries
 
 
 async def work(engine: Engine, platform: Platform) -> Json | None:
@@ -54,8 +54,8 @@ async def work(engine: Engine, platform: Platform) -> Json | None:
     lock = await _document(engine, locks_alias(alias), alias)
     if lock is None:
         return None
-    found = await _document(engine, deletes_alias(alias), _CHECKPOINT) or {}
-    checkpoint = found.get("checkpoint", {})
+    document = await _document(engine, deletes_alias(alias), _CHECKPOINT) or {}
+    checkpoint = document.get("checkpoint", {})
     if checkpoint.get("index") != lock["index"]:  # of an earlier load
         checkpoint = {}
     return {
@@ -79,8 +79,8 @@ async def intakes(engine: Engine, platform: Platform) -> list[Json]:
             lambda client: client.search(index=locks_alias(alias), body={"size": _MAX_INTAKES})
         )
         records = [hit["_source"].get("intake", {}) for hit in answer["hits"]["hits"]]
-        found = [_intake(record) for record in records if record.get("alias") == alias]
-        return sorted(found, key=lambda intake: str(intake["heartbeat"]), reverse=True)
+        entries = [_intake(record) for record in records if record.get("alias") == alias]
+        return sorted(entries, key=lambda intake: str(intake["heartbeat"]), reverse=True)
     return []
 
 

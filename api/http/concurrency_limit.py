@@ -28,7 +28,7 @@ class ConcurrencyLimit:
         self._sample_ends = 0.0
         self._sum = 0.0
         self._requests = 0
-        self._most_in_flight = 0
+        self._max_in_flight = 0
 
     @property
     def value(self) -> int:
@@ -39,10 +39,10 @@ class ConcurrencyLimit:
         """Notes a request that took so long and ended among so many."""
         self._sum += seconds
         self._requests += 1
-        self._most_in_flight = max(self._most_in_flight, in_flight)
+        self._max_in_flight = max(self._max_in_flight, in_flight)
         if now >= self._sample_ends and self._requests >= MIN_SAMPLE_REQUESTS:
             self._correct(self._sum / self._requests)
-            self._sum, self._requests, self._most_in_flight = 0.0, 0, 0
+            self._sum, self._requests, self._max_in_flight = 0.0, 0, 0
             self._sample_ends = now + SAMPLE_SECONDS
 
     def _correct(self, short: float) -> None:
@@ -53,7 +53,7 @@ class ConcurrencyLimit:
             self._long += (short - self._long) * 2 / (LONG_SAMPLES + 1)
         if self._long > 2 * short:  # recovers from a long overload
             self._long *= 0.95
-        if self._most_in_flight < self._limit / 2:  # not the limit decided how long they took
+        if self._max_in_flight < self._limit / 2:  # not the limit decided how long they took
             return
         gradient = max(0.5, min(1.0, TOLERANCE * min(self._long, MAX_LONG_SECONDS) / max(short, 1e-9)))
         target = self._limit * gradient + QUEUE

@@ -12,8 +12,8 @@ _USUALLY: Final = {"zh": "hans"}
 
 def preferred(header: str, codes: Collection[str]) -> str:
     """The first language of an `Accept-Language` header that there is, else English."""
-    known = {_written(code): code for code in codes}
-    return next((known[wish] for wish in _wishes(header) if wish in known), ENGLISH)
+    code_of = {_written(code): code for code in codes}
+    return next((code_of[wish] for wish in _wishes(header) if wish in code_of), ENGLISH)
 
 
 def _wishes(header: str) -> Iterator[tuple[str, str | None]]:

@@ -238,7 +238,7 @@ class AdmittedRequest:
         self._app = app
         self._admission = admission
         self._budget = budget_of(cycle.scope["path"])
-        self._held: str | None = None  # the budget in which it has a place
+        self._current_budget: str | None = None  # the budget in which it has a place
         self._task: asyncio.Task[None] | None = None
         self._started_at = 0.0
 
@@ -252,8 +252,8 @@ class AdmittedRequest:
         that takes is up to the client.
         """
         is_unread = self.cycle.more_body and self._budget in ("search", "order")
-        self._held = "body" if is_unread else self._budget
-        self._admission.budgets[self._held].submit(self)
+        self._current_budget = "body" if is_unread else self._budget
+        self._admission.budgets[self._current_budget].submit(self)
 
     def start(self) -> None:
         """Begins the work."""
@@ -263,7 +263,7 @@ class AdmittedRequest:
 
     def refuse(self) -> None:
         """Answers that it cannot be served in time."""
-        self._held = None
+        self._current_budget = None
         self._protocol.refuse(self.cycle, ApiError("overloaded"))
 
     def abandon(self) -> None:
@@ -276,7 +276,7 @@ class AdmittedRequest:
 
         async def receive_admitted() -> Message:
             message = await receive()
-            if self._held == "body" and not message.get("more_body", False):
+            if self._current_budget == "body" and not message.get("more_body", False):
                 await self._read()
             return message
 
@@ -299,17 +299,17 @@ class AdmittedRequest:
         """The body is there: takes a place in the request's own budget; raises ApiError `overloaded`."""
         self._release()
         await self._admission.budgets[self._budget].acquire()
-        self._held = self._budget
+        self._current_budget = self._budget
         self._started_at = self._protocol.loop.time()
 
     def _release(self) -> None:
-        held, self._held = self._held, None
-        if held is None:
+        current_budget, self._current_budget = self._current_budget, None
+        if current_budget is None:
             return
-        if held == self._budget and not self.cycle.disconnected:
+        if current_budget == self._budget and not self.cycle.disconnected:
             now = self._protocol.loop.time()
             self._admission.add_sample(self._budget, now, now - self._started_at)
-        self._admission.budgets[held].release()
+        self._admission.budgets[current_budget].release()
 
 
 def _raw_response(error: ApiError, identity: str, *, close: bool, has_body: bool) -> bytes:

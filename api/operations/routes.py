@@ -52,7 +52,7 @@ async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
         for platform in platforms:
             generation = serving.get(platform.id)
             index = None if generation is None else generation.index
-            found, work, intakes = await asyncio.gather(
+            generations, work, intakes = await asyncio.gather(
                 state.generations(engine, platform, index),
                 state.work(engine, platform),
                 state.intakes(engine, platform),
@@ -61,7 +61,7 @@ async def _engine(engine: Engine, platforms: Platforms) -> dict[str, Any]:
                 {
                     "id": platform.id,
                     "slug": platform.slug,
-                    "generations": found,
+                    "generations": generations,
                     "work": work,
                     "intakes": intakes,
                 }

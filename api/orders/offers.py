@@ -46,9 +46,9 @@ async def real_offers(services: Services, platform: Platform, items: Sequence[in
     """Those of the items that can be ordered, in their order; raises as `real_offer` for what concerns them all."""
     stored = await services.order_engine.items(platform, items)
     offers = []
-    for item, found in stored.items():
+    for item, stored_item in stored.items():
         try:
-            offers.append(await _offer_of(services, platform, item, found))
+            offers.append(await _offer_of(services, platform, item, stored_item))
         except ApiError as refusal:
             if refusal.code != "item_unavailable":
                 raise

@@ -55,14 +55,14 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
     async with store.transaction() as connection:
         keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
         refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
-        told = await searches.erase(connection, now - REMOVED_RETENTION, now - TOLD_RETENTION, BATCH)
+        callbacks = await searches.erase(connection, now - REMOVED_RETENTION, now - TOLD_RETENTION, BATCH)
         await unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date())
         erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
         if personal_data_days is not None:
             before = now - timedelta(days=personal_data_days)
             erased.append(await privacy.erase_older(connection, before, ORDERS_BATCH))
     await store.empty_journal(erased=any(erased))
-    return 0.0 if BATCH in (keys, refused, told) or ORDERS_BATCH in erased else INTERVAL_SECONDS
+    return 0.0 if BATCH in (keys, refused, callbacks) or ORDERS_BATCH in erased else INTERVAL_SECONDS
 
 
 @dataclass

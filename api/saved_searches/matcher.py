@@ -92,7 +92,7 @@ class Matcher:
         self._owner = secrets.token_hex(8)
         self._leased_at = float("-inf")
         self._fields = Fields(engine.properties)
-        self._known: dict[str, Compiled | None] = {}
+        self._clauses: dict[str, Compiled | None] = {}
         self._clears = 0
         self._failing: Place | None = None  # the last change of the smallest batch that failed unexpectedly
         self._failures = 0  # one after the other
@@ -111,7 +111,7 @@ class Matcher:
     def forget_clauses(self) -> None:
         """The vocabulary has changed: all texts are read anew, also those that are being read."""
         self._clears += 1
-        self._known = {}
+        self._clauses = {}
 
     async def run_once(self) -> float:
         """One tick, if this worker has the lease; returns the seconds until the next. Raises StoreUnavailable."""
@@ -221,10 +221,10 @@ class Matcher:
                         log.error("a saved search cannot be matched", search=each)
                         missed.append(each)
         last = cut(matches, last, self.limits.max_matches)
-        told = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
-        contents = await self._contents(segment, sorted({seq for seqs in told.values() for seq in seqs}))
+        seqs_of = {each: [seq for seq in seqs if seq <= last] for each, seqs in matches.items()}
+        contents = await self._contents(segment, sorted({seq for seqs in seqs_of.values() for seq in seqs}))
         size = self.limits.max_changes_a_callback
-        bodies = {each: bodies_of(seqs, contents, size) for each, seqs in told.items() if seqs}
+        bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
             await matching.go_on(connection, self.name, before, Place(segment.id, last))
@@ -237,21 +237,21 @@ class Matcher:
         """The searches by what is asked for them, which several may share, and those that this version cannot read."""
         while True:
             clears = self._clears
-            known = await self._read(live)
+            clauses = await self._read(live)
             if clears == self._clears:  # else texts mean something else by now
                 break
-        self._known = known
+        self._clauses = clauses
         searches_of: dict[Compiled, list[str]] = {}
-        for each, one in known.items():
-            if one is not None:
-                searches_of.setdefault(one, []).append(each)
-        return searches_of, [each for each, one in known.items() if one is None]
+        for each, clause in clauses.items():
+            if clause is not None:
+                searches_of.setdefault(clause, []).append(each)
+        return searches_of, [each for each, clause in clauses.items() if clause is None]
 
     async def _read(self, live: Mapping[str, int]) -> dict[str, Compiled | None]:
         """The searches as clauses; those that are known are not read again."""
-        unknown = sorted(live.keys() - self._known.keys())
-        known = {each: self._known[each] for each in live.keys() & self._known.keys()}
-        same = {each.clause: each for each in known.values() if each is not None}
+        unknown = sorted(live.keys() - self._clauses.keys())
+        clauses = {each: self._clauses[each] for each in live.keys() & self._clauses.keys()}
+        same = {each.clause: each for each in clauses.values() if each is not None}
         max_read = self.limits.max_read
         for begin in range(0, len(unknown), max_read):
             async with self._store.reading() as connection:
@@ -259,9 +259,9 @@ class Matcher:
             for number, search in enumerate(added):
                 if number % MAX_COMPILED == 0:
                     await asyncio.sleep(0)
-                one = self._clause(search)
-                known[search.id] = one and same.setdefault(one.clause, one)
-        return known
+                clause = self._clause(search)
+                clauses[search.id] = clause and same.setdefault(clause.clause, clause)
+        return clauses
 
     def _clause(self, search: SavedSearch) -> Compiled | None:
         try:

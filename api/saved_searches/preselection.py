@@ -65,13 +65,13 @@ class Batch:
 
     def having(self, field: str, values: Iterable[str]) -> Judgement:
         """The changes whose item has one of these values."""
-        known = self._having.get(field)
-        if known is None:
-            known = self._having[field] = defaultdict(int)
+        bits_of = self._having.get(field)
+        if bits_of is None:
+            bits_of = self._having[field] = defaultdict(int)
             source = self.fields.folded.get(field)
             for place, value in self._values(source or field):
-                known[fold(value) if source else str(value)] |= 1 << place
-        return _certain(_union(known.get(value, 0) for value in values))
+                bits_of[fold(value) if source else str(value)] |= 1 << place
+        return _certain(_union(bits_of.get(value, 0) for value in values))
 
     def between(self, field: str, low: Any, high: Any) -> Judgement:
         """The changes whose item has a number within inclusive bounds; None: no bound."""
@@ -87,21 +87,21 @@ class Batch:
     def with_word(self, field: str, word: str, *, is_prefix: bool = False) -> Judgement:
         """The changes whose item has a word, or one that begins so; words that are not ASCII are not known."""
         if field not in self._words:
-            known, unknown = defaultdict[str, int](int), 0
+            bits_by_word, unknown = defaultdict[str, int](int), 0
             for source in self.fields.words[field]:
                 for place, value in self._values(source):
                     words = _letters(value) if field.endswith(".letters") else _words_and_joins(value)
                     unknown |= (words is None) << place
                     for each in words or ():
-                        known[each] |= 1 << place
-            self._words[field] = known, sorted(known), unknown
+                        bits_by_word[each] |= 1 << place
+            self._words[field] = bits_by_word, sorted(bits_by_word), unknown
         bits_of, listed, unknown = self._words[field]
         if is_prefix:
             first, end = bisect_left(listed, word), bisect_left(listed, word + "{")  # what follows `z`
-            found = _union(bits_of[each] for each in listed[first:end])
+            bits = _union(bits_of[each] for each in listed[first:end])
         else:
-            found = bits_of.get(word, 0)
-        return found, found | unknown
+            bits = bits_of.get(word, 0)
+        return bits, bits | unknown
 
     def _values(self, source: str) -> Iterator[tuple[int, Any]]:
         return ((place, value) for place, item in self._items.items() for value in item.get(source, ()))

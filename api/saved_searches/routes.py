@@ -134,8 +134,8 @@ async def delete_saved_search(
     """Ends the search and the callbacks that it still has."""
     _refuse_pages(token)
     async with services.store.transaction() as connection:
-        known = search_id.isprintable()
-        removed = known and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
+        is_printable = search_id.isprintable()
+        removed = is_printable and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
     if not removed:
         raise ApiError("search_not_found")
     return _json({"removed": search_id})

@@ -65,8 +65,8 @@ class IndexRevision:
         try:
             revision = await self._ask(platforms)
         except Exception as error:
-            known = isinstance(error, ApiError)  # its cause has been logged
-            log.warning("the index revision is unknown: responses are computed", exc_info=not known)
+            is_api_error = isinstance(error, ApiError)  # its cause has been logged
+            log.warning("the index revision is unknown: responses are computed", exc_info=not is_api_error)
             return None
         if revision is None:
             self._forbidden = True

@@ -34,8 +34,8 @@ async def list_vocabulary(
     platform: PlatformParameter = None,
 ) -> Response:
     """The terms, pins and hides that apply, those added first before."""
-    chosen = None if platform is None else known_platform(services.platforms, platform)
-    rows = await entries.read(services.store, chosen)
+    platform_filter = None if platform is None else known_platform(services.platforms, platform)
+    rows = await entries.read(services.store, platform_filter)
     return json_answer({"entries": [entries.described(row) for row in rows]})
 
 
@@ -125,7 +125,7 @@ async def list_unanswered_searches(
     """Texts that found nothing, or not all of what they say, the most frequent first: counted by day without who
     searched, and kept for 30 days.
     """
-    chosen = None if platform is None else known_platform(services.platforms, platform).id
+    platform_id = None if platform is None else known_platform(services.platforms, platform).id
     async with services.store.reading() as connection:
-        found = await unanswered_searches.read(connection, first_day(days), chosen, limit)
-    return json_answer({"searches": [unanswered_entry(each) for each in found]})
+        rows = await unanswered_searches.read(connection, first_day(days), platform_id, limit)
+    return json_answer({"searches": [unanswered_entry(each) for each in rows]})

@@ -78,10 +78,10 @@ def literal_addresses(host: str) -> list[Address]:
     labels = host.split(".")
     if not _NUMBER.fullmatch(labels[-1]):
         return []
-    found = {address for octal in (True, False) if (address := _ipv4(labels, octal)) is not None}
-    if not found:
+    addresses = {address for octal in (True, False) if (address := _ipv4(labels, octal)) is not None}
+    if not addresses:
         raise URLRefusedError("has a host that looks like an IPv4 address and is none")
-    return sorted(found)
+    return sorted(addresses)
 
 
 def _ipv4(labels: list[str], octal: bool) -> IPv4Address | None:

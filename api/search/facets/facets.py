@@ -111,10 +111,10 @@ class FacetCounting:
         extremes = dict(zip(requests, answers, strict=True))
         facets: Json = {}
         for row, (query, places) in counted.items():
-            found = histogram(row, digits, places, extremes.get(row))
-            if found is None:
-                found = whole_histogram(row, digits, await self._source.search(histogram_request(row, digits, query)))
-            facets[row.name] = found
+            facet = histogram(row, digits, places, extremes.get(row))
+            if facet is None:
+                facet = whole_histogram(row, digits, await self._source.search(histogram_request(row, digits, query)))
+            facets[row.name] = facet
         return facets
 
     async def _existing_values(self, selected: dict[Filter, list[str]]) -> dict[Filter, Counts]:
@@ -169,11 +169,11 @@ def next_values_request(row: Filter, query: Clause, after: Clause | None) -> Cla
 
 def counts_of(row: Filter, answer: Answer) -> Counts | None:
     """Items by value, 0 if only items outside the search have it; None if values may be missing."""
-    found = answer["aggregations"][row.name]["buckets"]
+    value_buckets = answer["aggregations"][row.name]["buckets"]
     # A shard that has more values than fit leaves some out, and then its answer alone fills this one.
-    if len(found) >= MAX_BUCKETS:
+    if len(value_buckets) >= MAX_BUCKETS:
         return None
-    return {bucket["key"]: bucket["doc_count"] for bucket in found}
+    return {bucket["key"]: bucket["doc_count"] for bucket in value_buckets}
 
 
 def has_empty_selected(counts: Mapping[str, int], selected: Sequence[str]) -> bool:

@@ -100,8 +100,8 @@ class PointsInTime:
         Under load it is one of a few seconds ago, which several cursors read.
         """
         now = time.monotonic()
-        for gone in [key for key, opened_at in self._opened.items() if now - opened_at >= self._engine_seconds]:
-            del self._opened[gone]
+        for expired_key in [key for key, opened_at in self._opened.items() if now - opened_at >= self._engine_seconds]:
+            del self._opened[expired_key]
         await self._close_released(now - self._grace_seconds)
         if len(self._opened) < MAX_OWN:
             return self._point_in_time(await self._open_own(platforms), shared=False)

@@ -45,6 +45,6 @@ def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
     if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
         return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
     bound = match["bound"]
-    said = word if bound is None else f"{word} {words[spelling_of(bound)]}"
-    is_bound = said.endswith(("max", "min")) and _NUMBER_NEXT.match(match.string, match.end())
-    return f" {said}, " if is_bound else f" {said} "  # `100 min, 200 max`, not `min 200`
+    phrase = word if bound is None else f"{word} {words[spelling_of(bound)]}"
+    is_bound = phrase.endswith(("max", "min")) and _NUMBER_NEXT.match(match.string, match.end())
+    return f" {phrase}, " if is_bound else f" {phrase} "  # `100 min, 200 max`, not `min 200`

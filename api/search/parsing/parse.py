@@ -211,7 +211,7 @@ def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
     mergeable: list[tuple[int, str, frozenset[str]]] = []  # places in `merged`, with what stands there
     for term in terms:
         field_name, values = _only_value_of(term)
-        place = next((at for at, other, known in mergeable if other == field_name and not values & known), None)
+        place = next((at for at, other, earlier in mergeable if other == field_name and not values & earlier), None)
         if place is not None:
             merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, term))
             continue

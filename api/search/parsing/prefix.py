@@ -91,11 +91,11 @@ def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[
     letters = [letters_of([word]) for word in words]
     for vocabulary in vocabularies:
         for start, length, entry in vocabulary.cut(letters):
-            meant = [name for meaning in (entry.meanings if entry else ()) for name in meaning.names]
+            meaning_names = [name for meaning in (entry.meanings if entry else ()) for name in meaning.names]
             if entry is None and start == len(words) - 1:
-                meant = [name for meaning in vocabulary.unfinished(letters[start]) for name in meaning.names]
+                meaning_names = [name for meaning in vocabulary.unfinished(letters[start]) for name in meaning.names]
             for names_of_word in names[start : start + length]:
-                names_of_word.update(dict.fromkeys(" ".join(words_of(name)) for name in meant))
+                names_of_word.update(dict.fromkeys(" ".join(words_of(name)) for name in meaning_names))
     return names
 
 

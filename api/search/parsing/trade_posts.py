@@ -192,8 +192,8 @@ def _with_prices(offer: _Parts) -> _Parts:
 def _is_price(offer: _Parts, at: int) -> bool:
     if not _has(offer[:at], *_NAMES):
         return False
-    behind = next((part.kind for part in offer[at + 1 :] if part.kind in _NAMES), _Kind.WEAPON)
-    return behind is _Kind.WEAPON or bool(_SURE.search(offer[at].text))
+    next_kind = next((part.kind for part in offer[at + 1 :] if part.kind in _NAMES), _Kind.WEAPON)
+    return next_kind is _Kind.WEAPON or bool(_SURE.search(offer[at].text))
 
 
 def _first_name(offer: _Parts) -> _Parts:

@@ -168,8 +168,8 @@ def _on_item(term: Term) -> Clause:
     """One of the stickers on the item has all words, in this order if there are several."""
     typed = [{"query": name, "operator": "and"} for name in _joined_pairs([word.typed for word in term.words])]
     spelt = [" ".join(_joined_pairs(words_of(meaning.words))) for meaning in term.meanings if meaning.words]
-    meant = [{"query": name, "operator": "and"} for name in spelt]
-    named = any_of([{"match": {"stickers.typed": query}} for query in (*typed, *meant)])
+    meaning_queries = [{"query": name, "operator": "and"} for name in spelt]
+    named = any_of([{"match": {"stickers.typed": query}} for query in (*typed, *meaning_queries)])
     if term.count < 2:
         return named
     return {"bool": {"filter": [named, {"range": {"attachmentCount": {"gte": term.count}}}]}}
@@ -241,8 +241,8 @@ def _word(word: Word, by_finish: bool) -> Condition:
         others += [constant_score({"match": {"text": similar(word.typed, each, prefix_length)}}, 1) for each in edits]
     if not others:
         return Condition(word.typed, exact)
-    whole = constant_score(exact, 2 if word.is_last and prefixes else 1)
-    return Condition(word.typed, any_of([whole, *others]), scores=True)
+    whole_word = constant_score(exact, 2 if word.is_last and prefixes else 1)
+    return Condition(word.typed, any_of([whole_word, *others]), scores=True)
 
 
 def _swapped(word: str) -> list[str]:
