@@ -83,7 +83,7 @@ def search(
     folder: Path,
 ) -> None:
     """Searches: this service, a plain service, and the engine with requests written by hand."""
-    known = workloads()
+    all_workloads = workloads()
     checkout = None if beside is None else Checkout.at(beside)
     selection = Selection(
         plain=plain and checkout is None,
@@ -93,7 +93,7 @@ def search(
         workers=workers,
     )
     plan = Plan(
-        workloads=tuple(known[name] for name in names or known),
+        workloads=tuple(all_workloads[name] for name in names or all_workloads),
         clients=clients,
         rounds=rounds,
         seconds=seconds,
@@ -101,13 +101,13 @@ def search(
     )
     data = Data(items, opensearch_url, folder.resolve())
     data.load(with_plain=selection.plain, beside=checkout)
-    about = results.circumstances(items=items, data=data.digest(), workers=workers)
-    measured, about["memory"] = _measure_searches(data, selection, plan)
+    circumstances = results.circumstances(items=items, data=data.digest(), workers=workers)
+    measured, circumstances["memory"] = _measure_searches(data, selection, plan)
     file = f"search-{items}" + (f"-{workers}-workers" if workers > 1 else "")
     if checkout is not None:
-        about["beside"] = checkout.commit()
+        circumstances["beside"] = checkout.commit()
         file += f"-beside-{checkout.commit()}"
-    results.write(data.folder / f"{file}.json", about, [series.as_json() for series in measured])
+    results.write(data.folder / f"{file}.json", circumstances, [series.as_json() for series in measured])
     if checkout is None:
         terminal.show_searches(measured)
     else:
@@ -138,8 +138,8 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     for loads, run in loading.measure(data, rounds, only or loading.PEERS):
         measured[loads.peer] = loads
         click.echo(f"{loads.peer}: {items / run.seconds:,.0f}/s", err=True)
-    about = results.circumstances(items=items, data=data.digest())
-    results.write(data.folder / f"load-{items}.json", about, [loads.as_json() for loads in measured.values()])
+    circumstances = results.circumstances(items=items, data=data.digest())
+    results.write(data.folder / f"load-{items}.json", circumstances, [loads.as_json() for loads in measured.values()])
     terminal.show_loads(list(measured.values()))
 
 
@@ -160,8 +160,10 @@ def overload(
         settings["GEAR_MAX_CONCURRENCY"] = str(max_concurrency)
     with services.gear_api(opensearch_url, data.prefix, data.folder, workers=workers, settings=settings) as service:
         measured = list(overloading.measure(service, data.folder, seconds))
-    about = results.circumstances(items=items, data=data.digest(), workers=workers, maxConcurrency=max_concurrency)
-    results.write(data.folder / f"overload-{items}.json", about, [asdict(outcome) for outcome in measured])
+    circumstances = results.circumstances(
+        items=items, data=data.digest(), workers=workers, maxConcurrency=max_concurrency
+    )
+    results.write(data.folder / f"overload-{items}.json", circumstances, [asdict(outcome) for outcome in measured])
     terminal.show_overload(measured)
 
 
@@ -189,14 +191,14 @@ def orders(
 ) -> None:
     """Orders: how many a second, how soon callbacks come, and how soon items are gone."""
     shop = ordering.open_shop(Data(items, opensearch_url, folder.resolve()))
-    about = results.circumstances(items=items)
+    circumstances = results.circumstances(items=items)
 
     def write(name: str, series: list[dict[str, Any]]) -> None:
-        results.write(shop.data.folder / f"{name}.json", about, series)
+        results.write(shop.data.folder / f"{name}.json", circumstances, series)
 
     if "rates" in parts:
         measured = list(ordering.rates(shop, kinds, workers, clients, rounds, seconds))
-        write("orders", [one.as_json() for one in measured])
+        write("orders", [rate.as_json() for rate in measured])
         terminal.show_order_rates(measured)
     if "lags" in parts:
         lags = {kind: ordering.lags(shop, kind, lag_orders) for kind in kinds}
@@ -235,7 +237,7 @@ def changes(
     """Changes: writes over HTTP and by streams, how soon a reader has them, and orders of the cheapest."""
     place = changing.Place(Data(items, opensearch_url, folder.resolve()), kafka)
     place.data.sample()
-    about = results.circumstances(items=items, data=place.data.digest(), clients=clients)
+    circumstances = results.circumstances(items=items, data=place.data.digest(), clients=clients)
 
     def measured() -> Iterator[changing.Measured]:
         yield from changing.writes(place, rounds) if "writes" in parts else ()
@@ -248,7 +250,9 @@ def changes(
     series = []
     for row in measured():
         series.append(row.as_json())
-        results.write(place.data.folder / f"changes-{items}.json", about, series)  # kept where a later part fails
+        results.write(
+            place.data.folder / f"changes-{items}.json", circumstances, series
+        )  # kept where a later part fails
     terminal.show_changes(series)
 
 
@@ -268,8 +272,10 @@ def relevance(items: int, texts: str, prefix: str, opensearch_url: str, folder: 
             peer.name: [judged.judge(judgment, peer.first_page(judgment.query)) for judgment in judgments]
             for peer in peers
         }
-    about = results.circumstances(items=len(listings), texts=texts)
-    results.write(folder / f"relevance-{texts}.json", about, [score.as_json(*peer) for peer in verdicts.items()])
+    circumstances = results.circumstances(items=len(listings), texts=texts)
+    results.write(
+        folder / f"relevance-{texts}.json", circumstances, [score.as_json(*peer) for peer in verdicts.items()]
+    )
     terminal.show(score.table(verdicts))
 
 

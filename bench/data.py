@@ -82,7 +82,7 @@ class Data:
         if not client.indices.exists(index=name) or client.count(index=name)["count"] != self.count:
             return False
         mappings = [index["mappings"] for index in client.indices.get_mapping(index=name).values()]
-        return fingerprint is None or all(found["_meta"]["fingerprint"] == fingerprint for found in mappings)
+        return fingerprint is None or all(mapping["_meta"]["fingerprint"] == fingerprint for mapping in mappings)
 
 
 def read_items(file: Path) -> Iterator[dict[str, Any]]:

@@ -30,5 +30,5 @@ async def bound_items(connection: AsyncConnection, platform: int, after: int | N
 
 def _first(part: Select[tuple[int]], after: int | None, limit: int) -> Select[tuple[int]]:
     item = part.selected_columns.item
-    behind = part if after is None else part.where(item > after)
-    return behind.order_by(item).limit(limit)
+    following = part if after is None else part.where(item > after)
+    return following.order_by(item).limit(limit)

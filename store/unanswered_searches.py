@@ -41,12 +41,12 @@ async def add(
     """Adds to the counts of a day, up to so many texts; returns how many searches were left out."""
     of_day = unanswered_searches.c.day == day.isoformat()
     columns = unanswered_searches.c
-    known = await connection.execute(
+    stored_rows = await connection.execute(
         select(columns.platform, columns.text, columns.reading).where(
             of_day, columns.text.in_({each.text for each in counts})
         )
     )
-    counted = {SearchedText(*row) for row in known}
+    counted = {SearchedText(*row) for row in stored_rows}
     number = (await connection.execute(select(func.count()).where(of_day))).scalar_one()
     new = [each for each in counts if each not in counted][: max(0, max_texts - number)]
     # in one order, so that two workers never wait for each other

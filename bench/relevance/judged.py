@@ -16,7 +16,7 @@ OwnWordsGroup = Literal[
     "exclusion", "sorting", "extras", "details", "keyboard",
     "ru", "uk", "zh", "zh-tw", "de", "fr", "es", "pt", "it", "pl", "tr", "ja", "ko",
 ]  # fmt: skip
-KeptField = Literal[
+RequiredField = Literal[
     "weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set", "price", "float", "seed", "finish"
 ]
 Order = Literal["price_asc", "price_desc", "float_asc", "float_desc"]
@@ -104,10 +104,12 @@ class Meaning(BaseModel):
         if field == "words":
             return _has(words_of(item["name"]), [part for word in self.words for part in _parts(word)])
         if field == "stickers":
-            return not self.stickers or any(_has(words_of(one["name"]), self.stickers) for one in item["attachments"])
+            return not self.stickers or any(
+                _has(words_of(attachment["name"]), self.stickers) for attachment in item["attachments"]
+            )
         if field == "attached":
             return not self.attached or any(
-                (one["type"] or "sticker").lower() == "sticker" for one in item["attachments"]
+                (attachment["type"] or "sticker").lower() == "sticker" for attachment in item["attachments"]
             )
         if field in ("price", "float"):
             span = self.price if field == "price" else self.wear
@@ -140,7 +142,7 @@ class Judgment(BaseModel):
     query: str = Field(min_length=1, max_length=200)
     group: Group | OwnWordsGroup
     means: tuple[Meaning, ...]
-    keeps: tuple[KeptField, ...] = ()
+    keeps: tuple[RequiredField, ...] = ()
     never: tuple[Meaning, ...] = ()
     order: Order | None = None
     source: str = ""

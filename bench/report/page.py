@@ -34,8 +34,8 @@ def page(text: str, files: Sequence[Measured]) -> str:
 
     def region(match: re.Match[str]) -> str:
         is_kind, section = REGIONS[match[2]]
-        chosen = [file for file in files if is_kind(file)]
-        return f"{match[1]}\n{section(chosen) if chosen else NOTHING}\n\n{match[3]}"
+        section_files = [file for file in files if is_kind(file)]
+        return f"{match[1]}\n{section(section_files) if section_files else NOTHING}\n\n{match[3]}"
 
     return _REGION.sub(region, text)
 

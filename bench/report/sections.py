@@ -111,8 +111,10 @@ def at_size(files: Sequence[Measured]) -> str:
     """A table for each file: a row for each phase, in their order."""
     texts = []
     for file in files:
-        about = file.content
-        head = f"{file.title}; {about['nodes']} nodes with {about['heap']} of heap each, {about['shards']} shards."
+        content = file.content
+        head = (
+            f"{file.title}; {content['nodes']} nodes with {content['heap']} of heap each, {content['shards']} shards."
+        )
         rows = [
             [row["phase"], "; ".join(f"{name} {value:,}" for name, value in row["figures"].items())]
             for row in file.series

@@ -129,8 +129,8 @@ def writes(place: Place, rounds: int) -> Iterator[Measured]:
                 if number:
                     measured[name].rounds.append({"rate": round(data.count / seconds, 1)})
                 client.indices.refresh(index=INDEX)
-                if (found := client.count(index=INDEX)["count"]) != data.count:
-                    message = f"{name}: {found:,} of {data.count:,} items are in the index"
+                if (count := client.count(index=INDEX)["count"]) != data.count:
+                    message = f"{name}: {count:,} of {data.count:,} items are in the index"
                     raise RuntimeError(message)
     yield from measured.values()
 
@@ -234,7 +234,7 @@ class _Reader:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._seen: dict[tuple[int, float], float] = {}
+        self._arrivals: dict[tuple[int, float], float] = {}
         self._came = threading.Condition()
         self._closed = False
         self._next = self._ask({})["next"]
@@ -253,18 +253,18 @@ class _Reader:
             with self._came:
                 for change in answer["changes"]:
                     if "gear" in change:
-                        self._seen[change["id"], change["gear"]["price"]] = now
+                        self._arrivals[change["id"], change["gear"]["price"]] = now
                 self._came.notify_all()
 
     def when(self, item: int, price: float) -> float:
         """When it had this price; raises RuntimeError where it does not come."""
         with self._came:
-            if not self._came.wait_for(lambda: (item, price) in self._seen or self._reading.done(), STOP_SECONDS):
+            if not self._came.wait_for(lambda: (item, price) in self._arrivals or self._reading.done(), STOP_SECONDS):
                 message = f"the change of item {item} does not come"
                 raise RuntimeError(message)
             if self._reading.done():
                 self._reading.result()
-            return self._seen[item, price]
+            return self._arrivals[item, price]
 
     def close(self) -> None:
         """Ends the thread."""
@@ -307,12 +307,12 @@ def cheapest(place: Place, kind: str, rounds: int, clients: int, seconds: float)
     """Orders of the cheapest that there are, whom all clients want, beside orders of items that each client names."""
     place.load()
     priced = [item for item in place.data.items() if item["price"] is not None]
-    dearest = iter(sorted(priced, key=lambda item: item["price"], reverse=True))
+    highest = iter(sorted(priced, key=lambda item: item["price"], reverse=True))
     measured = {name: Measured("cheapest", f"{kind}: {name}") for name in (NAMED, ONE, TEN)}
     with place.serving(kind) as service:
         for number in range(rounds + 1):
             for name, orders in measured.items():
-                bodies = [_order(name, client, dearest) for client in range(int(MAX_ORDERS_A_SECOND * seconds))]
+                bodies = [_order(name, client, highest) for client in range(int(MAX_ORDERS_A_SECOND * seconds))]
                 counted = _send(place, service, name, bodies, clients, seconds)
                 if number:
                     orders.rounds.append(counted)

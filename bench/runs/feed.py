@@ -72,8 +72,8 @@ def waiting(place: Place, kind: str, readers: Sequence[int]) -> Iterator[Measure
     streams, who all ask one of five questions, and nothing that concerns them changes; and beside ten changes a second
     that concern none of them.
     """
-    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # of the processes that are started from here
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))  # of the processes that are started from here
     place.load()
     items = [item for item in place.data.items() if item["details"]["weapon"] not in WEAPONS][:100]
     with place.serving(kind) as service:

@@ -106,19 +106,23 @@ def measure(service: Service, folder: Path, seconds: float) -> Iterator[Outcome]
 
     for _ in range(ROUNDS):
         for factor in RATES:
-            yield (found := peak())
-            sent = requests.run([Phase(seconds, rate=factor * found.good)])
-            yield outcome(f"{factor:g} × peak", sent, seconds, found.good)
-    yield (found := peak())
+            yield (baseline := peak())
+            sent = requests.run([Phase(seconds, rate=factor * baseline.good)])
+            yield outcome(f"{factor:g} × peak", sent, seconds, baseline.good)
+    yield (baseline := peak())
     sent = requests.run([Phase(seconds, clients=CROWD)], orders=True)
-    yield outcome(f"{CROWD} clients and orders", sent, seconds, found.good)
-    steady = STEADY * found.good
-    phases = [Phase(seconds, rate=steady), Phase(SPIKE_SECONDS, rate=SPIKE * found.good), Phase(seconds, rate=steady)]
+    yield outcome(f"{CROWD} clients and orders", sent, seconds, baseline.good)
+    steady = STEADY * baseline.good
+    phases = [
+        Phase(seconds, rate=steady),
+        Phase(SPIKE_SECONDS, rate=SPIKE * baseline.good),
+        Phase(seconds, rate=steady),
+    ]
     sent = requests.run(phases)
     spike_ends = seconds + SPIKE_SECONDS
     recovery = recovery_after(sent["search"], spike_ends, steady)
     yield outcome(
-        f"{STEADY:.0%} with {SPIKE:g} × for {SPIKE_SECONDS:g} s", sent, spike_ends + seconds, found.good, recovery
+        f"{STEADY:.0%} with {SPIKE:g} × for {SPIKE_SECONDS:g} s", sent, spike_ends + seconds, baseline.good, recovery
     )
 
 

@@ -10,7 +10,7 @@ class Interruption:
     """Both signals raise KeyboardInterrupt once; while on hold, after the block only. A second one acts as usual."""
 
     def __init__(self) -> None:
-        self._held = False
+        self._is_blocked = False
         self._pending = False
         self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -27,17 +27,17 @@ class Interruption:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Puts an interruption off to the end of the block."""
-        self._held = True
+        self._is_blocked = True
         try:
             yield
         finally:
-            self._held = False
+            self._is_blocked = False
         if self._pending:
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._pending = True
-        if not self._held:
+        if not self._is_blocked:
             self._restore()
             raise KeyboardInterrupt
 

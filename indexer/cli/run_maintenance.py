@@ -144,7 +144,7 @@ def run_doctor(
     answer: dict[str, Any] = {"platforms": [], "errors": None, "warnings": None, "findings": []}
     with answered(answer, as_json=as_json):
         platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
-        answer["platforms"] = [one.id for one in platforms]
+        answer["platforms"] = [entry.id for entry in platforms]
         older_than *= 3600
         answer.update(diagnosed(platforms, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
         if not as_json:

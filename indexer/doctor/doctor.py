@@ -52,24 +52,28 @@ class Doctor:
         fixed: list[Finding] = []
         failures: dict[tuple[str, int | None, str], str] = {}
         for _ in range(ROUNDS if fix else 0):
-            due = [one for one in findings if one.repair is not None]
+            due = [finding for finding in findings if finding.repair is not None]
             if not due:
                 break
-            for one in due:
-                failure = self._repaired(one, say)
+            for finding in due:
+                failure = self._repaired(finding, say)
                 if failure is not None:
-                    failures[one.key] = failure
+                    failures[finding.key] = failure
             findings = self.look()
-            left = {one.key for one in findings}
-            gone = [replace(one, fixed=True) for one in due if one.key not in left and one.key not in failures]
-            fixed += gone
-            if not gone:
+            left = {finding.key for finding in findings}
+            repaired = [
+                replace(finding, fixed=True)
+                for finding in due
+                if finding.key not in left and finding.key not in failures
+            ]
+            fixed += repaired
+            if not repaired:
                 break
-        return [*fixed, *(_with_failure(one, failures.get(one.key)) for one in findings)]
+        return [*fixed, *(_with_failure(finding, failures.get(finding.key)) for finding in findings)]
 
     def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
-        platform = next(one for one in self.platforms if one.id == finding.platform)
+        platform = next(entry for entry in self.platforms if entry.id == finding.platform)
         alias, definition = self.prefix_alias(platform.id), self.definition.with_shards(platform.shards)
         repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
         try:
@@ -89,7 +93,7 @@ class Doctor:
         findings: list[Finding] = []
         orders = self._readable_orders(findings)
         engine = self._engine(findings)
-        if any(one.code == Code.ENGINE_UNREACHABLE for one in findings):
+        if any(finding.code == Code.ENGINE_UNREACHABLE for finding in findings):
             return [*findings, *self._late(orders)]
         platforms_facts: list[PlatformFacts] = []
         for platform in self.platforms:
@@ -113,7 +117,7 @@ class Doctor:
             findings.append(_not_checked(platform, part, str(error), refused=False))
         except StoreUnavailable as error:
             fault = database_fault(error.cause)
-            findings += [fault] if fault.key not in {one.key for one in findings} else []
+            findings += [fault] if fault.key not in {finding.key for finding in findings} else []
 
     def _readable_orders(self, findings: list[Finding]) -> Orders | None:
         fault = None if self.orders is None else self.orders.fault()

@@ -49,13 +49,13 @@ def _blocks(platform: int, index: IndexFacts, *, room: bool) -> Iterator[Finding
 
 
 def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
-    meant, live = defined["refresh_interval"], index.settings.get("refresh_interval")
-    if same(meant, live):
+    expected, live = defined["refresh_interval"], index.settings.get("refresh_interval")
+    if same(expected, live):
         return
     never = live == "-1"
     effect = "searches never see that an item was sold" if never else "searches see changes later or sooner than meant"
-    message = f"{index.name} has refresh_interval {live or 'unset'} instead of {meant}: {effect}"
-    yield _setting(Code.REFRESH, platform, index, message, {"refresh_interval": meant}, is_error=never)
+    message = f"{index.name} has refresh_interval {live or 'unset'} instead of {expected}: {effect}"
+    yield _setting(Code.REFRESH, platform, index, message, {"refresh_interval": expected}, is_error=never)
 
 
 def _replicas(platform: int, index: IndexFacts, defined: dict[str, Any], data_nodes: int) -> Iterator[Finding]:
@@ -91,13 +91,13 @@ def _max_replicas(defined: dict[str, Any]) -> int:
 
 
 def _result_window(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
-    meant, live = int(defined["max_result_window"]), index.result_window
-    if live == meant:
+    expected, live = int(defined["max_result_window"]), index.result_window
+    if live == expected:
         return
-    small = live < meant
+    small = live < expected
     effect = "pages beyond it are answered with an error" if small else "that is more than any page needs"
-    message = f"{index.name} has max_result_window {live} instead of {meant}: {effect}"
-    yield _setting(Code.RESULT_WINDOW, platform, index, message, {"max_result_window": meant}, is_error=small)
+    message = f"{index.name} has max_result_window {live} instead of {expected}: {effect}"
+    yield _setting(Code.RESULT_WINDOW, platform, index, message, {"max_result_window": expected}, is_error=small)
 
 
 def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:

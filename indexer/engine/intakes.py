@@ -72,9 +72,9 @@ class IntakeRecord:
 
     def _forget_old(self) -> None:
         params = {"request_timeout": REQUEST_SECONDS}
-        found = self._client.search(index=self._index, body={"size": MAX_RECORDS}, params=params)["hits"]["hits"]
+        hits = self._client.search(index=self._index, body={"size": MAX_RECORDS}, params=params)["hits"]["hits"]
         before = datetime.now(UTC) - KEEP
-        for hit in found:
+        for hit in hits:
             intake = hit["_source"].get("intake")
             if intake and intake["command"] == "follow" and datetime.fromisoformat(intake["heartbeat"]) < before:
                 self._client.delete(index=hit["_index"], id=hit["_id"], params=params)

@@ -80,13 +80,13 @@ class KafkaStream:
                     "error_cb": self._failed,
                 }
             )
-            known = consumer.list_topics(self._topic, timeout=START_SECONDS).topics[self._topic]
+            metadata = consumer.list_topics(self._topic, timeout=START_SECONDS).topics[self._topic]
         except (KafkaException, ValueError, TypeError) as error:
             message = f"{self.name} cannot be read: {_text(error)}"
             raise CommandError(message) from error
-        if known.error is not None:
+        if metadata.error is not None:
             consumer.close()
-            message = f"{self.name} cannot be read: {known.error.str()}"
+            message = f"{self.name} cannot be read: {metadata.error.str()}"
             raise CommandError(message)
         consumer.subscribe([self._topic])
         return consumer

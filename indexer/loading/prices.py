@@ -37,7 +37,7 @@ class PriceSample:
             self.prices[number] = price
             if len(self.prices) > self._size:
                 self._limit //= 2
-                self.prices = {kept: price for kept, price in self.prices.items() if _hashed(kept) < self._limit}
+                self.prices = {item: price for item, price in self.prices.items() if _hashed(item) < self._limit}
 
 
 def _hashed(number: int) -> int:

@@ -219,8 +219,8 @@ def interrupted_load(
     unfinished = [state for state in generations.all() if state.unfinished]
     if not unfinished:
         previous = lock.previous_owner
-        gone = f" ({previous.index} is gone)" if previous is not None and previous.index is not None else ""
-        message = f"behind {generations.alias} no interrupted load is left to resume{gone}: {LOAD_AGAIN}"
+        detail = f" ({previous.index} is gone)" if previous is not None and previous.index is not None else ""
+        message = f"behind {generations.alias} no interrupted load is left to resume{detail}: {LOAD_AGAIN}"
         raise CommandError(message)
     state = unfinished[-1]
     checkpoint = Checkpoints(client, generations.alias, state.index).read()

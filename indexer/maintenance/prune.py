@@ -30,5 +30,5 @@ def prune(
         for index in removed:
             lock.renew()
             generations.remove(index)
-    kept = sorted(state.index for state in states if state.index not in removed)
-    return {"alias": alias, "kept": kept, "removed": removed}
+    remaining = sorted(state.index for state in states if state.index not in removed)
+    return {"alias": alias, "kept": remaining, "removed": removed}

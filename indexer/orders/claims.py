@@ -98,8 +98,8 @@ class Claims:
             async with store.reading() as connection:
                 return await accounted_among(connection, self._platform, items, datetime.now(UTC))
 
-        known = self._run(read, set(items), _UNREADABLE)
-        return [item for item in items if item not in known]
+        accounted = self._run(read, set(items), _UNREADABLE)
+        return [item for item in items if item not in accounted]
 
     def bound(self) -> set[int]:
         """The items that active orders reserve; raises CommandError where the database cannot be read."""

@@ -129,12 +129,12 @@ def checked_columns(names: list[str], where: str, *, mapped: bool) -> list[str]:
         raise SourceError(message)
     if mapped:
         return names
-    known = columns()
-    unknown = [name for name in names if name not in known]
+    column_names = columns()
+    unknown = [name for name in names if name not in column_names]
     if unknown:
         message = (
             f"is read as {_FORMATS[where]}, and its {where} names unknown columns: {shortened(', '.join(unknown))}; "
-            f"the columns are {', '.join(known)}{', separated by commas' if where == 'header' else ''}; "
+            f"the columns are {', '.join(column_names)}{', separated by commas' if where == 'header' else ''}; "
             "a catalogue in another shape needs --map"
         )
         raise SourceError(message)

@@ -241,15 +241,15 @@ def total_size(names: Sequence[str], say: Say = silent) -> int | None:
         message = "stdin (-) can be read once only"
         raise SourceError(message)
     total = 0
-    known = True
+    has_size = True
     for name in names:
         path = Path(name)
         if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-            known = False  # a pipe must not be opened twice
+            has_size = False  # a pipe must not be opened twice
             continue
         with Source(name, say=say) as source:
             if is_url(name):
                 say(f"{source.name}: {'size unknown' if source.size is None else f'{source.size:,} bytes'}")
-            known = known and source.size is not None
+            has_size = has_size and source.size is not None
             total += source.size or 0
-    return total if known else None
+    return total if has_size else None

@@ -52,18 +52,18 @@ class HostName:
         self._host = host
         self._port = port
         self._lookup: asyncio.Future[list[AddressInfo]] | None = None
-        self._known: list[AddressInfo] = []
+        self._last_addresses: list[AddressInfo] = []
 
     async def addresses(self, *, stale: bool) -> list[AddressInfo]:
         """Its addresses; with `stale` those from before where no name server responds (RFC 8767). Raises OSError."""
         if self._lookup is None or self._lookup.done():
             self._lookup = look_up(self._host, self._port)
         lookup = self._lookup
-        await asyncio.wait([lookup], timeout=STALE_SECONDS if stale and self._known else None)
+        await asyncio.wait([lookup], timeout=STALE_SECONDS if stale and self._last_addresses else None)
         if lookup.done():
             try:
-                self._known = lookup.result()
+                self._last_addresses = lookup.result()
             except socket.gaierror as error:
-                if error.errno != socket.EAI_AGAIN or not (stale and self._known):
+                if error.errno != socket.EAI_AGAIN or not (stale and self._last_addresses):
                     raise
-        return self._known
+        return self._last_addresses

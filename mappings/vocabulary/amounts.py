@@ -51,9 +51,9 @@ class AmountWords:
         following = [each for each, word in self.words.items() if word in (*_BOUNDS, *_BEFORE)]
         unspaced = [each for each in following if len(each) > 1 and _may_follow(each)]
         start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-        behind = [each for each, word in self.words.items() if word in ("max", "min")]
-        bound_after = _any_of(behind or ["\0"])
-        bound_at_once = _any_of([each for each in behind if UNSPACED.match(each)] or ["\0"])
+        trailing_bounds = [each for each, word in self.words.items() if word in ("max", "min")]
+        bound_after = _any_of(trailing_bounds or ["\0"])
+        bound_at_once = _any_of([each for each in trailing_bounds if UNSPACED.match(each)] or ["\0"])
         preceding = _any_of([each for each in self.words if len(each) > 1 or not UNSPACED.match(each)])
         before = rf"(?!(?<=\d){bound_at_once}){start}(?P<before>{preceding})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
         amount = r"(?:(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£]))"

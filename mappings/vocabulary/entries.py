@@ -166,8 +166,8 @@ def check_fields(fields: Iterable[str]) -> None:
 
 
 def check_sorts(names: Iterable[str]) -> None:
-    known = [sort.name for sort in SORTS]
+    sort_names = [sort.name for sort in SORTS]
     for name in names:
-        if name not in known:
-            message = f"{name!r} is no sort; those are {', '.join(known)}"
+        if name not in sort_names:
+            message = f"{name!r} is no sort; those are {', '.join(sort_names)}"
             raise ValueError(message)

@@ -26,9 +26,9 @@ class Misspellings:
         if len(letters) < MIN_LETTERS:
             return ""
         for typos in range(1, 3 if len(letters) >= TWO_TYPOS else 2):
-            found = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
-            if found:
-                return found
+            spelling = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
+            if spelling:
+                return spelling
         return ""
 
     def _candidates(self, letters: str, typos: int) -> Iterator[str]:

@@ -75,8 +75,8 @@ def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         together.append(word)
         if at + 1 < len(words) and words[at + 1].start == word.end:
             continue
-        before, behind = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
-        if not (_LETTER.match(before) or _LETTER.match(behind) or before.isdigit() or behind.isdigit()):
+        before, after = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
+        if not (_LETTER.match(before) or _LETTER.match(after) or before.isdigit() or after.isdigit()):
             yield together
         together = []
 
@@ -85,11 +85,11 @@ def _trimmed(text: str, run: list[_Word]) -> Iterator[list[_Word]]:
     """The run without joiners at its ends, digits before a thousand included; nothing where none is left."""
     numbers = [at for at, word in enumerate(run) if word.value]
     if numbers:
-        kept = run[numbers[0] : numbers[-1] + 1]
-        digits = _DIGITS.search(text[: kept[0].start]) if kept[0].value in _SCALES[1:] else None
+        trimmed = run[numbers[0] : numbers[-1] + 1]
+        digits = _DIGITS.search(text[: trimmed[0].start]) if trimmed[0].value in _SCALES[1:] else None
         if digits:
-            kept = [_Word(digits.start(), digits.end(), Decimal(digits.group().strip().replace(",", "."))), *kept]
-        yield kept
+            trimmed = [_Word(digits.start(), digits.end(), Decimal(digits.group().strip().replace(",", "."))), *trimmed]
+        yield trimmed
 
 
 def _read(text: str, run: Sequence[_Word]) -> str:

@@ -11,18 +11,18 @@ class Phrases:
     """Names by their letters, each with the most words that it may be typed as."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._most_words: dict[str, int] = {}
+        self._max_words: dict[str, int] = {}
         for name in names:
             words = words_of(name)
             letters = letters_of(words)
-            self._most_words[letters] = max(len(words), self._most_words.get(letters, 0))
-        self.longest = max(self._most_words.values(), default=0)
-        self._compared = min([COMPARED_ENDS, *map(len, self._most_words)])
-        self._beginnings = {letters[: self._compared] for letters in self._most_words}
-        self._ends = {letters[-self._compared :] for letters in self._most_words}
+            self._max_words[letters] = max(len(words), self._max_words.get(letters, 0))
+        self.longest = max(self._max_words.values(), default=0)
+        self._compared = min([COMPARED_ENDS, *map(len, self._max_words)])
+        self._beginnings = {letters[: self._compared] for letters in self._max_words}
+        self._ends = {letters[-self._compared :] for letters in self._max_words}
 
     def __contains__(self, letters: object) -> bool:
-        return letters in self._most_words
+        return letters in self._max_words
 
     def length_at(self, letters: Sequence[str], at: int) -> int:
         """How many words the longest name has that begins there; 0: none."""
@@ -39,7 +39,7 @@ class Phrases:
         return next((length for length in lengths if self._is_one(letters[-length:])), 0)
 
     def _is_one(self, letters: Sequence[str]) -> bool:
-        return len(letters) <= self._most_words.get("".join(letters), 0)
+        return len(letters) <= self._max_words.get("".join(letters), 0)
 
 
 def beginnings_of(names: Iterable[str]) -> frozenset[str]:

@@ -41,13 +41,13 @@ class Sounds:
         self._letters = letters
         self._names: dict[str, list[str]] = {}
         spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
-        whole = dict.fromkeys(name for name in spoken if name)
-        parts = dict.fromkeys(word for name in whole for word in name.split() if word not in whole)
-        for shortest, group in ((MIN_NAME, whole), (MIN_WORD, parts)):
-            known = frozenset(self._names)
+        full_names = dict.fromkeys(name for name in spoken if name)
+        parts = dict.fromkeys(word for name in full_names for word in name.split() if word not in full_names)
+        for shortest, group in ((MIN_NAME, full_names), (MIN_WORD, parts)):
+            earlier_sounds = frozenset(self._names)
             for name in group:
                 for sound in _sounds_of(name):
-                    if len(sound) >= shortest and sound not in known:
+                    if len(sound) >= shortest and sound not in earlier_sounds:
                         self._names.setdefault(sound, []).append(name)
         self._sorted = sorted(self._names)
 

@@ -110,8 +110,8 @@ class Vocabulary(BaseModel):
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs, which else the first text does that needs it."""
-        for name, made in vars(Vocabulary).items():
-            if isinstance(made, cached_property):
+        for name, attribute in vars(Vocabulary).items():
+            if isinstance(attribute, cached_property):
                 getattr(self, name)
         self.amount_words.make_tables()
 

@@ -20,10 +20,10 @@ class _WithoutMarks(dict[int, int | None]):
     """A table for `str.translate` that drops accents and what it is given; it learns the letters that come first."""
 
     def __missing__(self, letter: int) -> int | None:
-        kept = None if unicodedata.category(chr(letter)) == "Mn" else letter
+        replacement = None if unicodedata.category(chr(letter)) == "Mn" else letter
         if len(self) < MAX_LEARNT:
-            self[letter] = kept
-        return kept
+            self[letter] = replacement
+        return replacement
 
 
 _WITHOUT_ACCENTS = _WithoutMarks()

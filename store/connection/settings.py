@@ -73,8 +73,8 @@ class StoreSettings(SecretFileSettings):
         if self.sqlite_file is not None:
             return False
         url = database_address(self.database_url)
-        given = url.query.get("host", url.host)  # the folder of a socket, or hosts
-        texts = [given] if isinstance(given, str) else given or ()
+        host_setting = url.query.get("host", url.host)  # the folder of a socket, or hosts
+        texts = [host_setting] if isinstance(host_setting, str) else host_setting or ()
         hosts = [host.partition(":")[0] if host.count(":") == 1 else host for text in texts for host in text.split(",")]
         return url.query.get("ssl") not in _TLS_MODES and not all(is_this_machine(host) for host in hosts)
 

@@ -135,8 +135,8 @@ async def erase_refused(connection: AsyncConnection, before: datetime, limit: in
 
 
 async def _erase(connection: AsyncConnection, limit: int, *conditions: ColumnElement[bool] | TextClause) -> int:
-    chosen = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(*conditions)
-    rows = (await connection.execute(chosen.order_by(idempotency_keys.c.created_at).limit(limit))).all()
+    selection = select(idempotency_keys.c.token_id, idempotency_keys.c.key).where(*conditions)
+    rows = (await connection.execute(selection.order_by(idempotency_keys.c.created_at).limit(limit))).all()
     if rows:
         # the conditions again: a request may have used a key since
         keys = [{"of_token": row.token_id, "of_key": row.key} for row in rows]

@@ -45,8 +45,8 @@ async def owners(connection: AsyncConnection, account: str) -> dict[str, str]:
 
 async def mark(connection: AsyncConnection, account: str, token_ids: Sequence[str], limit: int) -> list[str]:
     """Marks at most `limit` orders of the account, of these tokens, to be forgotten; returns their ids."""
-    chosen = select(orders.c.id).where(*_own(account, token_ids), ~orders.c.forget).limit(limit)
-    statement = update(orders).where(orders.c.id.in_(chosen)).values(forget=True)
+    selection = select(orders.c.id).where(*_own(account, token_ids), ~orders.c.forget).limit(limit)
+    statement = update(orders).where(orders.c.id.in_(selection)).values(forget=True)
     return list((await connection.execute(statement.returning(orders.c.id))).scalars())
 
 

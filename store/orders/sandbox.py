@@ -35,10 +35,10 @@ async def move_due(connection: AsyncConnection, now: datetime, limit: int) -> in
     Where somebody moved the order meanwhile, what was planned for it is dropped.
     """
     earlier = sandbox_moves.alias("earlier")
-    behind = select(earlier.c.n).where(earlier.c.order_id == sandbox_moves.c.order_id, earlier.c.n < sandbox_moves.c.n)
+    prior = select(earlier.c.n).where(earlier.c.order_id == sandbox_moves.c.order_id, earlier.c.n < sandbox_moves.c.n)
     due = (
         select(sandbox_moves)
-        .where(sandbox_moves.c.due_at <= now, ~behind.exists())
+        .where(sandbox_moves.c.due_at <= now, ~prior.exists())
         .order_by(sandbox_moves.c.due_at)
         .limit(limit)
         .with_for_update(skip_locked=True)  # SQLite's compiler leaves it out

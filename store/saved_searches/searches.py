@@ -117,9 +117,9 @@ async def erase(connection: AsyncConnection, removed_before: datetime, told_befo
     that have none left; returns how many callbacks. A pending one stays.
     """
     of = deliveries.c.order_id == saved_searches.c.id
-    told = and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n)
+    of_match = and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n)
     of_removed = deliveries.join(saved_searches, of), saved_searches.c.removed_at < removed_before
-    of_old = deliveries.join(search_matches, told), search_matches.c.at < told_before
+    of_old = deliveries.join(search_matches, of_match), search_matches.c.at < told_before
     ended = (
         select(deliveries.c.order_id, deliveries.c.n).select_from(joined).where(old, ~PENDING)
         for joined, old in (of_removed, of_old)

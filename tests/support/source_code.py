@@ -139,17 +139,17 @@ def functions(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def names(file: Path) -> Iterator[str]:
-    """What a file names: itself, its classes, functions, parameters and constants, its flags, metrics and settings."""
+    """What a file names: itself, classes, functions, parameters, variables, attributes, flags, metrics, settings."""
     yield from file.relative_to(ROOT).with_suffix("").parts
     for node in nodes_of(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.arg):
             yield node.arg
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name) and target.id.isupper())
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and OPTION.fullmatch(node.value):
             yield node.value
 
