@@ -8,7 +8,6 @@ from api.cheapest.schemas import CheapestBody
 from api.orders.offers import Offer, real_offers
 from api.search.availability import bound_now
 from api.search.context import SearchContext, search_context
-from api.search.price_desc import highest_price
 from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
 from api.search.service import strict_page
 from api.services import Services
@@ -46,7 +45,7 @@ async def find_offers(services: Services, context: SearchContext, platform: Plat
 
     Prices may have moved since the search: those above its bound are left out.
     """
-    highest, wanted = highest_price(context.query), count + max(MIN_SPARE, RIVALS * count)
+    highest, wanted = context.query.highest_price, count + max(MIN_SPARE, RIVALS * count)
     offers: list[Offer] = []
     for number in range(1, PAGE_WINDOW // MAX_LIMIT + 1):
         body = context.body.model_copy(update={"page": number})

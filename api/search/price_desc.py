@@ -18,7 +18,7 @@ from api.background import BackgroundTasks
 from api.engine.answers import Answer, total_of
 from api.search.context import Page, SearchContext, page_of
 from api.search.query.clauses import Clause
-from api.search.query.request import NO_VALUE, SearchQuery
+from api.search.query.request import NO_VALUE
 from mappings.money import MAX_MINOR, NO_PRICE
 from mappings.platforms import Platform
 from mappings.vocabulary.words import words_of
@@ -121,7 +121,7 @@ async def price_desc_page(context: SearchContext, histograms: PriceHistograms) -
     """
     query, ask = context.query, context.source.search_all
     page, count = query.page_request, [] if query.total is not None else [query.count_request]
-    after = query.position.after[0] if query.position is not None and query.position.after else highest_price(query)
+    after = query.position.after[0] if query.position is not None and query.position.after else query.highest_price
     if after in NO_VALUE:  # only items without a price are left
         return page_of(query, await ask([_with_prices(page, NO_PRICE, NO_PRICE), *count]))
     histogram = await _histogram(context, histograms)
@@ -147,13 +147,6 @@ async def _histogram(context: SearchContext, histograms: PriceHistograms) -> Pri
     if not _SELECTIVE_FILTERS.isdisjoint(query.filters) or len(words_of(query.body.query)) >= _SELECTIVE_WORDS:
         return PriceHistogram(())
     return await histograms.of(context.platforms)
-
-
-def highest_price(query: SearchQuery) -> int:
-    """The most minor units that the filter by price lets through."""
-    clause = query.filters.get("price")
-    highest: int = NO_PRICE - 1 if clause is None else clause["range"]["price.ascending"]["lte"]
-    return highest
 
 
 def _with_prices(request: Clause, lowest: int, highest: int) -> Clause:

@@ -56,6 +56,13 @@ class SearchQuery:
         """The clause of each filter that narrows, by name, in the order of the table."""
         return filter_clauses(self.body.filters, self.minor_digits)
 
+    @property
+    def highest_price(self) -> int:
+        """The most minor units that the filter by price lets through."""
+        clause = self.filters.get("price")
+        highest: int = NO_PRICE - 1 if clause is None else clause["range"]["price.ascending"]["lte"]
+        return highest
+
     @cached_property
     def forced_clauses(self) -> dict[str, Clause]:
         """What every item must meet, whatever the body says, by the filter's name."""
