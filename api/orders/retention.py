@@ -18,7 +18,7 @@ KEY_RETENTION: Final = timedelta(hours=48)
 """The contract promises 24; the rest is for clocks that jump or are wrong by a time zone."""
 REFUSAL_RETENTION: Final = timedelta(minutes=10)
 """A refusal ends requests with its key that began before it: those end within a minute by themselves."""
-TOLD_RETENTION: Final = timedelta(days=30)
+MATCH_RETENTION: Final = timedelta(days=30)
 """Of what a saved search was told; retries end within four days."""
 REMOVED_RETENTION: Final = timedelta(hours=1)
 """Of a removed search, for attempts that are still under way."""
@@ -55,7 +55,7 @@ async def apply_retention(store: Store, now: datetime, personal_data_days: int |
     async with store.transaction() as connection:
         keys = await idempotency.erase_older(connection, now - KEY_RETENTION, BATCH)
         refused = await idempotency.erase_refused(connection, now - REFUSAL_RETENTION, BATCH)
-        callbacks = await searches.erase(connection, now - REMOVED_RETENTION, now - TOLD_RETENTION, BATCH)
+        callbacks = await searches.erase(connection, now - REMOVED_RETENTION, now - MATCH_RETENTION, BATCH)
         await unanswered_searches.erase_older(connection, (now - SEARCHES_RETENTION).date())
         erased = [await privacy.erase_forgotten(connection, ORDERS_BATCH)]
         if personal_data_days is not None:

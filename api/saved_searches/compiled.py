@@ -69,7 +69,7 @@ def _request(which: bytes, should: bytes, fields: Sequence[str], size: int) -> b
     )
 
 
-def found_by(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]:
+def sequences_by_clause(entries: Iterable[MatchedEntry]) -> dict[str, list[int]]:
     """By the clause's name, the changes after which an item matches that did not match before, in their order."""
     before, after = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
     for entry in entries:

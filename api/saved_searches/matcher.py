@@ -28,9 +28,9 @@ from api.saved_searches.compiled import (
     bodies_of,
     compiled,
     cut,
-    found_by,
     read_request,
     request_of,
+    sequences_by_clause,
 )
 from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from mappings.platforms import Platforms
@@ -203,8 +203,8 @@ class Matcher:
     async def _skip(self, before: Place, after: Place) -> None:
         """Goes on without what is between two places."""
         async with self._store.transaction() as connection:
-            await matching.go_on(connection, self.name, before, after)
-            await matching.miss_all(connection, datetime.now(UTC))
+            await matching.advance(connection, self.name, before, after)
+            await matching.mark_all_gaps(connection, datetime.now(UTC))
 
     async def _match(self, segment: Segment, before: Place, last: int, live: Mapping[str, int]) -> None:
         """Queues what the searches find in the changes up to `last` of a log, or in fewer where that is much."""
@@ -213,7 +213,7 @@ class Matcher:
         if last > before.seq:
             candidates = await self._preselected(segment, list(searches_of), before.seq, last)
             entries, refused = await self._ask_all(segment, candidates)
-            by_clause = found_by(entries)
+            by_clause = sequences_by_clause(entries)
             for number, (clause, _) in enumerate(candidates):
                 for each in searches_of[clause]:
                     matches[each] = [seq for seq in by_clause.get(str(number), ()) if seq > live[each]]
@@ -227,9 +227,9 @@ class Matcher:
         bodies = {each: bodies_of(seqs, contents, size) for each, seqs in seqs_of.items() if seqs}
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            await matching.go_on(connection, self.name, before, Place(segment.id, last))
-            await matching.tell(connection, bodies, now)
-            await matching.miss(connection, missed, now)
+            await matching.advance(connection, self.name, before, Place(segment.id, last))
+            await matching.queue_callbacks(connection, bodies, now)
+            await matching.mark_gaps(connection, missed, now)
         if bodies:
             self.on_match()
 

@@ -20,7 +20,7 @@ MAX_PENDING: Final = 1000
 _IDS: Final = 5000  # of one statement
 
 _COUNT: Final = update(saved_searches).where(saved_searches.c.id == bindparam("of")).values(matches=bindparam("last"))
-_MISS: Final = (
+_MARK_GAP: Final = (
     update(saved_searches)
     .where(saved_searches.c.id == bindparam("of"))
     .values(gap_at=bindparam("missed", type_=saved_searches.c.gap_at.type))
@@ -75,7 +75,7 @@ async def place(connection: AsyncConnection, name: str) -> Place:
     return Place(row.segment, row.seq)
 
 
-async def go_on(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
+async def advance(connection: AsyncConnection, name: str, before: Place, after: Place) -> None:
     """Moves from one place to the next; raises MovedError, and then nothing of the transaction may be committed."""
     at = search_matchers.c.segment
     ours = (
@@ -88,18 +88,18 @@ async def go_on(connection: AsyncConnection, name: str, before: Place, after: Pl
         raise MovedError
 
 
-async def miss(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
-    """Notes that these searches were not told something."""
+async def mark_gaps(connection: AsyncConnection, search_ids: Sequence[str], now: datetime) -> None:
+    """Records that these searches missed a match."""
     if search_ids:
-        await connection.execute(_MISS, [{"of": each, "missed": now} for each in sorted(search_ids)])
+        await connection.execute(_MARK_GAP, [{"of": each, "missed": now} for each in sorted(search_ids)])
 
 
-async def miss_all(connection: AsyncConnection, now: datetime) -> None:
-    """Notes the same of all searches."""
+async def mark_all_gaps(connection: AsyncConnection, now: datetime) -> None:
+    """Records that all searches missed a match."""
     await connection.execute(update(saved_searches).where(saved_searches.c.removed_at.is_(None)).values(gap_at=now))
 
 
-async def tell(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:
+async def queue_callbacks(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes]], now: datetime) -> None:
     """Queues callbacks for searches by their id, each with a JSON array of changes.
 
     Searches that were removed meanwhile get none; those with too many callbacks waiting miss theirs.
@@ -129,7 +129,7 @@ async def tell(connection: AsyncConnection, matches: Mapping[str, Sequence[bytes
         await connection.execute(insert(search_matches), contents)
         await connection.execute(insert(deliveries), queued)
         await connection.execute(_COUNT, counts)
-    await miss(connection, missed, now)
+    await mark_gaps(connection, missed, now)
 
 
 async def _ensure(connection: AsyncConnection, name: str) -> None:

@@ -112,14 +112,14 @@ async def with_ids(connection: AsyncConnection, ids: Sequence[str]) -> list[Save
     return [_search(row) for row in await connection.execute(which.where(saved_searches.c.id.in_(ids)))]
 
 
-async def erase(connection: AsyncConnection, removed_before: datetime, told_before: datetime, limit: int) -> int:
+async def erase(connection: AsyncConnection, removed_before: datetime, matched_before: datetime, limit: int) -> int:
     """Erases up to `limit` ended callbacks that are older, or whose search was removed before then, and the searches
     that have none left; returns how many callbacks. A pending one stays.
     """
     of = deliveries.c.order_id == saved_searches.c.id
     of_match = and_(search_matches.c.search_id == deliveries.c.order_id, search_matches.c.n == deliveries.c.n)
     of_removed = deliveries.join(saved_searches, of), saved_searches.c.removed_at < removed_before
-    of_old = deliveries.join(search_matches, of_match), search_matches.c.at < told_before
+    of_old = deliveries.join(search_matches, of_match), search_matches.c.at < matched_before
     ended = (
         select(deliveries.c.order_id, deliveries.c.n).select_from(joined).where(old, ~PENDING)
         for joined, old in (of_removed, of_old)

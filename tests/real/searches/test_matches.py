@@ -120,14 +120,14 @@ async def test_a_matcher_that_stops_before_its_commit_tells_once(
     app: RunningApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stops = iter([True, True, True])
-    tell = matching.tell
+    queue_callbacks = matching.queue_callbacks
 
     async def stopping(connection: AsyncConnection, found: Mapping[str, Sequence[bytes]], now: datetime) -> None:
-        await tell(connection, found, now)
+        await queue_callbacks(connection, found, now)
         if next(stops, False):
             raise ConnectionResetError
 
-    monkeypatch.setattr(matching, "tell", stopping)
+    monkeypatch.setattr(matching, "queue_callbacks", stopping)
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"ids": [1001, 1002]})
         await put(app, simple_item(1001), simple_item(1002))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from api.changes.entries import Difference, Side
 from api.engine.feed import FeedEngine
-from api.saved_searches.compiled import Compiled, compiled, found_by, read_request, request_of
+from api.saved_searches.compiled import Compiled, compiled, read_request, request_of, sequences_by_clause
 from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
@@ -51,7 +51,7 @@ class Log:
     def matches(self, searches: list[Compiled]) -> dict[str, list[int]]:
         """What the engine tells of each, without a preselection."""
         clauses = [search.named(str(number)) for number, search in enumerate(searches)]
-        return found_by(self.runner.run(self.engine.matched(self.name, request_of(clauses, SEQS))))
+        return sequences_by_clause(self.runner.run(self.engine.matched(self.name, request_of(clauses, SEQS))))
 
 
 def _document(item: dict[str, Any], *, whole: bool) -> bytes:
