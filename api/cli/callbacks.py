@@ -21,6 +21,7 @@ from api.cli.context import (
 )
 from api.cli.doctor import PRODUCTION, check_settings
 from api.cli.endpoints import AT_ONCE, KEEP, endpoint, show_secret
+from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from api.settings import Settings
@@ -105,14 +106,14 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
         async with opened_store() as store, store.transaction() as connection:
             rotated = await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
             if rotated is not None:
-                details = {"previousValidUntil": until.isoformat() if until else None}
+                details = {"previousValidUntil": rfc3339(until) if until else None}
                 await record_command(connection, "webhook.rotate", rotated[0], details)
             return rotated
 
     changed = run_now(change())
     if changed is None:
         raise unknown_token(token_id_or_name)
-    ends = until.isoformat() if until else None
+    ends = rfc3339(until) if until else None
     show_secret({"id": changed[0], "webhookSecret": changed[1], "previousValidUntil": ends}, as_json=as_json)
 
 
@@ -128,7 +129,7 @@ def recover(token_id_or_name: str, since: datetime, as_json: bool) -> None:
     count = run_now(recover_all(token_id_or_name, since))
     click.echo(f"{count} callbacks are sent again", err=True)
     if as_json:
-        click.echo(json.dumps({"recovered": count, "since": since.isoformat()}))
+        click.echo(json.dumps({"recovered": count, "since": rfc3339(since)}))
 
 
 async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOVER_BATCH) -> int:
@@ -142,7 +143,7 @@ async def recover_all(token_id_or_name: str, since: datetime, batch: int = RECOV
             async with store.transaction() as connection:
                 now = datetime.now(UTC)
                 count, following = await redelivery.recover(connection, token.id, since, after, batch, now)
-                details = {"since": since.isoformat(), "callbacks": count}
+                details = {"since": rfc3339(since), "callbacks": count}
                 await record_command(connection, "webhook.recover", token.id, details)
             total += count
             if following is None:
@@ -164,7 +165,7 @@ def backlog(as_json: bool) -> None:
             return await deliveries.overdue(connection, datetime.now(UTC))
 
     overdue, oldest = run_now(count())
-    shown = {"overdue": overdue, "oldestSince": oldest.isoformat() if oldest else None}
+    shown = {"overdue": overdue, "oldestSince": rfc3339(oldest) if oldest else None}
     click.echo(
         json.dumps(shown) if as_json else f"{overdue} overdue, the oldest since {shown['oldestSince'] or 'never'}"
     )

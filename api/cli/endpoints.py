@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from api.cli.context import AS_JSON, checked, duration, opened_store, record_command, run_now, unknown_token
+from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from store.endpoints import Endpoint
@@ -132,14 +133,14 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
         async with opened_store() as store, store.transaction() as connection:
             secret = await endpoints.rotate(connection, endpoint_id, until)
             if secret is not None:
-                details = {"previousValidUntil": until.isoformat() if until else None}
+                details = {"previousValidUntil": rfc3339(until) if until else None}
                 await record_command(connection, "endpoint.rotate", endpoint_id, details)
             return secret
 
     secret = run_now(change())
     if secret is None:
         raise _unknown(endpoint_id)
-    ends = until.isoformat() if until else None
+    ends = rfc3339(until) if until else None
     show_secret({"id": endpoint_id, "webhookSecret": secret, "previousValidUntil": ends}, as_json=as_json)
 
 
@@ -155,7 +156,7 @@ def _describe(entry: "Endpoint") -> dict[str, object]:
         "token": entry.token_id,
         "url": entry.url,
         "exact": entry.exact,
-        "createdAt": entry.created_at.isoformat(),
+        "createdAt": rfc3339(entry.created_at),
     }
 
 

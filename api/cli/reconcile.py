@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.context import checked, command_actor, opened_store, platform_named, run_now
+from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,7 @@ async def _reconcile(
     return {
         "platform": platform.id,
         "undecided": [item for item in undecided if item not in decided],
-        "held": {item: at.isoformat() for item, at in hold_times.items()},
+        "held": {item: rfc3339(at) for item, at in hold_times.items()},
         **done,
     }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.context import AS_JSON, duration, opened_store, record_command, run_now
+from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from store.auth.tokens import Token
@@ -247,7 +248,7 @@ def _restrictions(entry: dict[str, Any]) -> dict[str, str]:
 
 def _describe(token: "Token") -> dict[str, Any]:
     def timestamp(at: datetime | None) -> str | None:
-        return None if at is None else at.isoformat()
+        return None if at is None else rfc3339(at)
 
     return {
         "name": token.name,

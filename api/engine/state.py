@@ -6,6 +6,7 @@ from typing import Any, Final
 from api.engine.answers import Json
 from api.engine.client import Engine
 from api.engine.errors import ForbiddenError, MissingError, NotLoadedError
+from api.timestamps import rfc3339
 from mappings.names import deletes_alias, generation_pattern, locks_alias, parse_generation
 from mappings.platforms import Platform
 
@@ -38,7 +39,7 @@ async def generations(engine: Engine, platform: Platform, serving: str | None) -
             entries.append(
                 {
                     "index": index,
-                    "createdAt": generation.created_at.isoformat(),
+                    "createdAt": rfc3339(generation.created_at),
                     "fingerprint": generation.fingerprint,
                     "serving": index == serving,
                     "items": stats["primaries"]["docs"]["count"],

@@ -109,7 +109,7 @@ OPERATIONS_ANSWER: dict[str, Any] = {
             "generations": [
                 {
                     "index": "gear-730-20261123101500000-72ff78c6",
-                    "createdAt": "2026-11-23T10:15:00+00:00",
+                    "createdAt": "2026-11-23T10:15:00.000Z",
                     "fingerprint": "72ff78c6",
                     "serving": True,
                     "items": 1000000,

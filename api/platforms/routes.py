@@ -17,6 +17,7 @@ from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
 from api.search.query.clauses import OFFERED
 from api.services import AppServices
+from api.timestamps import rfc3339
 from mappings.fields import FILTERS
 from mappings.names import Generation
 from mappings.platforms import Platform
@@ -51,7 +52,7 @@ async def _entry(engine: Engine, platform: Platform, serving: Generation | None,
         "name": platform.name,
         "currency": platform.currency,
         "items": 0 if serving is None else await _items(engine, platform, token),
-        "indexedAt": None if serving is None else serving.created_at.isoformat().replace("+00:00", "Z"),
+        "indexedAt": None if serving is None else rfc3339(serving.created_at),
         "filters": [filter_entry(row) for row in FILTERS],
     }
 

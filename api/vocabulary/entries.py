@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from api.errors import invalid
+from api.timestamps import rfc3339
 from api.vocabulary.schemas import VocabularyBody
 from mappings.platforms import Platform, Platforms
 from mappings.vocabulary.entries import Term
@@ -114,8 +115,8 @@ def described(row: AddedTerm) -> dict[str, Any]:
         "pin": next((pin.model_dump(mode="json") for pin in entries.pins), None),
         "hide": next((hide.model_dump(mode="json") for hide in entries.hides), None),
         "author": row.author,
-        "createdAt": row.created_at.isoformat(),
-        "removedAt": None if row.removed_at is None else row.removed_at.isoformat(),
+        "createdAt": rfc3339(row.created_at),
+        "removedAt": None if row.removed_at is None else rfc3339(row.removed_at),
     }
 
 

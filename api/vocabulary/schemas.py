@@ -198,7 +198,7 @@ _ENTRY: dict[str, Any] = {
     "pin": None,
     "hide": None,
     "author": "back office",
-    "createdAt": "2026-11-23T12:00:00+00:00",
+    "createdAt": "2026-11-23T12:00:00.000Z",
     "removedAt": None,
 }
 ENTRY_ANSWER: dict[str, Any] = {"status": "success", "entry": _ENTRY}

@@ -3687,7 +3687,7 @@ export interface operations {
                      *           "pin": null,
                      *           "hide": null,
                      *           "author": "back office",
-                     *           "createdAt": "2026-11-23T12:00:00+00:00",
+                     *           "createdAt": "2026-11-23T12:00:00.000Z",
                      *           "removedAt": null
                      *         }
                      *       ]
@@ -3813,7 +3813,7 @@ export interface operations {
                      *         "pin": null,
                      *         "hide": null,
                      *         "author": "back office",
-                     *         "createdAt": "2026-11-23T12:00:00+00:00",
+                     *         "createdAt": "2026-11-23T12:00:00.000Z",
                      *         "removedAt": null
                      *       }
                      *     }
@@ -4849,7 +4849,7 @@ export interface operations {
                      *           "generations": [
                      *             {
                      *               "index": "gear-730-20261123101500000-72ff78c6",
-                     *               "createdAt": "2026-11-23T10:15:00+00:00",
+                     *               "createdAt": "2026-11-23T10:15:00.000Z",
                      *               "fingerprint": "72ff78c6",
                      *               "serving": true,
                      *               "items": 1000000,

@@ -61,8 +61,8 @@ def test_the_last_use_is_listed(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("UPDATE tokens SET last_used_at = 1767225600000000")
         connection.commit()
-    assert json.loads(listed("--json"))[0]["lastUsedAt"] == "2026-01-01T00:00:00+00:00"
-    assert "  used 2026-01-01T00:00:00+00:00" in listed()
+    assert json.loads(listed("--json"))[0]["lastUsedAt"] == "2026-01-01T00:00:00.000Z"
+    assert "  used 2026-01-01T00:00:00.000Z" in listed()
 
 
 @pytest.mark.usefixtures("file")
