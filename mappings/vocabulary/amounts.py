@@ -66,10 +66,12 @@ class AmountWords:
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs."""
-        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._amount_unit)
+        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._bound_behind, self._amount_unit)
 
     def _is_amount(self, before: str, rest: str) -> bool:
-        return bool(self._bound.search(before[-MAX_WORDS:]) or self._amount_unit.match(rest))
+        words = before[-MAX_WORDS:]
+        is_bound = self._bound.search(words) and not self._bound_behind.search(words)
+        return bool(is_bound or self._amount_unit.match(rest))
 
     @cached_property
     def _bound(self) -> re.Pattern[str]:
@@ -79,6 +81,13 @@ class AmountWords:
         return re.compile(
             rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:{'|'.join([_ENGLISH_BOUND, *_patterns(bounds)])})\s*$", re.IGNORECASE
         )
+
+    @cached_property
+    def _bound_behind(self) -> re.Pattern[str]:
+        """What ends with an amount and its bound, so that what follows is no amount (`20刀以下 二西莫夫`)."""
+        bounds = [each for each, word in self.words.items() if word.endswith(("max", "min"))]
+        units = [each for each in self.words if each not in bounds]
+        return re.compile(rf"\d\s*(?:{_any_of(units or [chr(0)])}\s*)?{_any_of(bounds or [chr(0)])}\s*$", re.IGNORECASE)
 
     @cached_property
     def _amount_unit(self) -> re.Pattern[str]:

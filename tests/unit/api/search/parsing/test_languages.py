@@ -200,6 +200,12 @@ def test_a_key_is_said_with_what_it_opens(text: str, meanings: list[str], filler
     assert [term.typed for term in parse.terms if term.is_filler] == fillers
 
 
+def test_a_bound_behind_an_amount_makes_no_amount_of_the_name_after_it() -> None:
+    parse = parsed("m4a4 20刀以下 二西莫夫")
+    assert [term.typed for term in parse.terms] == ["m4a4", "二西莫夫"]
+    assert [quantity.high for quantity in parse.quantities] == [20]
+
+
 def test_a_part_of_a_borrowed_word_ends_with_its_syllable() -> None:
     assert CS2.language.segments("デザの") == ["デザ", "の"]
     assert CS2.language.segments("デザートの") == ["デザート", "の"]
