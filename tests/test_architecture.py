@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, MAY_IMPORT, SHARED
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
     FILES,
@@ -40,91 +41,6 @@ MAX_FUNCTION_LINES: Final = 60
 USUAL_FUNCTION_LINES: Final = 33
 MAX_SUPPRESSIONS: Final = 2 / 1000  # a line
 
-# package: (the packages of ours that it may import, why no others)
-MAY_IMPORT: Final[dict[str, tuple[set[str], str]]] = {
-    "mappings": (set(), "it is the contract between writer and reader: what it knew of either, the other would share"),
-    "store": (set(), "it is SQL alone: what an order means is decided where it is called, so a rule has one place"),
-    "node": (set(), "it runs a server that others only meet over HTTP: any OpenSearch must do in its place"),
-    "indexer": ({"mappings", "store"}, "it writes the index; knowing the reader would make the index's shape a secret"),
-    "bench": (
-        {"indexer", "mappings", "store"},
-        "it measures the services from outside, as their users meet them; only loading is measured by its parts too, "
-        "and orders are put straight into the store where a hundred thousand are only to be there",
-    ),
-    "api": ({"mappings", "store"}, "it reads the index by its alias alone, so that a rebuild needs no API"),
-}
-
-# folder: (the packages of ours that it may import besides, why)
-FOLDERS_MAY_ALSO_IMPORT: Final[dict[str, tuple[set[str], str]]] = {
-    "api/catalogue": ({"indexer"}, "one set of rules for items, whichever door they come by (docs/decisions/0070)"),
-}
-
-# package: folder: (the folders beside it that it may import, why no others)
-FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
-    "indexer": {
-        "documents": (set(), "a document is a function of an item: it knows neither where it comes from nor goes to"),
-        "engine": (set(), "it moves bytes to and from the index, whatever they are about"),
-        "sources": ({"documents"}, "a reader gives items or refusals, and does not know who reads"),
-        "sample": ({"sources"}, "it makes listings as any catalogue has them"),
-        "locking": ({"engine"}, "a lock is a document in the index, the same for every command"),
-        "orders": ({"engine"}, "what orders bind is marked alike after a load, a rollback and a repair"),
-        "live": ({"documents", "engine", "orders", "sources"}, "a change needs no load"),
-        "follow": ({"documents", "engine", "live", "sources"}, "a stream is one more way to the writer of changes"),
-        "loading": ({"documents", "engine", "locking", "orders", "sources"}, "a load is told how to show its progress"),
-        "maintenance": ({"documents", "engine", "loading", "locking", "orders"}, "commands call it, not the reverse"),
-        "doctor": ({"engine", "locking", "maintenance", "orders"}, "it looks from outside at what the others left"),
-    },
-    "api": {
-        "http": (set(), "it speaks HTTP and JSON for every route, whatever they are about"),
-        "rate_limits": (set(), "it charges requests for their cost, which is known where the work is done"),
-        "telemetry": ({"engine", "http"}, "it shows what the others report, and none of them needs it"),
-        "engine": (set(), "it calls the engine and checks its answers, whatever was asked"),
-        "search": ({"engine", "http"}, "a search knows no order: what is bound is in the index"),
-        "orders": ({"engine", "http"}, "an order knows no search: it reads its one item by itself"),
-        "catalogue": ({"http", "rate_limits"}, "it writes items, and no other folder of the API needs them written"),
-        "platforms": (
-            {"catalogue", "changes", "cheapest", "engine", "http", "rate_limits", "search", "orders"},
-            "it shows the limits of all, and none knows that page",
-        ),
-        "vocabulary": ({"engine", "http", "search"}, "it changes how texts are read, and tries that by searching"),
-        "operations": ({"engine", "http", "telemetry"}, "it shows what the others report, and none of them needs it"),
-        "explore": ({"http"}, "a page is one more client: it searches and orders by HTTP as others do"),
-        "conform": (set(), "it knows the service by HTTP alone, as any client does"),
-        "cli": (
-            {"conform", "engine", "http", "search", "orders", "platforms", "telemetry", "vocabulary"},
-            "commands call the service, not the reverse",
-        ),
-    },
-    "api.search": {
-        "parsing": (set(), "a text is parsed without a body or an index"),
-        "schemas": ({"parsing"}, "bodies and answers are the contract: what is done with them is elsewhere"),
-        "query": ({"parsing", "schemas"}, "a request is built without sending it"),
-        "pagination": ({"parsing", "query", "schemas"}, "a part of the answer"),
-        "explain": ({"query", "schemas"}, "it tells of every part of a search, and no search needs it"),
-    },
-    "api.orders": {
-        "placing": (set(), "the rules of a new order, without what happens to it later"),
-        "webhooks": (set(), "callbacks are sent from the outbox, whoever filled it"),
-        "sandbox": (set(), "it moves sandbox orders as a fulfiller would"),
-    },
-    "store": {
-        "connection": (set(), "it runs transactions, whatever is in them"),
-        "outbox": ({"connection"}, "rows to be sent, whoever wrote them"),
-        "orders": ({"connection", "outbox"}, "an order fills the outbox in its own transaction"),
-        "auth": ({"connection"}, "tokens and keys know no order"),
-        "migrations": (set(), "each is as it was when it was written"),
-    },
-    "node": {
-        "machine": (set(), "it knows the machine, not what runs on it"),
-        "server": ({"machine"}, "it gets the files, whoever starts them"),
-        "process": ({"machine", "server"}, "a start gets the files first"),
-    },
-}
-# module: why every package may import it although it may not import the module's package
-SHARED: Final = {
-    "mappings.secret_files": "settings of the engine and of the store are read from files by the same rule",
-    "mappings.transport.names": "the names of engines and databases are looked up by the same rule",
-}
 WEB_AND_DATABASES: Final = {
     *("fastapi", "starlette", "uvicorn", "aiohttp", "httpx"),
     *("opensearchpy", "sqlalchemy", "asyncpg", "aiosqlite", "structlog"),
@@ -190,6 +106,17 @@ def test_folders_import_only_what_they_may_know() -> None:
         if (others := siblings(package).get(folder, set()) & folders_of(package) - allowed)
     ]
     none(offenders, "the other way round, or through a leaf that both may know")
+
+
+def test_each_folder_says_what_it_may_import() -> None:
+    packages = {package for package, file in MODULES.items() if file.name == "__init__.py"}
+    missing = {
+        f"{package}.{folder}"
+        for package in packages
+        for folder in folders_of(package) - FOLDERS_MAY_IMPORT.get(package, {}).keys()
+        if len(folders_of(package)) > 1
+    }
+    none(missing, "it has no row in FOLDERS_MAY_IMPORT")
 
 
 def folders_of(package: str) -> set[str]:

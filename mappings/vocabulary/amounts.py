@@ -66,11 +66,11 @@ class AmountWords:
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs."""
-        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._bound_behind, self._amount_unit)
+        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._trailing_bound, self._amount_unit)
 
     def _is_amount(self, before: str, rest: str) -> bool:
         words = before[-MAX_WORDS:]
-        is_bound = self._bound.search(words) and not self._bound_behind.search(words)
+        is_bound = self._bound.search(words) and not self._trailing_bound.search(words)
         return bool(is_bound or self._amount_unit.match(rest))
 
     @cached_property
@@ -83,7 +83,7 @@ class AmountWords:
         )
 
     @cached_property
-    def _bound_behind(self) -> re.Pattern[str]:
+    def _trailing_bound(self) -> re.Pattern[str]:
         """What ends with an amount and its bound, so that what follows is no amount (`20刀以下 二西莫夫`)."""
         bounds = [each for each, word in self.words.items() if word.endswith(("max", "min"))]
         units = [each for each in self.words if each not in bounds]
