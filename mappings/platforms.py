@@ -167,6 +167,7 @@ class Platform(_Part):
         """The vocabulary of the files with these terms, its tables made, which takes a second; None without terms."""
         if not terms:
             return None
+        self.language_of_files.make_tables()  # once; those that no term changes are shared
         language = self.language_of_files.with_terms(terms)
         language.make_tables()
         return language

@@ -8,7 +8,8 @@ from mappings.platforms import Platform, Platforms, read_platforms
 @cache
 def _platforms() -> tuple[Platform, ...]:
     platforms = read_platforms()
-    platforms.read_languages()
+    for platform in platforms:
+        platform.language.make_tables()  # as a server does before its first search
     return tuple(platforms)
 
 
