@@ -11,6 +11,7 @@ from mappings.vocabulary.words import words_of
 UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
+_AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
 _BOUNDS = ("under", "over", "max", "min")
 MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = ("under", "over", "float", "pattern")  # what stands before amounts alone
@@ -66,12 +67,17 @@ class AmountWords:
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs."""
-        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._trailing_bound, self._amount_unit)
+        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._amount_unit)
 
     def _is_amount(self, before: str, rest: str) -> bool:
         words = before[-MAX_WORDS:]
-        is_bound = self._bound.search(words) and not self._trailing_bound.search(words)
-        return bool(is_bound or self._amount_unit.match(rest))
+        bound = self._bound.search(words)
+        is_bound = bound is not None and not self._ends_amount(words[: bound.start()], bound.group())
+        return is_bound or bool(self._amount_unit.match(rest))
+
+    def _ends_amount(self, before: str, bound: str) -> bool:
+        """Whether the bound is of the amount before it, so that what follows is no amount (`20刀以下 二西莫夫`)."""
+        return self.words.get(spelling_of(bound), "") in ("max", "min") and bool(_AMOUNT.search(before))
 
     @cached_property
     def _bound(self) -> re.Pattern[str]:
@@ -81,13 +87,6 @@ class AmountWords:
         return re.compile(
             rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:{'|'.join([_ENGLISH_BOUND, *_patterns(bounds)])})\s*$", re.IGNORECASE
         )
-
-    @cached_property
-    def _trailing_bound(self) -> re.Pattern[str]:
-        """What ends with an amount and its bound, so that what follows is no amount (`20刀以下 二西莫夫`)."""
-        bounds = [each for each, word in self.words.items() if word.endswith(("max", "min"))]
-        units = [each for each in self.words if each not in bounds]
-        return re.compile(rf"\d\s*(?:{_any_of(units or [chr(0)])}\s*)?{_any_of(bounds or [chr(0)])}\s*$", re.IGNORECASE)
 
     @cached_property
     def _amount_unit(self) -> re.Pattern[str]:
