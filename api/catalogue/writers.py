@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, TypeVar
 
 import structlog
 from opensearchpy.exceptions import OpenSearchException
 
-from api.background import STOP_SECONDS, finish
+from api.background import STOP_SECONDS
 from api.errors import ApiError
 from api.http.admission import CATALOGUE_CONCURRENCY
 from api.settings import Settings
@@ -83,15 +83,10 @@ class CatalogueWriters:
         """Ends all waiting for retries, and the threads; one that hangs is left to the deadline of its request."""
         self._retry.stopped.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        late = await finish({asyncio.ensure_future(_ended(each)) for each in tuple(self._running)}, seconds)
+        late = (await asyncio.to_thread(wait, tuple(self._running), seconds)).not_done
         if late:
             log.warning("writes of the catalogue do not end", writes=len(late))
         self._client.close()
-
-
-async def _ended(running: "Future[Any]") -> None:
-    """Returns when some work in a thread has ended, whatever its result."""
-    await asyncio.wait([asyncio.wrap_future(running)])
 
 
 def _unavailable(message: str) -> ApiError:

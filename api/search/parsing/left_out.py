@@ -7,7 +7,7 @@ from itertools import combinations
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
-from api.search.parsing.stickers import Names, words_of_names
+from api.search.parsing.stickers import Names, names_of, words_of_names
 from api.search.parsing.words import Term
 from mappings.platforms import Platform
 
@@ -23,7 +23,7 @@ def partials(
     `in_offer` are words that an offered item has, `similar` words that are similar to one.
     """
     base = without_fillers(strict) or strict
-    names = {platform.id: platform.language for platform in platforms}
+    names = names_of(platforms)
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     in_offer = {*in_offer, *counted}
     typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
@@ -43,7 +43,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`).
     """
     base = without_fillers(strict) or strict
-    names = {platform.id: platform.language for platform in platforms}
+    names = names_of(platforms)
     name_words = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
     name_words |= {term.typed for parse in strict.parses for term in _counted(parse)}
     mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
@@ -54,11 +54,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     terms = [term for parse in base.parses for term in parse.terms]
     doubtful = list(dict.fromkeys(term.typed for term in terms if _is_doubtful(term)))
     named = {term.typed for term in terms if term.typed in name_words or (term.meanings and not term.fields)}
+    choices.append(mere)
     if any(term.fields & _THINGS for term in terms):
-        doubtful = [each for each in doubtful if named - {each}][:MAX_LEFT_OUT]
-        choices += [mere, *(mere | {each} for each in doubtful)]
-    else:
-        choices.append(mere)
+        choices += [mere | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
     candidates = [_without(base, partial(_is_typed, out), names) for out in choices]
     return _with_other_meanings(candidates)
 

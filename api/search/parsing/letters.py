@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from api.search.parsing.terms import segmented
-from mappings.vocabulary.entries import Entry
+from mappings.vocabulary.entries import Entry, values_of
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
@@ -109,7 +109,7 @@ def _unjoined(word: str, vocabulary: Vocabulary) -> str:
 
 def _is_of(field: str, letters: str, vocabulary: Vocabulary) -> bool:
     entry = vocabulary.entries.get(letters)
-    return entry is not None and any(name == field for meaning in entry.meanings for name, _ in meaning.filters)
+    return entry is not None and bool(values_of(entry.meanings, field))
 
 
 def _part(part: str, vocabulary: Vocabulary) -> str:

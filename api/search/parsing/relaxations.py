@@ -27,7 +27,7 @@ from dataclasses import replace
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
-from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
+from api.search.parsing.stickers import names_of, says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
 from api.search.parsing.words import Term, Word
 from mappings.platforms import Platform
@@ -81,7 +81,7 @@ def _as_typed(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Parsed
 def _loose(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
     """The relaxations that leave out fillers and read other letters, stickers, seeds and unfinished words."""
     relaxed: list[ParsedQuery] = []
-    names = {platform.id: platform.language for platform in platforms}
+    names = names_of(platforms)
     on_item = words_of_stickers(strict, names)
     is_said = says_it_is_on_items(strict, names)
     if is_said:
@@ -129,7 +129,7 @@ def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list
         parse = parse_text(text, platforms[0], **_read_as(strict))
         if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
             relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
-    names = {platform.id: platform.language for platform in platforms}
+    names = names_of(platforms)
     for english in translated(strict, platforms):
         relaxed += _with_and_without_fillers(english)
         if any(term.carries or term.is_attached for term in _all_terms(english)):

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import Term
+from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -16,6 +17,11 @@ STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items
 
 Names = Mapping[int, Vocabulary]
 """The vocabulary of each platform, which knows names."""
+
+
+def names_of(platforms: Sequence[Platform]) -> Names:
+    """The names that the vocabularies of these platforms know."""
+    return {platform.id: platform.language for platform in platforms}
 
 
 def words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:

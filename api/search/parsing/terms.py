@@ -184,10 +184,9 @@ class _Reader:
             after = self._after_exclusions(end)
             is_last = after == len(self._words)
             return is_last or _QUALITY in self._reading.terms[-1].fields - self._term_at(after)[0].fields
-        if not UNSPACED.match(self._letters[self._at]):
-            is_last = end == len(self._words) and not before_quantity
-            return is_last and _QUALITY in self._reading.terms[-1].fields
         is_last = end == len(self._words) and not before_quantity
+        if not UNSPACED.match(self._letters[self._at]):
+            return is_last and _QUALITY in self._reading.terms[-1].fields
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 
     def _after_exclusions(self, at: int) -> int:

@@ -1,4 +1,4 @@
-"""A client of saved searches goes in, and what its receiver was told comes out."""
+"""A client of saved searches, and what its receiver got."""
 
 from contextlib import suppress
 from itertools import count
@@ -17,7 +17,7 @@ from tests.support.services.receiver import Receiver
 
 Json = dict[str, Any]
 FIRST_MARKER = 1_000_000_000
-"""Items from this id on mark moments for `until_all_is_told`; `received` leaves them out."""
+"""Items from this id on mark moments for `until_all_callbacks_are_sent`; `received` leaves them out."""
 _MARKERS = count(FIRST_MARKER)
 
 
@@ -44,30 +44,30 @@ def received(receiver: Receiver, search_id: str | None = None) -> list[Json]:
 
 
 async def until_called_back(app: RunningApp, receiver: Receiver, *numbers: int) -> list[Json]:
-    """Waits until exactly these items were told, each once, and nothing that happened until now is still to be told."""
+    """Waits until exactly these items were received, each once, and no callback of what happened until now waits."""
 
-    async def is_told() -> bool:
+    async def is_received() -> bool:
         return len(received(receiver)) >= len(numbers)
 
     with suppress(TimeoutError):  # the list says more
-        await until(is_told)
-        await until_all_is_told(app)
+        await until(is_received)
+        await until_all_callbacks_are_sent(app)
     changes = received(receiver)
     assert sorted(change["id"] for change in changes) == sorted(numbers), changes
     return changes
 
 
-async def until_all_is_told(app: RunningApp) -> None:
-    """Waits until an item that is listed now has been told, and with it all that changed before it."""
+async def until_all_callbacks_are_sent(app: RunningApp) -> None:
+    """Waits until an item that is listed now has been called back for, and with it all that changed before it."""
     number = next(_MARKERS)
     with Receiver() as receiver:
         await saved(app.client, receiver, f"marker {number}", filters={"ids": [number]})
         answer = await app.client.put("/v1/catalogue/730/items", json=[simple_item(number, None, "Marker")])
         assert answer.json()["written"] == 1, answer.text
 
-        async def is_told() -> bool:
+        async def are_sent() -> bool:
             async with Shop(app).store.reading() as connection:
                 pending = await connection.execute(select(func.count()).select_from(deliveries).where(PENDING))
                 return bool(receiver.received) and pending.scalar_one() == 0
 
-        await until(is_told)
+        await until(are_sent)

@@ -142,7 +142,7 @@ def test_a_bound_may_stand_behind_a_currency(text: str) -> None:
         "刀 100美元以上，$200以下",
     ],
 )
-def test_two_bounds_after_their_amounts_are_both_kept(text: str) -> None:
+def test_two_bounds_after_their_amounts_both_hold(text: str) -> None:
     lowest, highest = parsed(text).quantities
     assert (lowest.low, lowest.high, highest.low, highest.high) == (Decimal(100), None, None, Decimal(200))
 
