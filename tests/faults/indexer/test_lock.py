@@ -3,24 +3,23 @@
 import random
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from indexer.locking.lock import LockLostError
-from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.fixtures import Place, items
 from tests.support.indexer.holders import (
     ELSEWHERE,
+    MANY,
     load_with,
     lock,
     records,
+    source_of,
     take_over,
     taken_from_the_living,
 )
 from tests.support.indexer.wire import CUT, LOSE, Fault, Wire, is_bulk, pass_all
 from tests.support.services.wire import TcpProxy
-
-MANY = 400
 
 
 @pytest.fixture
@@ -33,17 +32,11 @@ def _is_lock(path: str) -> bool:
     return "-locks/" in path
 
 
-def _source(place: Place, count: int = MANY) -> Path:
-    path = place.folder / "source.ndjson"
-    path.write_bytes(lines(items(count)))
-    return path
-
-
 def test_who_lives_and_does_not_beat_loses_the_lock(place: Place, opensearch_url: str) -> None:
     """The network between a load and the engine is broken for longer than the expiry."""
     index = place.load(items(2))["index"]
     failures: list[Exception] = []
-    reached, source = threading.Event(), _source(place)
+    reached, source = threading.Event(), source_of(place)
 
     with TcpProxy.before(opensearch_url) as proxy, Wire(proxy.url) as wire:
 

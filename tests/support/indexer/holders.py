@@ -17,9 +17,17 @@ from indexer.locking.record import LockRecord, LockRecords, RecordChangedError, 
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms
-from tests.support.indexer.fixtures import Place
+from tests.support.indexer.fixtures import Place, items, lines
 
+MANY = 400  # items of a source that takes many requests
 ELSEWHERE = Owner(id="e15e", host="elsewhere", pid=7, machine="another", started="1")
+
+
+def source_of(place: Place, count: int = MANY) -> Path:
+    """A file of so many items."""
+    path = place.folder / "source.ndjson"
+    path.write_bytes(lines(items(count)))
+    return path
 
 
 def records(place: Place) -> LockRecords:

@@ -2,7 +2,6 @@
 background work ends in time.
 """
 
-import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from api.http.admission import Admission
 from api.services import open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
+from tests.support.api.hanging import Hanging
 from tests.support.app import settings_for
 from tests.support.platforms import shared_platforms
 from tests.support.store.migrated import migrated
@@ -56,16 +56,7 @@ def test_a_process_that_serves_alone_reads_each_file_once(monkeypatch: pytest.Mo
 async def test_background_work_that_hangs_ends_all_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    begun, cancelled_at = asyncio.Queue[None](), list[float]()
-
-    async def hang() -> float:
-        begun.put_nowait(None)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled_at.append(asyncio.get_running_loop().time())
-        return 0.0
-
+    hang = Hanging()
     settings, metrics = settings_for("http://127.0.0.1:1", "gear-test", tmp_path), Metrics(None)
     await migrated(settings.database_url)
     async with AsyncExitStack() as resources:
@@ -76,6 +67,6 @@ async def test_background_work_that_hangs_ends_all_at_the_same_time(
         monkeypatch.setattr(services.write_audit, "record", hang)
         async with order_workers(services, stop_seconds=0.5):
             for _ in range(3):
-                await begun.get()
-        assert len(cancelled_at) == 3
-        assert max(cancelled_at) - min(cancelled_at) < 0.5
+                await hang.started.get()
+        assert len(hang.cancelled_at) == 3
+        assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5

@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from api.background import BackgroundTasks, SharedTask, SingleFlight, Waiters
 from api.errors import ApiError
 from store.connection.errors import StoreUnavailable
+from tests.support.api.hanging import ignore_cancellation
 
 
 async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None:
@@ -24,16 +25,8 @@ async def test_closing_waits_for_tasks_and_cancels_those_that_are_late() -> None
 
 async def test_closing_ends_in_time_though_a_task_ignores_that_it_is_cancelled() -> None:
     released = asyncio.Event()
-
-    async def stubborn() -> None:
-        while not released.is_set():
-            try:
-                await released.wait()
-            except asyncio.CancelledError:
-                continue
-
     tasks = BackgroundTasks()
-    task = tasks.start(stubborn())
+    task = tasks.start(ignore_cancellation(released))
     await asyncio.sleep(0)
     with capture_logs() as logs:
         async with asyncio.timeout(30):

@@ -6,6 +6,7 @@ from structlog.testing import capture_logs
 
 from api.background import PeriodicWorker, finish, running
 from store.connection.errors import StoreUnavailable
+from tests.support.api.hanging import Hanging, ignore_cancellation
 
 
 async def test_an_exception_or_an_outage_is_logged_and_does_not_end_the_work() -> None:
@@ -85,33 +86,16 @@ async def test_a_late_run_is_cancelled_and_its_cleanup_awaited() -> None:
 
 
 async def test_workers_that_hang_end_together_and_not_one_after_the_other() -> None:
-    begun, cancelled_at = asyncio.Queue[None](), list[float]()
-
-    async def work() -> float:
-        begun.put_nowait(None)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled_at.append(asyncio.get_running_loop().time())
-        return 0.0
-
-    async with running(*(PeriodicWorker("test", work) for _ in range(4)), stop_seconds=0.5):
+    hang = Hanging()
+    async with running(*(PeriodicWorker("test", hang) for _ in range(4)), stop_seconds=0.5):
         for _ in range(4):
-            await begun.get()
-    assert max(cancelled_at) - min(cancelled_at) < 0.5
+            await hang.started.get()
+    assert max(hang.cancelled_at) - min(hang.cancelled_at) < 0.5
 
 
 async def test_a_task_that_refuses_to_end_holds_the_end_up_for_a_bounded_time() -> None:
     released = asyncio.Event()
-
-    async def stubborn() -> None:
-        while not released.is_set():
-            try:
-                await released.wait()
-            except asyncio.CancelledError:
-                continue
-
-    task = asyncio.create_task(stubborn())
+    task = asyncio.create_task(ignore_cancellation(released))
     await asyncio.sleep(0)
     with capture_logs() as logs:
         async with asyncio.timeout(30):

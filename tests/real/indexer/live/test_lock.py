@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,15 +11,15 @@ from indexer.locking.owner import this_process
 from indexer.locking.record import now_text
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.holders import (
+    MANY,
     beating,
     lock,
     record,
     records,
+    source_of,
 )
 from tests.support.indexer.loaders import loader_half_way
 from tests.support.indexer.wire import Wire
-
-MANY = 400
 
 
 @pytest.fixture
@@ -29,19 +28,13 @@ def place(place: Place) -> Place:
     return replace(place, chunk_items=20)
 
 
-def _source(place: Place, count: int = MANY) -> Path:
-    path = place.folder / "source.ndjson"
-    path.write_bytes(lines(items(count)))
-    return path
-
-
 def test_a_second_command_says_who_is_at_work_since_when(place: Place, wire: Wire) -> None:
     place.load(items(2))
     old = place.load(items(2))["index"]
     with loader_half_way(place, wire) as (process, end):
         wire.rule = lambda method, path, body: None
         for verb, *options in (["load", "source.ndjson"], ["prune", "--keep", "1"], ["rollback"]):
-            _source(place, 3)
+            source_of(place, 3)
             error = place.json(verb, *options, "--platform", "730", code=1)["error"]
             assert f"is being changed by gear-indexer load (process {process.pid} on " in error
             assert f"since {now_text()[:11]}" in error
