@@ -36,6 +36,16 @@ def generation_pattern(alias: str) -> str:
     return f"{alias}-*"
 
 
+def products_of(name: str) -> str:
+    """The index of products of a generation, such as `gear-730-<...>-products`, or the alias of the serving one."""
+    return f"{name}-products"
+
+
+def generation_of(products: str) -> str:
+    """The generation that an index of products belongs to."""
+    return products.removesuffix("-products")
+
+
 def locks_alias(alias: str) -> str:
     """The alias of the locks of all platforms, such as `gear-locks`."""
     return f"{alias.rpartition('-')[0]}-locks"

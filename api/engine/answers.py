@@ -25,6 +25,7 @@ class _Source(TypedDict, total=False):
 class Hit(TypedDict, total=False):
     """One hit: the item as it was loaded, and the values that it is sorted by."""
 
+    _index: str
     _source: _Source
     sort: list[Any]
 
@@ -64,6 +65,17 @@ class StoredItem:
     loaded_at: datetime | None
 
 
+@dataclass(frozen=True)
+class Products:
+    """The indices with the products of some platforms, and the platforms whose listings are their own products."""
+
+    indices: tuple[str, ...]
+    flat: tuple[int, ...] = ()
+
+
+NO_PRODUCTS = Products(())
+
+
 class SearchEngine(Protocol):
     """What a search needs of the engine's client."""
 
@@ -75,8 +87,8 @@ class SearchEngine(Protocol):
     ) -> list[Answer]:
         """The complete answers to several search bodies, in one round trip."""
 
-    async def search_pit(self, body: Json) -> Answer:
-        """The complete answer to a search body that names a point in time."""
+    async def search_pit(self, body: Json, products: Products) -> Answer:
+        """The complete answer to a search body that names a point in time, whose products are there."""
 
 
 class Source(Protocol):

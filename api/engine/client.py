@@ -1,66 +1,35 @@
 """The engine's client: every call has one deadline and gives a complete answer, or raises."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import orjson
 import structlog
 from opensearchpy import AsyncOpenSearch
-from opensearchpy.exceptions import SerializationError, TransportError
 
-from api.deadline import seconds_left
 from api.engine.answers import (
-    Answer,
-    BadAnswerError,
     Json,
     StoredItem,
-    all_shards_of,
     hits_of,
     partial_answer,
-    read_answer,
     read_json,
-    read_multi_search,
 )
 from api.engine.errors import (
     ForbiddenError,
     MissingError,
-    NodeLostError,
-    NotLoadedError,
-    PitGoneError,
-    map_engine_error,
 )
+from api.engine.searches import Searches
 from api.errors import ApiError
-from mappings.connection import SearchSettings, connect_async
-from mappings.definition import read_definition
-from mappings.names import Generation, parse_generation
+from mappings.names import parse_generation
 from mappings.platforms import Platform
-from mappings.transport.nodes import Observer
 
 log = structlog.get_logger("gear.api")
 
 Read = TypeVar("Read")
 
-# Sent only with other filters: a filter makes the engine parse its own answer once more, a third of a millisecond for
-# a page of items (docs/decisions/0034). It names the hits, their number, and what proves an answer complete.
-_ALWAYS_READ = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
-
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
-
-# What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
-# its count of refreshes. The commit differs between copies whose count began anew.
-_SHARD = "indices.*.shards.*"
-_REVISION = (
-    "_shards",
-    "indices.*.uuid",
-    f"{_SHARD}.routing.node",
-    f"{_SHARD}.commit.id",
-    f"{_SHARD}.refresh.external_total",
-)
 
 
 class ItemAvailability(Protocol):
@@ -76,104 +45,8 @@ class ItemAvailability(Protocol):
     def bound(self) -> bool: ...
 
 
-class Engine:
+class Engine(Searches):
     """Calls OpenSearch through the platforms' aliases."""
-
-    def __init__(
-        self,
-        settings: SearchSettings,
-        timeout: float,
-        on_ejected: Callable[[int], None] = lambda _: None,
-        connections: int = 32,
-        observer: Observer | None = None,
-    ) -> None:
-        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request."""
-        self._settings = settings
-        self._timeout = timeout
-        self._definition = read_definition()
-        self._on_ejected = on_ejected
-        self._client: AsyncOpenSearch = connect_async(
-            settings,
-            timeout=timeout,
-            connections=connections,
-            decoded=False,
-            on_change=self._nodes_changed,
-            observer=observer,
-        )
-
-    async def close(self) -> None:
-        """Closes all connections."""
-        await self._client.close()
-
-    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
-        """The complete answer to a search body; raises ApiError `search_unavailable`.
-
-        A single platform must have been loaded; of several, those never loaded have no items. `filter_path` limits the
-        answer to what every caller reads and the named parts; a part with a leading `-` is left out.
-        """
-        params = {"allow_partial_search_results": "false", "request_cache": "true"}
-        if filter_path:
-            params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
-        send = partial(self._client.search, index=self._aliases(platforms), body=body, params=params)
-        try:
-            return await self._search(send, lambda content: all_shards_of(read_answer(content)))
-        except NotLoadedError as error:
-            return await self.search(self._without(platforms, error), body, *filter_path)
-
-    async def search_all(
-        self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
-    ) -> list[Answer]:
-        """The complete answers to several search bodies, in one round trip; otherwise as `search`."""
-        if len(bodies) == 1:
-            return [await self.search(platforms, bodies[0], *filter_path)]
-        aliases = [self._settings.alias(platform.id) for platform in platforms]
-        # without `request_cache` the engine caches only answers without hits
-        header = orjson.dumps({"index": aliases, "allow_partial_search_results": False, "request_cache": True})
-        lines = b"".join(b"%b\n%b\n" % (header, orjson.dumps(body)) for body in bodies)
-        parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
-        params = {"filter_path": ",".join(parts)} if filter_path else {}
-        send = partial(self._client.msearch, body=lines, params=params)
-        try:
-            return await self._search(send, lambda content: _all_of(read_multi_search(content), len(bodies)))
-        except NotLoadedError as error:
-            return await self.search_all(self._without(platforms, error), bodies, *filter_path)
-
-    async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
-        """A value that changes with whatever searches of the platforms can find; None without the permission to ask.
-
-        Raises ApiError `search_unavailable`.
-        """
-        # a platform that was never loaded has no state, and neither has a closed index
-        params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_REVISION)}
-        try:
-            return await self._call(
-                self._client.indices.stats(index=self._aliases(platforms), metric="refresh", params=params)
-            )
-        except ForbiddenError:
-            return None
-
-    async def open_pit(self, platforms: Sequence[Platform], keep_seconds: float) -> str:
-        """Opens a point in time that is kept for so long after each use; raises as `search` does."""
-        params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
-        try:
-            return await self._read(self._client.create_pit(index=self._aliases(platforms), params=params), _pit_of)
-        except NotLoadedError as error:
-            return await self.open_pit(self._without(platforms, error), keep_seconds)
-
-    async def search_pit(self, body: Json) -> Answer:
-        """The complete answer to a search body with a point in time; raises PitGoneError and as `search`."""
-        params = {"allow_partial_search_results": "false"}
-        try:
-            return await self._read(
-                self._client.search(body=body, params=params), lambda content: all_shards_of(read_answer(content))
-            )
-        except NotLoadedError as error:
-            raise PitGoneError from error
-
-    async def close_pits(self, pits: Sequence[str]) -> None:
-        """Closes points in time; raises ApiError `search_unavailable`."""
-        with suppress(PitGoneError, MissingError):
-            await self._call(self._client.delete_pit(body={"pit_id": list(pits)}))
 
     async def item(self, platform: Platform, number: int) -> StoredItem | None:
         """The item with this id as it is now, bound or not; None if the platform has none."""
@@ -256,94 +129,9 @@ class Engine:
                 log.error("an index has a definition that this version cannot read: load its catalogue", index=name)
                 raise ApiError("search_unavailable", f"this version cannot read {name}: load its catalogue again")
 
-    async def generations(self, platforms: Sequence[Platform]) -> dict[int, Generation]:
-        """The serving index of each loaded platform; raises ApiError `search_unavailable`."""
-        ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
-        # With the indices named: a user who may read only these may not ask all indices for their aliases.
-        names = ",".join(ids)
-        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
-        try:
-            indices = await self._read(call, read_json)
-        except MissingError as error:  # some aliases are missing; the answer lists the others
-            indices = {name: index for name, index in error.body.items() if isinstance(index, dict)}
-        serving: dict[int, Generation] = {}
-        for index, description in indices.items():
-            for alias in description.get("aliases", {}):
-                generation = parse_generation(alias, index)
-                if alias in ids and generation is not None:
-                    serving[ids[alias]] = generation
-        return serving
-
     async def request(self, send: Callable[[AsyncOpenSearch], Awaitable[Any]]) -> Json:
         """The JSON answer to another request; raises ApiError `search_unavailable`, MissingError."""
         return await self._read(send(self._client), read_json)
-
-    def alias(self, platform: Platform) -> str:
-        """The alias of a platform."""
-        return self._settings.alias(platform.id)
-
-    def _nodes_changed(self, address: str, ejected: int) -> None:
-        log.warning("an engine node is left out, or taken back", node=address, ejected=ejected)
-        self._on_ejected(ejected)
-
-    def _aliases(self, platforms: Sequence[Platform]) -> str:
-        return ",".join(self._settings.alias(platform.id) for platform in platforms)
-
-    def _without(self, platforms: Sequence[Platform], error: NotLoadedError) -> list[Platform]:
-        """The platforms but the one that is not loaded; raises the error if none is left or none was left out."""
-        # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
-        loaded = [platform for platform in platforms if self._settings.alias(platform.id) != error.index]
-        if not 0 < len(loaded) < len(platforms):
-            raise error
-        return loaded
-
-    async def _search(self, send: Callable[[], Awaitable[Any]], read: Callable[[bytes], Read]) -> Read:
-        """What a search finds; it is sent once more where a node was lost under it, within the same deadline."""
-        try:
-            return await self._read(send(), read)
-        except NodeLostError:
-            log.warning("a node of the search engine was lost under a search")
-            return await self._read(send(), read)
-
-    async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
-        try:
-            return read(await self._call(call))
-        except BadAnswerError as error:
-            log.error(error.event, **error.facts)
-            raise
-
-    async def _call(self, call: Awaitable[Any]) -> bytes:
-        seconds = seconds_left(self._timeout)
-        try:
-            async with asyncio.timeout(seconds):
-                content: bytes = await call
-        except TransportError as error:
-            raise map_engine_error(error) from error
-        except (SerializationError, TimeoutError) as error:
-            if seconds < self._timeout / 2:  # the engine did not have its time
-                raise ApiError("overloaded") from error
-            log.warning("the search engine does not answer", cause=type(error).__name__)
-            raise ApiError("search_unavailable") from error
-        return content
-
-
-def _all_of(answers: list[Answer], count: int) -> list[Answer]:
-    """The answers to `count` searches of one request if all are complete; raises what one of them was refused with."""
-    for answer in answers:
-        if "error" in answer:
-            kind = str(answer["error"].get("type"))
-            raise map_engine_error(TransportError(answer.get("status", 500), kind, answer))
-    if len(answers) != count:
-        raise partial_answer(searches=count, answers=len(answers))
-    return [all_shards_of(answer) for answer in answers]
-
-
-def _pit_of(content: bytes) -> str:
-    answer = read_json(content)
-    if not isinstance(answer.get("pit_id"), str):
-        raise partial_answer(pit=sorted(answer))
-    pit: str = answer["pit_id"]
-    return pit
 
 
 def _item_of(document: Json, alias: str) -> StoredItem:
@@ -377,7 +165,3 @@ def _updates_of(content: bytes, count: int) -> list[str | None]:
         raise partial_answer(updates=count, answers=len(results))
     errors = [result["error"]["type"] if result["status"] >= 300 else None for result in results]
     return [None if error == _NO_DOCUMENT else error for error in errors]
-
-
-def _in_responses(part: str) -> str:
-    return f"-responses.{part[1:]}" if part.startswith("-") else f"responses.{part}"

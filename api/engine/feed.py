@@ -125,8 +125,7 @@ class FeedEngine(Engine):
     @property
     def properties(self) -> Mapping[str, Json]:
         """The fields of items in a log, as its mapping says."""
-        properties: Mapping[str, Json] = self._definition.body["mappings"]["properties"]
-        return properties
+        return self._definition.flat_properties()
 
     async def observe(self, platforms: Sequence[Platform]) -> dict[int, Observed]:
         """What serves each loaded platform now; raises ApiError `search_unavailable`."""
@@ -190,7 +189,6 @@ class FeedEngine(Engine):
 
     async def create_log(self, log: str) -> None:
         """Creates the index of a log, behind an alias of this name."""
-        definition = self._definition.body
         properties = {
             **self.properties,
             "seq": {"type": "long"},
@@ -198,7 +196,7 @@ class FeedEngine(Engine):
             "at": {"type": "long", "index": False, "doc_values": False},
         }
         body = {
-            "settings": {"index": LOG_SETTINGS, "analysis": definition["settings"]["analysis"]},
+            "settings": {"index": LOG_SETTINGS, "analysis": self._definition.analysis()},
             "mappings": {"dynamic": False, "_source": {"includes": list(LOG_FIELDS)}, "properties": properties},
             "aliases": {log: {}},
         }

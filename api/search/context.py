@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel
 
-from api.engine.answers import Answer, Gear, Hit, Json, SearchEngine, Source, hits_of, item_of, total_of
+from api.engine.answers import NO_PRODUCTS, Answer, Gear, Hit, Json, Products, SearchEngine, Source, hits_of, item_of, total_of
 from api.errors import ApiError, Detail, invalid
 from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query
@@ -40,10 +40,11 @@ class PointInTime:
     id: str
     shared: bool
     keep_seconds: float
+    products: Products = NO_PRODUCTS
 
     async def search(self, body: Clause, *_: str) -> Answer:
         """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
-        return await self.engine.search_pit(self.request(body))
+        return await self.engine.search_pit(self.request(body), self.products)
 
     async def search_all(self, bodies: Sequence[Clause], *_: str) -> list[Answer]:
         """The answers to several search bodies; raises as `search`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from indexer.documents.checked_item import CheckedDetails, CheckedItem
 from indexer.documents.name_features import name_features, sticker_names
+from indexer.documents.product import product_of
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
@@ -61,6 +62,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
             document[name] = word
     if features.finish is not None:
         document["finish"] = features.finish
+    document["product"] = product_of(document).key
     return document
 
 

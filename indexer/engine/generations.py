@@ -1,5 +1,8 @@
 """Generations: the indices behind one alias, and the calls that make, check, swap, remove and prune them.
 
+A generation is an index of listings and the index of their products, `<index>-products`: both are made, swapped and
+removed together. One that an older version made has its products in its listings.
+
 A generation that is being filled, or was left behind by a load that died, carries an alias of its own,
 `<index>-loading`. The load writes through it, so that no late request can make an index, and status can tell what is
 unfinished.
@@ -9,14 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError
 
 from indexer.engine.drift import at_creation, defined_settings, same
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias
 from indexer.errors import CommandError
 from mappings.definition import Definition
-from mappings.names import generation_pattern, parse_generation
+from mappings.names import generation_of, generation_pattern, parse_generation, products_of
 
 
 class Generations:
@@ -52,10 +54,10 @@ class Generations:
                 "remove that index (DELETE) and load again"
             )
             raise CommandError(message)
-        states = [self._state(name, body) for name, body in indices.items()]
+        states = [self._state(name, body, indices.get(products_of(name))) for name, body in indices.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
-    def _state(self, name: str, body: dict[str, Any]) -> IndexState | None:
+    def _state(self, name: str, body: dict[str, Any], products: dict[str, Any] | None) -> IndexState | None:
         aliases = body.get("aliases", {})
         generation = parse_generation(self.alias, name)
         if generation is None:
@@ -71,6 +73,7 @@ class Generations:
             version=body.get("mappings", {}).get("_meta", {}).get("version"),
             owner=body.get("mappings", {}).get("_meta", {}).get("owner"),
             settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
+            products=None if products is None else frozenset(products.get("aliases", {})),
         )
 
     def create(self, index: str, owner: str) -> None:
@@ -79,6 +82,9 @@ class Generations:
         body["mappings"]["_meta"]["owner"] = owner
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
         aliases: dict[str, Any] = {loading_alias(index): {}}
+        # the products first: who finds the listings finds both
+        products = {**self._definition.create_products_body(), "aliases": {products_of(loading_alias(index)): {}}}
+        self._client.indices.create(index=products_of(index), body=products)
         self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
 
     def begin(self, index: str, version: int, owner: str) -> None:
@@ -99,6 +105,17 @@ class Generations:
             raise CommandError(message)
         return int(answer["count"])
 
+    def products_without_listings(self) -> list[str]:
+        """The indices of products whose load died before it made the index of listings."""
+        indices = self._indices()
+        return [
+            name
+            for name in indices
+            if (generation := generation_of(name)) != name
+            and parse_generation(self.alias, generation)
+            and generation not in indices
+        ]
+
     def refresh(self, index: str) -> None:
         """Makes everything written so far visible to searches."""
         self._retry.call(lambda: self._client.indices.refresh(index=index))
@@ -111,7 +128,8 @@ class Generations:
         defined = defined_settings(self._definition)
         changeable = {key: value for key, value in defined.items() if not at_creation(key)}
         self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
-        self._retry.call(lambda: self._client.cluster.health(index=index, params={"wait_for_status": "yellow"}))
+        both = f"{index},{products_of(index)}"
+        self._retry.call(lambda: self._client.cluster.health(index=both, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
         # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
         waiting = f"/_cluster/health/{index}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
@@ -164,6 +182,7 @@ class Generations:
             if loading:
                 actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
             actions.append({"add": {"index": index, "alias": self.alias}})
+            actions += _products_actions(self.alias, index, states)
             fence()
             self._client.indices.update_aliases(body={"actions": actions})
 
@@ -181,9 +200,22 @@ class Generations:
             raise CommandError(message)
 
         def delete() -> None:
-            try:
-                self._client.indices.delete(index=index)
-            except NotFoundError:  # a lost answer, or somebody else was faster
-                return
+            # both in one step; one of an older version has no products
+            params = {"ignore_unavailable": "true"}
+            self._client.indices.delete(index=f"{index},{products_of(index)}", params=params)
 
         self._retry.call(delete)
+
+
+def _products_actions(alias: str, index: str, states: list[IndexState]) -> list[dict[str, Any]]:
+    """What moves the alias of the products to those of this generation, within the request that moves the listings."""
+    target = products_of(alias)
+    actions: list[dict[str, Any]] = [
+        {"remove": {"index": products_of(state.index), "alias": name, "must_exist": True}}
+        for state in states
+        for name in state.products or ()
+        if (name == target) != (state.index == index)
+    ]
+    if any(state.index == index and state.products is not None for state in states):
+        actions.append({"add": {"index": products_of(index), "alias": target}})
+    return actions

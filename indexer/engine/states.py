@@ -20,6 +20,7 @@ class IndexState:
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
     owner: str | None  # of the lock under which it is filled; None for what older versions filled
     settings: dict[str, str]  # flat, below `index`
+    products: frozenset[str] | None = None  # the aliases of its index of products; None where it has none
 
     @property
     def unfinished(self) -> bool:

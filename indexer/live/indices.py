@@ -18,6 +18,7 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
+from indexer.engine.products import ProductWriter
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import IndexState, loading_alias
 from indexer.errors import CommandError
@@ -59,6 +60,7 @@ class LiveIndices:
         self._digest_key = digest_key
         self._sender = BulkSender(client, retry, names_index=True)
         self._deletes = Deletes(client, generations.alias, retry)
+        self._products: dict[str, ProductWriter] = {}  # by the alias and the index that they are written through
 
     def targets(self) -> list[Target]:
         """Every index that changes go to, the serving one last; raises CommandError where there is none."""
@@ -78,6 +80,16 @@ class LiveIndices:
         # stable: what serves is written last, and says what became of the changes
         return [self._target(state) for state in sorted(states, key=lambda state: state.serving)]
 
+    def _write_products(self, target: Target, changes: list[Change]) -> None:
+        """Has searches find the products of items before they can find the items."""
+        if target.fields is not None and "product" not in target.fields:
+            return  # of an older definition: its listings are their own products
+        writer = self._products.get(target.index)
+        if writer is None or not writer.is_through(target.alias):
+            writer = ProductWriter(self._client, target.alias, self._sender, self._retry)
+            self._products[target.index] = writer
+        writer.write(change.document for change in changes if change.document is not None)
+
     def _target(self, state: IndexState) -> Target:
         alias = self._generations.alias if state.serving else loading_alias(state.index)
         current = state.fingerprint == self._definition.fingerprint
@@ -94,6 +106,8 @@ class LiveIndices:
         is_repeated = False
         while True:
             targets = self.targets()
+            indices = {target.index for target in targets}
+            self._products = {index: writer for index, writer in self._products.items() if index in indices}
             try:
                 results = self._send(targets, changes, take_back=is_repeated)
             except AliasGoneError as error:
@@ -126,6 +140,7 @@ class LiveIndices:
                 # the load's own documents have the version `since`, and stay
                 older = [Change(each.id, None, target.since - 1) for each in changes if each.version < target.since]
                 self._change(target, older)
+            self._write_products(target, newer)
             results = {change.id: (Outcome.SUPERSEDED, "") for change in changes} | self._change(target, newer)
             refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
         return results | refused

@@ -22,6 +22,7 @@ from indexer.engine.bulk import BulkWriter, Entry, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.intakes import IntakeRecord
+from indexer.engine.products import ProductWriter
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
 from indexer.errors import CommandError
@@ -213,8 +214,10 @@ class Load:
             chunk_items=self._job.chunk_items,
             max_bytes_in_flight=self._job.max_bytes_in_flight,
         )
+        products = ProductWriter(self._client, loading_alias(target.index), writer.sender, self._stoppable_retry())
         try:
             for item in reader.items():
+                products.add(item.document)
                 pieces, digest = encode_document(item.document, target.version, self._job.digest_key)
                 manifest.add(item.id, digest)
                 if reader.read <= start.read:
@@ -224,6 +227,7 @@ class Load:
                     writer.write(Entry(item.source, item.line, item.id, lines, digest))
             if reader.read < start.read:
                 self._verify_sources(current(), target.checkpoint)
+            products.flush()
             writer.finish()
         finally:
             writer.stop()
@@ -301,7 +305,15 @@ class Load:
         for attempt in range(LATE_CHANGES + 1):
             if attempt:
                 self._deletes.apply(target.index, target.version)
-            proof = prove(self._client, target.index, self._deletes.alias, target.version, manifest, self._retry)
+            proof = prove(
+                self._client,
+                self._job.platform.id,
+                target.index,
+                self._deletes.alias,
+                target.version,
+                manifest,
+                self._retry,
+            )
             self._report.proof = proof.as_json()
             if not proof.unexpected:
                 break

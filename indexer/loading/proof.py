@@ -1,7 +1,8 @@
-"""The proof before a swap: whether an index holds exactly what its load read and accepted.
+"""The proof before a swap: whether a generation holds exactly what its load read and accepted.
 
 Compared are the number and the checksums of the documents that the load wrote (their version is the load's). Items that
-were changed or deleted live since are left out on both sides; only their ids are read back.
+were changed or deleted live since are left out on both sides; only their ids are read back. Every product that a
+listing names must be there.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
+from indexer.engine.products import missing_products
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
@@ -28,11 +30,13 @@ class Proof:
     unexpected: int  # documents that neither the load nor a later live change wrote
     live: int
     deleted: int
+    products: int  # that listings name, with the names of the stickers on them
+    missing_products: int
 
     @property
     def agrees(self) -> bool:
         """Whether the index holds what was read, and nothing else."""
-        return self.expected == self.actual and not self.unexpected
+        return self.expected == self.actual and not self.unexpected and not self.missing_products
 
     def as_json(self) -> dict[str, Any]:
         """Both counts and digests, and what was changed meanwhile."""
@@ -43,6 +47,8 @@ class Proof:
             "unexpected": self.unexpected,
             "changedLive": self.live,
             "deletedLive": self.deleted,
+            "products": self.products,
+            "missingProducts": self.missing_products,
         }
 
     def disagreement(self, index: str) -> str:
@@ -50,21 +56,24 @@ class Proof:
         return (
             f"{index} does not hold what was read, nothing is swapped in: it has {self.actual.items:,} items of this "
             f"load with digest {self.actual.digest()} where {self.expected.items:,} with {self.expected.digest()} were "
-            f"acknowledged, and {self.unexpected:,} that nobody loaded; load again, and see what else writes to it"
+            f"acknowledged, and {self.unexpected:,} that nobody loaded; {self.missing_products:,} of their "
+            f"{self.products:,} products are missing; load again, and see what else writes to it"
         )
 
 
-def prove(client: OpenSearch, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy) -> Proof:
+def prove(
+    client: OpenSearch, platform: int, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
+) -> Proof:
     """Compares an index with the manifest of its load; call it when everything was acknowledged.
 
     The index is read as of one point in time, and the record of `deletes` as of a later one: a delete is recorded
     before it is done, so each one that the index shows is among them, and no live change can make the two sides differ.
     """
-    return retry_when_lost(lambda: _prove_once(client, index, deletes, version, manifest, retry))
+    return retry_when_lost(lambda: _prove_once(client, platform, index, deletes, version, manifest, retry))
 
 
 def _prove_once(
-    client: OpenSearch, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
+    client: OpenSearch, platform: int, index: str, deletes: str, version: int, manifest: Manifest, retry: RetryPolicy
 ) -> Proof:
     is_loaded = {"term": {"version": version}}
     is_later = {"range": {"version": {"gt": version}}}
@@ -79,7 +88,9 @@ def _prove_once(
             # Recorded, and not yet done when the index was read: not counted on this side either.
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
             actual = actual.without(_sums(loaded, still_there))
-    return Proof(manifest.sums(without=changed | deleted), actual, unexpected, len(changed), len(deleted))
+    products, missing = missing_products(client, index, platform, retry)
+    expected = manifest.sums(without=changed | deleted)
+    return Proof(expected, actual, unexpected, len(changed), len(deleted), products, missing)
 
 
 def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTime:

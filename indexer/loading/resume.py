@@ -22,7 +22,7 @@ from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
 from indexer.locking.record import now_text
 from mappings.definition import Definition
-from mappings.names import deletes_alias
+from mappings.names import deletes_alias, generation_of
 
 WRITE_SECONDS = 1.0  # between two writes: what is sent twice after a death, and no load for the engine
 REQUEST_SECONDS = 10.0
@@ -255,4 +255,6 @@ def remove_interrupted(
             say(f"{state.index} is removed: its load was interrupted")
             generations.remove(state.index)
             removed.append(state.index)
+    for products in generations.products_without_listings():
+        generations.remove(generation_of(products))
     return removed

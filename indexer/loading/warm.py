@@ -9,6 +9,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
+from mappings.names import products_of
 
 _OFFERED = {"term": {"bound": False}}  # every search has it
 _TIES = [{"id": "asc"}]
@@ -25,10 +26,7 @@ SEARCHES: tuple[dict[str, Any], ...] = (
     _listing("listedAt", "desc"),  # newest first
     _listing("float", "asc"),
     _listing("name.folded", "asc"),  # builds the table of all names, the slowest first search of all
-    {  # words, by relevance: the terms and their norms
-        "query": {"bool": {"must": [{"match": {"text": "ak redline"}}], "filter": [_OFFERED]}},
-        "sort": [{"_score": {"order": "desc"}}, *_TIES],
-    },
+    _listing("rank", "asc"),  # what the hits of words are sorted by
     {  # a filter by a detail and one by price: the folded terms and the points
         "query": {
             "bool": {
@@ -43,9 +41,17 @@ SEARCHES: tuple[dict[str, Any], ...] = (
 )
 
 
+# The products that have the words, with the values that tell which they are.
+PRODUCTS: dict[str, Any] = {
+    "query": {"match": {"text": "ak redline"}},
+    "sort": [{"_score": {"order": "desc"}}, {"product": {"order": "asc"}}],
+}
+
+
 def warm(client: OpenSearch, index: str, retry: RetryPolicy) -> None:
     """Runs each search once; raises the client's error where the index cannot answer one: it must not serve then."""
     params = {"allow_partial_search_results": "false"}
     for body in SEARCHES:
         request = {**body, "size": 20, "track_total_hits": True, "_source": ["item"]}
         retry.call(partial(client.search, index=index, body=request, params=params))
+    retry.call(partial(client.search, index=products_of(index), body=PRODUCTS, params=params))

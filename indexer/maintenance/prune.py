@@ -10,6 +10,7 @@ from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import expired
 from indexer.locking.lock import Lock
 from mappings.definition import Definition
+from mappings.names import generation_of
 
 RETRY_SECONDS = 30.0
 
@@ -30,5 +31,7 @@ def prune(
         for index in removed:
             lock.renew()
             generations.remove(index)
+        for products in generations.products_without_listings():
+            generations.remove(generation_of(products))
     remaining = sorted(state.index for state in states if state.index not in removed)
     return {"alias": alias, "kept": remaining, "removed": removed}

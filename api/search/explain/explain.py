@@ -84,7 +84,7 @@ class Explainer:
             return explanation.add("not_loaded", f"nothing is loaded behind {alias}: load the catalogue")
         explanation.index = serving.index
         context = await _relaxed_if_empty(context)
-        if not await self._check_conditions(explanation, context):
+        if not await self._check_conditions(explanation, context, platform):
             return await self._locate(explanation, alias)
         if platform not in context.platforms:
             sentence = f"the body asks platform {body.platform}, the item is on {platform.id}"
@@ -96,7 +96,7 @@ class Explainer:
             await self._rank(explanation, context)
         return explanation
 
-    async def _check_conditions(self, explanation: Explanation, context: SearchContext) -> bool:
+    async def _check_conditions(self, explanation: Explanation, context: SearchContext, platform: Platform) -> bool:
         """Evaluates every condition for this item; false if the serving index does not show it."""
         checked = conditions(context.query)
         filters = {str(place): condition.clause for place, condition in enumerate(checked)}
@@ -106,6 +106,7 @@ class Explainer:
             "_source": ["item"],
             "aggs": {"parts": {"filters": {"filters": filters}}},
         }
+        request = await self.engine.with_products([platform], request)
         answer = await self._search(str(explanation.index), request)
         for hit in answer["hits"]["hits"]:
             item, buckets = hit["_source"]["item"], answer["aggregations"]["parts"]["buckets"]
@@ -176,6 +177,7 @@ class Explainer:
             "size": PAGE_WINDOW,
             "_source": False,
         }
+        request = await self.engine.with_products(context.platforms, request)
         answer = await self._search(self._aliases(context.platforms), request)
         hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
         item = (explanation.index, str(explanation.id))
@@ -189,6 +191,7 @@ class Explainer:
             "size": 1,
             "_source": ["group"],
         }
+        request = await self.engine.with_products(context.platforms, request)
         answer = await self._search(self._aliases(context.platforms), request)
         for hit in answer["hits"]["hits"]:
             head: Json = hit

@@ -15,6 +15,7 @@ import msgspec
 import orjson
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
+from api.engine.answers import NO_PRODUCTS, Products
 from api.errors import invalid
 from api.search.schemas.search import SearchBody
 
@@ -30,7 +31,7 @@ class Cursor:
 
     `issued_at` and `started_at`, when its first page was read, are in milliseconds since 1970. `fingerprint` is that of
     the body that started it. `relaxed`: the text is relaxed, because its strict parse finds nothing in this point in
-    time.
+    time. `products` is where the products of its items are.
     """
 
     pit: str
@@ -42,6 +43,7 @@ class Cursor:
     after: list[Any]
     relaxed: bool = False
     started_at: int = 0
+    products: Products = NO_PRODUCTS
 
 
 class _Fields(msgspec.Struct, array_like=True):
@@ -54,6 +56,7 @@ class _Fields(msgspec.Struct, array_like=True):
     after: list[Any]
     relaxed: bool
     started_at: int = 0  # last and with a default, so that versions without it read each other's tokens
+    products: Products = NO_PRODUCTS
 
 
 class _Msgpack:

@@ -36,7 +36,7 @@ async def reading(
         pit = await services.points_in_time.open(context.platforms)
         with ExitStack() as undo:
             undo.callback(services.points_in_time.release, pit)
-            cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [])
+            cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [], products=pit.products)
             yield CursorReader(services, context, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:

@@ -19,6 +19,7 @@ import structlog
 from api.background import BackgroundTasks
 from api.engine.client import Engine
 from api.engine.errors import TooManyPitsError
+from api.engine.searches import OpenedPit
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.cursor import Cursor, decode, encode
@@ -44,7 +45,7 @@ log = structlog.get_logger("gear.api")
 @dataclass(frozen=True)
 class _Shared:
     opened_at: float
-    opening: "asyncio.Task[str]"
+    opening: "asyncio.Task[OpenedPit]"
 
 
 class PointsInTime:
@@ -114,10 +115,10 @@ class PointsInTime:
 
     def resume(self, cursor: Cursor) -> PointInTime:
         """The point in time that a cursor reads."""
-        return self._point_in_time(cursor.pit, shared=cursor.shared)
+        return self._point_in_time(OpenedPit(cursor.pit, cursor.products), shared=cursor.shared)
 
-    def _point_in_time(self, pit: str, *, shared: bool) -> PointInTime:
-        return PointInTime(self._engine, pit, shared, self._engine_seconds)
+    def _point_in_time(self, pit: OpenedPit, *, shared: bool) -> PointInTime:
+        return PointInTime(self._engine, pit.id, shared, self._engine_seconds, pit.products)
 
     async def discard(self, pit: PointInTime) -> None:
         """Closes one that no cursor was issued for."""
@@ -140,7 +141,7 @@ class PointsInTime:
         except TimeoutError:
             log.warning("points in time were not closed; the engine closes them by itself")
 
-    async def _open_own(self, platforms: Sequence[Platform]) -> str:
+    async def _open_own(self, platforms: Sequence[Platform]) -> OpenedPit:
         opening = self._start_opening(platforms, copy_context())  # with the deadline of the request
         try:
             return await asyncio.shield(opening)
@@ -148,24 +149,26 @@ class PointsInTime:
             opening.add_done_callback(self._release_unclaimed)
             raise
 
-    def _release_unclaimed(self, opening: "asyncio.Task[str]") -> None:
+    def _release_unclaimed(self, opening: "asyncio.Task[OpenedPit]") -> None:
         if not _failed(opening):
-            self._released[opening.result()] = time.monotonic()
+            self._released[opening.result().id] = time.monotonic()
 
-    def _start_opening(self, platforms: Sequence[Platform], context: Context | None = None) -> "asyncio.Task[str]":
+    def _start_opening(
+        self, platforms: Sequence[Platform], context: Context | None = None
+    ) -> "asyncio.Task[OpenedPit]":
         key = object()
         self._opened[key] = time.monotonic()  # before the engine answers, so that many at once count as many
         return self._tasks.start(self._open(key, platforms), context)
 
-    async def _open(self, key: object, platforms: Sequence[Platform]) -> str:
+    async def _open(self, key: object, platforms: Sequence[Platform]) -> OpenedPit:
         try:
             pit = await self._open_in_engine(platforms)
-            self._opened[pit] = time.monotonic()
+            self._opened[pit.id] = time.monotonic()
             return pit
         finally:
             self._opened.pop(key, None)
 
-    async def _open_in_engine(self, platforms: Sequence[Platform]) -> str:
+    async def _open_in_engine(self, platforms: Sequence[Platform]) -> OpenedPit:
         try:
             return await self._engine.open_pit(platforms, self._engine_seconds)
         except TooManyPitsError:
@@ -205,5 +208,5 @@ def _now_milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _failed(opening: "asyncio.Task[str]") -> bool:
+def _failed(opening: "asyncio.Task[OpenedPit]") -> bool:
     return opening.done() and (opening.cancelled() or opening.exception() is not None)

@@ -1,0 +1,287 @@
+"""Product lookups: what a search body asks of products, to be looked up first and put into it as keys. Pure.
+
+Texts are matched with products, of which there are few, and listings name their product by its key. So each part of a
+query that only products can answer becomes a lookup in the index of products, and the keys that it finds take the place
+of that part. The parts are as large as possible: of clauses that must all be met, those about products are one lookup.
+
+A part that excludes is looked up by what it excludes, which is less.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, Final
+
+import orjson
+
+from mappings.definition import Definition
+
+Clause = dict[str, Any]
+Hits = Sequence[tuple[float, str]]
+"""The scores and keys that a lookup finds, those with the highest score first."""
+
+PRODUCT: Final = "product"
+STICKERS: Final = "stickers"
+_PLACE: Final = "lookup"  # no clause of the engine has this name
+_AND: Final = ("must", "filter")
+_NOTHING: Final[Clause] = {"match_none": {}}
+
+
+@dataclass
+class Lookup:
+    """A query for products, or for names of stickers, whose keys listings have in the field `key_field`.
+
+    `is_scored`: the scores count. `is_sample`: some of what it finds are enough.
+    """
+
+    key_field: str
+    query: Clause
+    is_scored: bool
+    is_sample: bool
+
+    def request(self, size: int, after: Sequence[Any] = ()) -> Clause:
+        """The search body for `size` of the keys, after the hit with these sort values."""
+        matched: Clause = {"exists": {"field": self.key_field}}
+        query: Clause = {"bool": {"filter": [self.query, matched]}}
+        sort: list[Clause] = [{self.key_field: "asc"}]
+        if self.is_scored:
+            query = {"bool": {"must": [self.query], "filter": [matched]}}
+            sort = [{"_score": "desc"}, *sort]
+        body: Clause = {
+            "query": query,
+            "sort": sort,
+            "size": size,
+            "track_total_hits": False,
+            "_source": False,
+            "stored_fields": "_none_",
+        }
+        return {**body, "search_after": list(after)} if after else body
+
+    def hits(self, sort_values: Iterable[Sequence[Any]]) -> Hits:
+        """The hits with these sort values."""
+        return [(values[0] if self.is_scored else 0, values[-1]) for values in sort_values]
+
+
+@dataclass
+class Lookups:
+    """The lookups of some search bodies, each once, and the bodies with places for what they find."""
+
+    fields: "Fields"
+    bodies: list[Clause] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
+    _numbers: dict[bytes, int] = field(default_factory=dict)
+
+    def place(self, key_field: str, query: Clause, context: "_Context") -> Clause:
+        """The place of what a lookup finds."""
+        identity = orjson.dumps((key_field, query))
+        number = self._numbers.setdefault(identity, len(self.lookups))
+        if number == len(self.lookups):
+            self.lookups.append(Lookup(key_field, query, context.is_scored, context.is_sample))
+        lookup = self.lookups[number]
+        lookup.is_scored = lookup.is_scored or context.is_scored
+        lookup.is_sample = lookup.is_sample and context.is_sample
+        return {_PLACE: [number, context.is_scored]}
+
+
+@dataclass(frozen=True)
+class _Context:
+    """Where a clause stands: whether its score counts, and whether one of the items that meet it is enough."""
+
+    is_scored: bool
+    is_sample: bool
+
+    @property
+    def unscored(self) -> "_Context":
+        """The same without a score."""
+        return replace(self, is_scored=False)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Which index has the fields that queries name."""
+
+    products: frozenset[str]  # all fields of products
+    products_only: frozenset[str]
+
+    @classmethod
+    def of(cls, definition: Definition) -> "Fields":
+        """Those of a definition."""
+        return cls(definition.product_fields(), definition.products_only())
+
+    def owner(self, clause: Clause) -> str | None:
+        """The field of listings with the keys of what alone can answer a clause; None where listings answer it."""
+        names = set(_fields_of(clause))
+        own = names & self.products_only
+        if not own or not names <= self.products:
+            return None
+        about_stickers = {name for name in names if name.startswith(STICKERS)}
+        if not about_stickers:
+            return PRODUCT
+        return STICKERS if about_stickers == names else None
+
+
+def lookups_of(bodies: Iterable[Clause], fields: Fields) -> Lookups:
+    """The lookups that search bodies need; none for bodies without texts."""
+    found = Lookups(fields)
+    found.bodies = [_body(body, found) for body in bodies]
+    return found
+
+
+def places_of(body: Clause) -> set[int]:
+    """The numbers of the lookups whose places a body has."""
+    return set(_places(body))
+
+
+def with_keys(body: Clause, found: Sequence[Hits], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
+    """The body with what the lookups have found in their places; `flat` are platforms whose listings are their own
+    products.
+    """
+    filled: Clause = _filled(body, found, lookups, flat)
+    return filled
+
+
+def is_probe(body: Clause) -> bool:
+    """Whether a search asks only if there is an item."""
+    return body.get("size") == 0 and body.get("terminate_after") == 1
+
+
+def _body(body: Clause, found: Lookups) -> Clause:
+    sort = body.get("sort", ({"_score": {}},) if body.get("size") != 0 else ())
+    is_scored = any(isinstance(each, Mapping) and "_score" in each for each in sort)
+    context = _Context(is_scored, is_probe(body))
+    copy = {**body, "query": _clause(body["query"], found, context)} if "query" in body else dict(body)
+    for name in {"aggs", "aggregations"} & body.keys():
+        copy[name] = {key: _aggregation(each, found) for key, each in body[name].items()}
+    return copy
+
+
+def _aggregation(aggregation: Clause, found: Lookups) -> Clause:
+    filters = aggregation.get("filters")
+    if filters is None:
+        return aggregation
+    context = _Context(is_scored=False, is_sample=False)
+    clauses = {name: _clause(clause, found, context) for name, clause in filters["filters"].items()}
+    return {**aggregation, "filters": {**filters, "filters": clauses}}
+
+
+def _clause(clause: Clause, found: Lookups, context: _Context) -> Clause:
+    """The clause with places for what has to be looked up."""
+    if not _needs_lookup(clause, found.fields):
+        return clause
+    owner = found.fields.owner(clause)
+    if owner is not None and not _is_broad(clause):
+        return found.place(owner, clause, context)
+    ((kind, content),) = clause.items()
+    if kind == "constant_score":
+        return {kind: {**content, "filter": _clause(content["filter"], found, context.unscored)}}
+    return {kind: _bool(content, found, context)}
+
+
+def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
+    """A `bool` of clauses about products and others: what must be met of products is one lookup."""
+    lists = {name: _listed(content.get(name)) for name in (*_AND, "should", "must_not")}
+    places: list[Clause] = []
+    if any(_is_looked_up(clause, found.fields) for name in _AND for clause in lists[name]):
+        together: Clause = {}
+        # what may be met is not part of it where one of several must be
+        for name in _AND if "minimum_should_match" in content else (*_AND, "should"):
+            together[name] = [clause for clause in lists[name] if found.fields.owner(clause) == PRODUCT]
+            lists[name] = [clause for clause in lists[name] if clause not in together[name]]
+        query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
+        places.append(found.place(PRODUCT, query, context))
+    alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, found.fields)]
+    should = [_clause(clause, found, context) for clause in lists["should"] if clause not in alternatives]
+    if alternatives:
+        query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
+        should.append(found.place(PRODUCT, query, context))
+    # what is excluded must be known in full
+    excluded = _Context(is_scored=False, is_sample=False)
+    parts = {
+        "must": [*(_clause(clause, found, context) for clause in lists["must"]), *places],
+        "filter": [_clause(clause, found, context.unscored) for clause in lists["filter"]],
+        "should": should,
+        "must_not": [_clause(clause, found, excluded) for clause in lists["must_not"]],
+    }
+    others = {name: part for name, part in content.items() if name not in parts}
+    return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}
+
+
+def _is_looked_up(clause: Clause, fields: Fields) -> bool:
+    return fields.owner(clause) == PRODUCT and not _is_broad(clause)
+
+
+def _needs_lookup(clause: Clause, fields: Fields) -> bool:
+    return not fields.products_only.isdisjoint(_fields_of(clause))
+
+
+def _is_broad(clause: Clause) -> bool:
+    """Whether a clause says only what is not wanted, which most products are."""
+    ((kind, content),) = clause.items()
+    if kind == "constant_score":
+        return _is_broad(content["filter"])
+    if kind != "bool":
+        return False
+    demanded = [part for name in _AND for part in _listed(content.get(name))]
+    if demanded:
+        return all(map(_is_broad, demanded))
+    return any(map(_is_broad, _listed(content.get("should")))) or not content.get("should")
+
+
+def _listed(clauses: Clause | Sequence[Clause] | None) -> list[Clause]:
+    if clauses is None:
+        return []
+    return [clauses] if isinstance(clauses, dict) else list(clauses)
+
+
+def _fields_of(clause: Clause) -> Iterator[str]:
+    """The names of the fields that a clause compares."""
+    for kind, content in clause.items():
+        if kind == "bool":
+            for name in (*_AND, "should", "must_not"):
+                for part in _listed(content.get(name)):
+                    yield from _fields_of(part)
+        elif kind == "constant_score":
+            yield from _fields_of(content["filter"])
+        elif kind == "exists":
+            yield content["field"]
+        elif kind not in ("match_all", "match_none", "ids"):
+            yield from (name for name in content if name != "boost")
+
+
+def _places(value: Any) -> Iterator[int]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _places(part)
+    elif isinstance(value, dict):
+        if _PLACE in value:
+            yield value[_PLACE][0]
+        for part in value.values():
+            yield from _places(part)
+
+
+def _filled(value: Any, found: Sequence[Hits], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
+    if isinstance(value, list):
+        return [_filled(part, found, lookups, flat) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if _PLACE not in value:
+        return {name: _filled(part, found, lookups, flat) for name, part in value.items()}
+    number, is_scored = value[_PLACE]
+    keys = _keys(lookups[number].key_field, found[number], is_scored=is_scored)
+    if not flat:
+        return keys
+    on_flat = {"bool": {"must": [lookups[number].query], "filter": [{"terms": {"platform": list(flat)}}]}}
+    return {"bool": {"should": [keys, on_flat], "minimum_should_match": 1}}
+
+
+def _keys(key_field: str, hits: Hits, *, is_scored: bool) -> Clause:
+    """The clause for the listings with these keys, with their scores where these count."""
+    if not hits:
+        return _NOTHING
+    if not is_scored:
+        return {"terms": {key_field: [key for _, key in hits]}}
+    by_score = [
+        {"constant_score": {"filter": {"terms": {key_field: [key for _, key in same]}}, "boost": score}}
+        for score, same in groupby(hits, key=lambda hit: hit[0])
+    ]
+    return by_score[0] if len(by_score) == 1 else {"bool": {"should": by_score, "minimum_should_match": 1}}

@@ -1,0 +1,341 @@
+"""Searches of the engine: every call has one deadline and gives a complete answer, or raises."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
+import structlog
+from opensearchpy import AsyncOpenSearch
+from opensearchpy.exceptions import SerializationError, TransportError
+
+from api.deadline import seconds_left
+from api.engine.answers import (
+    Answer,
+    BadAnswerError,
+    Json,
+    Products,
+    all_shards_of,
+    partial_answer,
+    read_answer,
+    read_json,
+    read_multi_search,
+)
+from api.engine.errors import (
+    ForbiddenError,
+    MissingError,
+    NodeLostError,
+    NotLoadedError,
+    PitGoneError,
+    map_engine_error,
+)
+from api.engine.product_lookups import Fields, Lookups, lookups_of
+from api.engine.product_search import Found, MovedError, find, header
+from api.errors import ApiError
+from mappings.connection import SearchSettings, connect_async
+from mappings.definition import read_definition
+from mappings.names import Generation, parse_generation, products_of
+from mappings.platforms import Platform
+from mappings.transport.nodes import Observer
+
+log = structlog.get_logger("gear.api")
+
+Read = TypeVar("Read")
+
+# Sent only with other filters: a filter makes the engine parse its own answer once more, a third of a millisecond for
+# a page of items (docs/decisions/0034). It names the hits, their number, and what proves an answer complete.
+_ALWAYS_READ = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
+
+# What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
+# its count of refreshes. The commit differs between copies whose count began anew.
+_SHARD = "indices.*.shards.*"
+_REVISION = (
+    "_shards",
+    "indices.*.uuid",
+    f"{_SHARD}.routing.node",
+    f"{_SHARD}.commit.id",
+    f"{_SHARD}.refresh.external_total",
+)
+
+
+MAX_MOVES: Final = 3  # of the catalogue under one search
+# A larger body, with the keys of very many products, would take the place of hundreds in the engine's cache.
+MAX_CACHED_BYTES: Final = 65_536
+
+
+class OpenedPit(NamedTuple):
+    """The id of a point in time of listings, and where their products are."""
+
+    id: str
+    products: Products
+
+
+class Searches:
+    """Searches OpenSearch through the platforms' aliases."""
+
+    def __init__(
+        self,
+        settings: SearchSettings,
+        timeout: float,
+        on_ejected: Callable[[int], None] = lambda _: None,
+        connections: int = 32,
+        observer: Observer | None = None,
+    ) -> None:
+        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request."""
+        self._settings = settings
+        self._timeout = timeout
+        self._definition = read_definition()
+        self._fields = Fields.of(self._definition)
+        self._on_ejected = on_ejected
+        self._client: AsyncOpenSearch = connect_async(
+            settings,
+            timeout=timeout,
+            connections=connections,
+            decoded=False,
+            on_change=self._nodes_changed,
+            observer=observer,
+        )
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._client.close()
+
+    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
+        """The complete answer to a search body; raises ApiError `search_unavailable`.
+
+        A single platform must have been loaded; of several, those never loaded have no items. `filter_path` limits the
+        answer to what every caller reads and the named parts; a part with a leading `-` is left out.
+        """
+        (answer,) = await self.search_all(platforms, [body], *filter_path)
+        return answer
+
+    async def search_all(
+        self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
+    ) -> list[Answer]:
+        """The complete answers to several search bodies, in one round trip; otherwise as `search`.
+
+        What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
+        one generation.
+        """
+        lookups = lookups_of(bodies, self._fields)
+        if not lookups.lookups:
+            return await self._ask_platforms(platforms, {}, bodies, filter_path)
+        for _ in range(MAX_MOVES):
+            with suppress(MovedError):
+                return await self._search_found(platforms, lookups, filter_path)
+        raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
+
+    async def _search_found(
+        self, platforms: Sequence[Platform], lookups: Lookups, filter_path: Sequence[str]
+    ) -> list[Answer]:
+        found = await self._find(platforms, lookups)
+        answers = await self._ask_platforms(platforms, found.generations, found.bodies, filter_path)
+        if undecided := found.undecided(answers):
+            found = await self._find(platforms, lookups, all_keys=True)
+            bodies = [found.bodies[place] for place in undecided]
+            complete = await self._ask_platforms(platforms, found.generations, bodies, filter_path)
+            for place, answer in zip(undecided, complete, strict=True):
+                answers[place] = answer
+        return answers
+
+    async def _find(self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False) -> Found:
+        aliases = tuple(products_of(self.alias(platform)) for platform in platforms)
+        try:
+            return await find(lookups, Products(aliases), self._ask, all_keys=all_keys)
+        except NotLoadedError:
+            products = await self._loaded_products(platforms)
+        try:
+            return await find(lookups, products, self._ask, all_keys=all_keys)
+        except NotLoadedError as error:
+            log.error("a generation has no products: load its catalogue again", index=error.index)
+            raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error
+
+    async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
+        """Where the products are of the platforms that are loaded."""
+        serving = await self.generations(platforms)
+        flat = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        loaded = [platform for platform in platforms if platform.id in serving.keys() - flat]
+        return Products(tuple(products_of(self.alias(platform)) for platform in loaded), tuple(sorted(flat)))
+
+    async def _ask_platforms(
+        self,
+        platforms: Sequence[Platform],
+        generations: Mapping[str, str],
+        bodies: Sequence[Json],
+        filter_path: Sequence[str],
+    ) -> list[Answer]:
+        """The answers of the platforms' listings, of the named generation where there is one by the alias; raises
+        MovedError where that is gone, and as `search_all`.
+        """
+        aliases = [self.alias(platform) for platform in platforms]
+        try:
+            return await self._ask([generations.get(alias, alias) for alias in aliases], bodies, filter_path)
+        except NotLoadedError as error:
+            if error.index in generations.values():
+                raise MovedError from error
+            return await self._ask_platforms(self._without(platforms, error), generations, bodies, filter_path)
+
+    async def _ask(
+        self, indices: Sequence[str], bodies: Sequence[Json], filter_path: Sequence[str] = ()
+    ) -> list[Answer]:
+        """The complete answers to search bodies in these indices or aliases; raises NotLoadedError and as `search`."""
+        contents = [orjson.dumps(body) for body in bodies]
+        if len(bodies) == 1:
+            cached = "true" if len(contents[0]) <= MAX_CACHED_BYTES else "false"
+            params = {"allow_partial_search_results": "false", "request_cache": cached}
+            if filter_path:
+                params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
+            send = partial(self._client.search, index=",".join(indices), body=contents[0], params=params)
+            return [await self._search(send, lambda content: all_shards_of(read_answer(content)))]
+        lines = b"".join(
+            b"%b\n%b\n" % (header(indices, cached=len(content) <= MAX_CACHED_BYTES), content) for content in contents
+        )
+        parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
+        params = {"filter_path": ",".join(parts)} if filter_path else {}
+        send = partial(self._client.msearch, body=lines, params=params)
+        return await self._search(send, lambda content: _all_of(read_multi_search(content), len(bodies)))
+
+    async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
+        """A value that changes with whatever searches of the platforms can find; None without the permission to ask.
+
+        Raises ApiError `search_unavailable`.
+        """
+        # a platform that was never loaded has no state, and neither has a closed index
+        params = {"level": "shards", "ignore_unavailable": "true", "filter_path": ",".join(_REVISION)}
+        try:
+            return await self._call(
+                self._client.indices.stats(index=self._aliases(platforms), metric="refresh", params=params)
+            )
+        except ForbiddenError:
+            return None
+
+    async def open_pit(self, platforms: Sequence[Platform], keep_seconds: float) -> OpenedPit:
+        """Opens a point in time that is kept for so long after each use; raises as `search` does."""
+        params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
+        serving = await self.generations(platforms)
+        older = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        indices = [each.index for each in serving.values()] or [self.alias(platform) for platform in platforms]
+        products = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
+        try:
+            pit = await self._read(self._client.create_pit(index=",".join(indices), params=params), _pit_of)
+        except NotLoadedError as error:
+            if error.index not in (each.index for each in serving.values()):
+                raise
+            return await self.open_pit(platforms, keep_seconds)  # replaced and removed in between
+        return OpenedPit(pit, Products(products, tuple(sorted(older))))
+
+    async def search_pit(self, body: Json, products: Products) -> Answer:
+        """The complete answer to a search body with a point in time, whose products are there; raises PitGoneError and
+        as `search`.
+        """
+        params = {"allow_partial_search_results": "false"}
+        lookups = lookups_of([body], self._fields)
+        try:
+            if lookups.lookups:
+                (body,) = (await find(lookups, products, self._ask, all_keys=True)).bodies
+            return await self._read(
+                self._client.search(body=body, params=params), lambda content: all_shards_of(read_answer(content))
+            )
+        except NotLoadedError as error:
+            raise PitGoneError from error
+
+    async def with_products(self, platforms: Sequence[Platform], body: Json) -> Json:
+        """The search body with what it asks of products looked up; raises as `search`."""
+        lookups = lookups_of([body], self._fields)
+        return (await self._find(platforms, lookups, all_keys=True)).bodies[0] if lookups.lookups else body
+
+    async def close_pits(self, pits: Sequence[str]) -> None:
+        """Closes points in time; raises ApiError `search_unavailable`."""
+        with suppress(PitGoneError, MissingError):
+            await self._call(self._client.delete_pit(body={"pit_id": list(pits)}))
+
+    async def generations(self, platforms: Sequence[Platform]) -> dict[int, Generation]:
+        """The serving index of each loaded platform; raises ApiError `search_unavailable`."""
+        ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
+        # With the indices named: a user who may read only these may not ask all indices for their aliases.
+        names = ",".join(ids)
+        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
+        try:
+            indices = await self._read(call, read_json)
+        except MissingError as error:  # some aliases are missing; the answer lists the others
+            indices = {name: index for name, index in error.body.items() if isinstance(index, dict)}
+        serving: dict[int, Generation] = {}
+        for index, description in indices.items():
+            for alias in description.get("aliases", {}):
+                generation = parse_generation(alias, index)
+                if alias in ids and generation is not None:
+                    serving[ids[alias]] = generation
+        return serving
+
+    def alias(self, platform: Platform) -> str:
+        """The alias of a platform."""
+        return self._settings.alias(platform.id)
+
+    def _nodes_changed(self, address: str, ejected: int) -> None:
+        log.warning("an engine node is left out, or taken back", node=address, ejected=ejected)
+        self._on_ejected(ejected)
+
+    def _aliases(self, platforms: Sequence[Platform]) -> str:
+        return ",".join(self._settings.alias(platform.id) for platform in platforms)
+
+    def _without(self, platforms: Sequence[Platform], error: NotLoadedError) -> list[Platform]:
+        """The platforms but the one that is not loaded; raises the error if none is left or none was left out."""
+        # Not by the engine's own ignore_unavailable: that leaves out closed indices too, and the list is short.
+        loaded = [platform for platform in platforms if self._settings.alias(platform.id) != error.index]
+        if not 0 < len(loaded) < len(platforms):
+            raise error
+        return loaded
+
+    async def _search(self, send: Callable[[], Awaitable[Any]], read: Callable[[bytes], Read]) -> Read:
+        """What a search finds; it is sent once more where a node was lost under it, within the same deadline."""
+        try:
+            return await self._read(send(), read)
+        except NodeLostError:
+            log.warning("a node of the search engine was lost under a search")
+            return await self._read(send(), read)
+
+    async def _read(self, call: Awaitable[Any], read: Callable[[bytes], Read]) -> Read:
+        try:
+            return read(await self._call(call))
+        except BadAnswerError as error:
+            log.error(error.event, **error.facts)
+            raise
+
+    async def _call(self, call: Awaitable[Any]) -> bytes:
+        seconds = seconds_left(self._timeout)
+        try:
+            async with asyncio.timeout(seconds):
+                content: bytes = await call
+        except TransportError as error:
+            raise map_engine_error(error) from error
+        except (SerializationError, TimeoutError) as error:
+            if seconds < self._timeout / 2:  # the engine did not have its time
+                raise ApiError("overloaded") from error
+            log.warning("the search engine does not answer", cause=type(error).__name__)
+            raise ApiError("search_unavailable") from error
+        return content
+
+
+def _all_of(answers: list[Answer], count: int) -> list[Answer]:
+    """The answers to `count` searches of one request if all are complete; raises what one of them was refused with."""
+    for answer in answers:
+        if "error" in answer:
+            kind = str(answer["error"].get("type"))
+            raise map_engine_error(TransportError(answer.get("status", 500), kind, answer))
+    if len(answers) != count:
+        raise partial_answer(searches=count, answers=len(answers))
+    return [all_shards_of(answer) for answer in answers]
+
+
+def _pit_of(content: bytes) -> str:
+    answer = read_json(content)
+    if not isinstance(answer.get("pit_id"), str):
+        raise partial_answer(pit=sorted(answer))
+    pit: str = answer["pit_id"]
+    return pit
+
+
+def _in_responses(part: str) -> str:
+    return f"-responses.{part[1:]}" if part.startswith("-") else f"responses.{part}"

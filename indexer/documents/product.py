@@ -1,0 +1,44 @@
+"""The products of items: what listings are of, with all that texts are matched with. Pure.
+
+A product is what it says: its key is a hash of its content, so the same product has the same key in every load and
+from every writer, and never changes. A name of a sticker on items is a document beside the products, since items are
+found by the stickers on them as well.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from indexer.documents.name_features import CACHED_NAMES
+from mappings.fields import DETAILS
+from mappings.products import product_key, sticker_key
+
+FIELDS: Final = ("platform", "name", *DETAILS, "finish")
+"""The fields of an index document that are its product's."""
+
+
+class ProductDocument(NamedTuple):
+    """A document of the index of products: its id, and its content as JSON."""
+
+    key: str
+    content: bytes
+
+
+def product_of(document: Mapping[str, Any]) -> ProductDocument:
+    """The product of an index document."""
+    return _product(*(document.get(name) for name in FIELDS))
+
+
+@lru_cache(CACHED_NAMES)
+def _product(*values: Any) -> ProductDocument:
+    fields = {name: value for name, value in zip(FIELDS, values, strict=True) if value is not None}
+    key = product_key(*values)
+    return ProductDocument(key, orjson.dumps({"product": key, **fields}))
+
+
+@lru_cache(CACHED_NAMES)
+def sticker_of(platform: int, name: str) -> ProductDocument:
+    """The document of the name of a sticker on items of a platform."""
+    return ProductDocument(sticker_key(platform, name), orjson.dumps({"platform": platform, "stickers": name}))
