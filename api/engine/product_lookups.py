@@ -15,16 +15,23 @@ from typing import Any, Final
 import orjson
 
 from mappings.definition import Definition
+from mappings.fields import DETAILS
 
 Clause = dict[str, Any]
 Hits = Sequence[tuple[float, str]]
 """The scores and keys that a lookup finds, those with the highest score first."""
+Keys = Sequence[tuple[float, Clause]]
+"""The clauses for the listings with the keys that a lookup finds, by score."""
 
 PRODUCT: Final = "product"
 STICKERS: Final = "stickers"
 _PLACE: Final = "lookup"  # no clause of the engine has this name
 _AND: Final = ("must", "filter")
 _NOTHING: Final[Clause] = {"match_none": {}}
+MIN_MANY: Final = 300
+"""Keys from which on a detail is looked for that says them."""
+MAX_EXCEPTIONS_SHARE: Final = 4
+"""A detail says keys if a quarter as many, at most, are exceptions."""
 
 
 @dataclass
@@ -57,9 +64,19 @@ class Lookup:
         }
         return {**body, "search_after": list(after)} if after else body
 
+    @property
+    def identity(self) -> bytes:
+        """What tells it from other lookups."""
+        return orjson.dumps((self.key_field, self.query, self.is_scored, self.is_sample))
+
     def hits(self, sort_values: Iterable[Sequence[Any]]) -> Hits:
         """The hits with these sort values."""
         return [(values[0] if self.is_scored else 0, values[-1]) for values in sort_values]
+
+    def details(self, fields: "Fields") -> "list[Lookup]":
+        """Lookups of what the query says of the products' details alone, which listings have as well."""
+        leaves = {orjson.dumps(leaf): leaf for leaf in _leaves(self.query) if fields.is_detail(leaf)}
+        return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in leaves.values()]
 
 
 @dataclass
@@ -102,11 +119,22 @@ class Fields:
 
     products: frozenset[str]  # all fields of products
     products_only: frozenset[str]
+    details: frozenset[str]  # of products, which listings have as well
 
     @classmethod
     def of(cls, definition: Definition) -> "Fields":
         """Those of a definition."""
-        return cls(definition.product_fields(), definition.products_only())
+        details = frozenset(f"{name}.folded" for name in DETAILS)
+        return cls(definition.product_fields(), definition.products_only(), details)
+
+    def is_of_products(self, clause: Clause) -> bool:
+        """Whether products can answer a clause, alone or as well as listings."""
+        names = set(_fields_of(clause))
+        return names <= self.products and not any(name.startswith(STICKERS) for name in names)
+
+    def is_detail(self, leaf: Clause) -> bool:
+        """Whether a clause compares a detail, and nothing else."""
+        return self.details.issuperset(_fields_of(leaf))
 
     def owner(self, clause: Clause) -> str | None:
         """The field of listings with the keys of what alone can answer a clause; None where listings answer it."""
@@ -132,7 +160,7 @@ def places_of(body: Clause) -> set[int]:
     return set(_places(body))
 
 
-def with_keys(body: Clause, found: Sequence[Hits], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
+def with_keys(body: Clause, found: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
     """The body with what the lookups have found in their places; `flat` are platforms whose listings are their own
     products.
     """
@@ -194,13 +222,21 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
     if alternatives:
         query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
         should.append(found.place(PRODUCT, query, context))
-    # what is excluded must be known in full
+    # what is excluded must be known in full; where a text is, details go along, since they may say it all
     excluded = _Context(is_scored=False, is_sample=False)
+    must_not = lists["must_not"]
+    if any(_is_looked_up(clause, found.fields) for clause in must_not):
+        products = [clause for clause in must_not if found.fields.is_of_products(clause) and not _is_broad(clause)]
+        query = {"bool": {"should": products, "minimum_should_match": 1}}
+        places_excluded = [found.place(PRODUCT, query, excluded)]
+        must_not = [clause for clause in must_not if clause not in products]
+    else:
+        places_excluded = []
     parts = {
         "must": [*(_clause(clause, found, context) for clause in lists["must"]), *places],
         "filter": [_clause(clause, found, context.unscored) for clause in lists["filter"]],
         "should": should,
-        "must_not": [_clause(clause, found, excluded) for clause in lists["must_not"]],
+        "must_not": [*(_clause(clause, found, excluded) for clause in must_not), *places_excluded],
     }
     others = {name: part for name, part in content.items() if name not in parts}
     return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}
@@ -259,7 +295,7 @@ def _places(value: Any) -> Iterator[int]:
             yield from _places(part)
 
 
-def _filled(value: Any, found: Sequence[Hits], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
+def _filled(value: Any, found: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
     if isinstance(value, list):
         return [_filled(part, found, lookups, flat) for part in value]
     if not isinstance(value, dict):
@@ -267,21 +303,69 @@ def _filled(value: Any, found: Sequence[Hits], lookups: Sequence[Lookup], flat: 
     if _PLACE not in value:
         return {name: _filled(part, found, lookups, flat) for name, part in value.items()}
     number, is_scored = value[_PLACE]
-    keys = _keys(lookups[number].key_field, found[number], is_scored=is_scored)
+    clause = _keys(found[number], is_scored=is_scored)
     if not flat:
-        return keys
+        return clause
     on_flat = {"bool": {"must": [lookups[number].query], "filter": [{"terms": {"platform": list(flat)}}]}}
-    return {"bool": {"should": [keys, on_flat], "minimum_should_match": 1}}
+    return _either([clause, on_flat])
 
 
-def _keys(key_field: str, hits: Hits, *, is_scored: bool) -> Clause:
+def _keys(keys: Keys, *, is_scored: bool) -> Clause:
     """The clause for the listings with these keys, with their scores where these count."""
-    if not hits:
+    if not keys:
         return _NOTHING
     if not is_scored:
-        return {"terms": {key_field: [key for _, key in hits]}}
-    by_score = [
-        {"constant_score": {"filter": {"terms": {key_field: [key for _, key in same]}}, "boost": score}}
-        for score, same in groupby(hits, key=lambda hit: hit[0])
-    ]
-    return by_score[0] if len(by_score) == 1 else {"bool": {"should": by_score, "minimum_should_match": 1}}
+        return _either([clause for _, clause in keys])
+    return _either([{"constant_score": {"filter": clause, "boost": score}} for score, clause in keys])
+
+
+def _either(clauses: Sequence[Clause]) -> Clause:
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def keys_of(lookup: Lookup, hits: Hits, details: Sequence[tuple[Clause, frozenset[str]]] = ()) -> tuple[Keys, int]:
+    """The clauses for the keys that a lookup has found, and how many keys they name.
+
+    Very many keys are said by a detail that nearly all of them have, and nearly nothing else; `details` are those to
+    choose from, each with its keys.
+    """
+    keys: list[tuple[float, Clause]] = []
+    count = 0
+    for score, same in groupby(hits, key=lambda hit: hit[0]):
+        clause, named = _clause_of(lookup.key_field, [key for _, key in same], details)
+        keys.append((score, clause))
+        count += named
+    return keys, count
+
+
+def _clause_of(key_field: str, keys: list[str], details: Sequence[tuple[Clause, frozenset[str]]]) -> tuple[Clause, int]:
+    if len(keys) < MIN_MANY or not details:
+        return _named(key_field, keys), len(keys)
+    these = frozenset(keys)
+    detail, having = min(details, key=lambda each: len(these ^ each[1]))
+    lacking, others = sorted(having - these), sorted(these - having)
+    if len(lacking) + len(others) > len(keys) // MAX_EXCEPTIONS_SHARE:
+        return _named(key_field, keys), len(keys)
+    clauses = [detail]
+    if lacking:
+        clauses = [{"bool": {"filter": [detail], "must_not": [_named(key_field, lacking)]}}]
+    if others:
+        clauses.append(_named(key_field, others))
+    return _either(clauses), len(lacking) + len(others)
+
+
+def _named(key_field: str, keys: list[str]) -> Clause:
+    return {"terms": {key_field: orjson.Fragment(orjson.dumps(keys))}}  # encoded once, however often it is sent
+
+
+def _leaves(clause: Clause) -> Iterator[Clause]:
+    """The clauses that a clause is made of, without those that it excludes."""
+    ((kind, content),) = clause.items()
+    if kind == "bool":
+        for name in (*_AND, "should"):
+            for part in _listed(content.get(name)):
+                yield from _leaves(part)
+    elif kind == "constant_score":
+        yield from _leaves(content["filter"])
+    elif kind in ("term", "terms"):
+        yield clause

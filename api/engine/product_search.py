@@ -1,95 +1,181 @@
-"""Looks up the products that searches ask for, before the listings are searched."""
+"""Looks up the products that searches ask for, and remembers what it has found while no product has come."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
+from cachetools import LRUCache
 
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
-from api.engine.product_lookups import Hits, Lookup, Lookups, places_of, with_keys
+from api.engine.product_lookups import MIN_MANY, Fields, Keys, Lookup, Lookups, keys_of, places_of, with_keys
 from mappings.names import generation_of
 
 MAX_KEYS: Final = 50_000
 """Keys in one answer; where there are more, they are asked for in several."""
 SAMPLE_KEYS: Final = 200
+CACHED_KEYS: Final = 100_000
+"""Of all cached lookups of a worker together: 20 bytes each."""
+MIN_ENTRY_KEYS: Final = 50  # what a cached lookup takes besides, as keys
+MAX_STAMPS: Final = 64
 
 # The answers to several search bodies in these indices, in one round trip.
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
+Stamp = tuple[tuple[str, int], ...]
+"""The indices of products, and the number of the last one written to each: no product ever changes or goes."""
+
+STAMP_REQUEST: Final[Json] = {
+    "size": 0,
+    "track_total_hits": False,
+    "aggs": {"indices": {"terms": {"field": "_index"}, "aggs": {"last": {"max": {"field": "_seq_no"}}}}},
+}
 
 
 class MovedError(Exception):
-    """The catalogue was replaced between two lookups of one search."""
+    """The catalogue was replaced, or a product has come, within one search."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one lookup has found, and how many keys that is; `is_part`: there may be more."""
+
+    keys: Keys
+    size: int
+    is_part: bool = False
 
 
 @dataclass(frozen=True)
 class Found:
-    """What lookups have found; `sampled` are those of which there may be more."""
+    """What all lookups of a search have found, and the state of the products in which they did."""
 
     lookups: Lookups
-    hits: Sequence[Hits]
-    flat: tuple[int, ...]
-    generations: Mapping[str, str] = field(default_factory=dict)  # the serving one, by its alias
-    sampled: frozenset[int] = frozenset()
+    entries: Sequence[Entry]
+    stamp: Stamp
+    flat: tuple[int, ...] = ()
 
     @property
     def bodies(self) -> list[Json]:
         """The search bodies with the keys."""
-        return [with_keys(body, self.hits, self.lookups.lookups, self.flat) for body in self.lookups.bodies]
+        keys = [entry.keys for entry in self.entries]
+        return [with_keys(body, keys, self.lookups.lookups, self.flat) for body in self.lookups.bodies]
+
+    @property
+    def generations(self) -> dict[str, str]:
+        """The generation of the products, by the alias of its listings; raises MovedError where there are two."""
+        generations: dict[str, str] = {}
+        for index, _ in self.stamp:
+            generation = generation_of(index)
+            alias = generation.rsplit("-", 2)[0]
+            if generations.setdefault(alias, generation) != generation:
+                raise MovedError
+        return generations
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
-        """The places of the bodies whose sample has no items, though other products may have some."""
+        """The places of the bodies that a part of the keys gives no items, though others may."""
+        parts = {number for number, entry in enumerate(self.entries) if entry.is_part}
         return [
             place
             for place, (body, answer) in enumerate(zip(self.lookups.bodies, answers, strict=True))
-            if not self.sampled.isdisjoint(places_of(body)) and not answer["hits"]["total"]["value"]
+            if not parts.isdisjoint(places_of(body)) and not answer["hits"]["total"]["value"]
         ]
 
 
-async def find(lookups: Lookups, products: Products, ask: Ask, *, all_keys: bool = False) -> Found:
-    """Asks for the keys of all lookups at once; raises MovedError, NotLoadedError, ApiError `search_unavailable`.
+class ProductSearch:
+    """Lookups in the indices of products of one worker."""
 
-    `all_keys`: also of those for which a sample is enough.
-    """
-    if not products.indices:
-        return Found(lookups, [[] for _ in lookups.lookups], products.flat)
-    sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
-    bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
-    answers = await ask(products.indices, bodies)
-    pages = [hits_of(answer) for answer in answers]
-    sampled = frozenset(
-        number for number, (page, size) in enumerate(zip(pages, sizes, strict=True)) if len(page) == size < MAX_KEYS
-    )
-    complete = await asyncio.gather(
-        *(_all_hits(lookup, page, products.indices, ask) for lookup, page in zip(lookups.lookups, pages, strict=True))
-    )
-    hits = [lookup.hits(hit["sort"] for hit in page) for lookup, page in zip(lookups.lookups, complete, strict=True)]
-    return Found(lookups, hits, products.flat, _generations(complete), sampled)
+    def __init__(self, ask: Ask, fields: Fields) -> None:
+        self._ask = ask
+        self._fields = fields
+        self._entries: LRUCache[tuple[tuple[str, ...], bytes], Entry] = LRUCache(
+            CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
+        )
+        self._stamps: LRUCache[tuple[str, ...], Stamp] = LRUCache(MAX_STAMPS)
+
+    def cached(self, lookups: Lookups, products: Products) -> Found | None:
+        """What the lookups found before; true only if the products still have its stamp."""
+        stamp = self._stamps.get(products.indices)
+        if stamp is None or products.flat:
+            return None
+        entries = [self._entries.get((products.indices, lookup.identity)) for lookup in lookups.lookups]
+        complete = [entry for entry in entries if entry is not None]
+        return Found(lookups, complete, stamp) if len(complete) == len(entries) else None
+
+    def is_current(self, found: Found, products: Products, answer: Answer) -> bool:
+        """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
+        stamp = stamp_of(answer)
+        if stamp != found.stamp:
+            self._set_stamp(products, stamp)
+        return stamp == found.stamp
+
+    async def find(
+        self, lookups: Lookups, products: Products, *, all_keys: bool = False, by_details: bool = True
+    ) -> Found:
+        """Asks for the keys of all lookups at once; raises NotLoadedError, ApiError `search_unavailable`.
+
+        `all_keys`: also of those for which a part is enough. `by_details`: very many keys may be said by a detail,
+        which later products may have as well: they hold only while the products have the same stamp.
+        """
+        if not products.indices:
+            return Found(lookups, [Entry((), 0)] * len(lookups.lookups), (), products.flat)
+        known = self._stamps.get(products.indices)
+        sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
+        bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
+        *answers, last = await self._ask(products.indices, [*bodies, STAMP_REQUEST])
+        stamp = stamp_of(last)
+        # flat listings have the details, and their texts are not looked up here
+        by_details = by_details and not products.flat
+        entries = await asyncio.gather(
+            *(
+                self._entry(lookup, hits_of(answer), size, products, by_details=by_details)
+                for lookup, answer, size in zip(lookups.lookups, answers, sizes, strict=True)
+            )
+        )
+        if stamp != known:  # a product may have come in between: what was found may lack it
+            self._set_stamp(products, stamp)
+        elif by_details:
+            for lookup, entry in zip(lookups.lookups, entries, strict=True):
+                self._remember(lookup, entry, products)
+        return Found(lookups, entries, stamp, products.flat)
+
+    def _remember(self, lookup: Lookup, entry: Entry, products: Products) -> None:
+        if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
+            self._entries[products.indices, lookup.identity] = entry
+
+    async def _entry(
+        self, lookup: Lookup, first: list[Hit], size: int, products: Products, *, by_details: bool
+    ) -> Entry:
+        hits, page = first, first
+        while len(page) == MAX_KEYS:
+            (answer,) = await self._ask(products.indices, [lookup.request(MAX_KEYS, page[-1]["sort"])])
+            page = hits_of(answer)
+            hits = hits + page
+        details = await self._details(lookup, products) if by_details and len(hits) >= MIN_MANY else []
+        keys, count = keys_of(lookup, lookup.hits(hit["sort"] for hit in hits), details)
+        return Entry(keys, count, is_part=len(first) == size < MAX_KEYS)
+
+    async def _details(self, lookup: Lookup, products: Products) -> list[tuple[Json, frozenset[str]]]:
+        """What the lookup says of details, each with the keys of all products that have it."""
+        details = lookup.details(self._fields)
+        bodies = [detail.request(MAX_KEYS) for detail in details]
+        answers = await self._ask(products.indices, bodies) if bodies else []
+        pages = [(detail.query, hits_of(answer)) for detail, answer in zip(details, answers, strict=True)]
+        return [(query, frozenset(hit["sort"][-1] for hit in page)) for query, page in pages if len(page) < MAX_KEYS]
+
+    def _set_stamp(self, products: Products, stamp: Stamp) -> None:
+        for key in [key for key in self._entries if key[0] == products.indices]:
+            del self._entries[key]
+        self._stamps[products.indices] = stamp
 
 
-async def _all_hits(lookup: Lookup, first: list[Hit], indices: Sequence[str], ask: Ask) -> list[Hit]:
-    hits, page = first, first
-    while len(page) == MAX_KEYS:
-        (answer,) = await ask(indices, [lookup.request(MAX_KEYS, page[-1]["sort"])])
-        page = hits_of(answer)
-        hits = hits + page
-    return hits
-
-
-def _generations(pages: Sequence[Sequence[Hit]]) -> dict[str, str]:
-    """The generations that the products are of, by the alias of the listings."""
-    generations: dict[str, str] = {}
-    for index in {hit["_index"] for page in pages for hit in page}:
-        generation = generation_of(index)
-        alias = generation.rsplit("-", 2)[0]
-        if generations.setdefault(alias, generation) != generation:
-            raise MovedError
-    return generations
+def stamp_of(answer: Answer) -> Stamp:
+    """The stamp in the answer to STAMP_REQUEST."""
+    buckets = answer["aggregations"]["indices"]["buckets"]
+    return tuple(sorted((bucket["key"], int(bucket["last"]["value"])) for bucket in buckets))
 
 
 def header(indices: Sequence[str], *, cached: bool) -> bytes:
-    """The line in front of a search body in a multi-search; without the cache the engine caches answers without hits
-    alone.
+    """The line in front of a search body in a multi-search; without `request_cache` the engine caches answers without
+    hits alone.
     """
     return orjson.dumps({"index": list(indices), "allow_partial_search_results": False, "request_cache": cached})

@@ -32,7 +32,7 @@ from api.engine.errors import (
     map_engine_error,
 )
 from api.engine.product_lookups import Fields, Lookups, lookups_of
-from api.engine.product_search import Found, MovedError, find, header
+from api.engine.product_search import STAMP_REQUEST, Found, MovedError, ProductSearch, header
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -60,9 +60,14 @@ _REVISION = (
 )
 
 
-MAX_MOVES: Final = 3  # of the catalogue under one search
+MAX_TRIES: Final = 3  # of a search under which the catalogue is replaced, or products come
 # A larger body, with the keys of very many products, would take the place of hundreds in the engine's cache.
 MAX_CACHED_BYTES: Final = 65_536
+
+
+Request = tuple[Sequence[str], Json]
+"""The indices or aliases to search, and the search body."""
+EMPTY: Final[Mapping[str, str]] = {}
 
 
 class OpenedPit(NamedTuple):
@@ -88,6 +93,7 @@ class Searches:
         self._timeout = timeout
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
+        self._products = ProductSearch(self._ask_products, self._fields)
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
             settings,
@@ -121,33 +127,50 @@ class Searches:
         """
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
-            return await self._ask_platforms(platforms, {}, bodies, filter_path)
-        for _ in range(MAX_MOVES):
+            return await self._ask_platforms(platforms, bodies, filter_path)
+        products = Products(tuple(products_of(self.alias(platform)) for platform in platforms))
+        for tries_left in reversed(range(MAX_TRIES)):
             with suppress(MovedError):
-                return await self._search_found(platforms, lookups, filter_path)
+                found = self._products.cached(lookups, products)
+                if found is None:
+                    found = await self._find(platforms, lookups, by_details=bool(tries_left))
+                answers = await self._of_found(platforms, found, products, bool(tries_left), filter_path)
+                if undecided := found.undecided(answers):
+                    found = await self._find(platforms, lookups, all_keys=True, by_details=bool(tries_left))
+                    complete = await self._of_found(platforms, found, products, bool(tries_left), filter_path)
+                    for place in undecided:
+                        answers[place] = complete[place]
+                return answers
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
 
-    async def _search_found(
-        self, platforms: Sequence[Platform], lookups: Lookups, filter_path: Sequence[str]
+    async def _of_found(
+        self,
+        platforms: Sequence[Platform],
+        found: Found,
+        products: Products,
+        is_checked: bool,  # private
+        filter_path: Sequence[str],
     ) -> list[Answer]:
-        found = await self._find(platforms, lookups)
-        answers = await self._ask_platforms(platforms, found.generations, found.bodies, filter_path)
-        if undecided := found.undecided(answers):
-            found = await self._find(platforms, lookups, all_keys=True)
-            bodies = [found.bodies[place] for place in undecided]
-            complete = await self._ask_platforms(platforms, found.generations, bodies, filter_path)
-            for place, answer in zip(undecided, complete, strict=True):
-                answers[place] = answer
+        """The answers of the listings to what was found; `is_checked`: raises MovedError if the products changed."""
+        if not is_checked or not found.stamp or found.flat:
+            return await self._ask_platforms(platforms, found.bodies, filter_path, found.generations)
+        *answers, last = await self._ask_platforms(
+            platforms, found.bodies, filter_path, found.generations, check=products.indices
+        )
+        if not self._products.is_current(found, products, last):
+            raise MovedError
         return answers
 
-    async def _find(self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False) -> Found:
+    async def _find(
+        self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, by_details: bool = False
+    ) -> Found:
         aliases = tuple(products_of(self.alias(platform)) for platform in platforms)
         try:
-            return await find(lookups, Products(aliases), self._ask, all_keys=all_keys)
+            return await self._products.find(lookups, Products(aliases), all_keys=all_keys, by_details=by_details)
         except NotLoadedError:
             products = await self._loaded_products(platforms)
         try:
-            return await find(lookups, products, self._ask, all_keys=all_keys)
+            return await self._products.find(lookups, products, all_keys=all_keys, by_details=by_details)
         except NotLoadedError as error:
             log.error("a generation has no products: load its catalogue again", index=error.index)
             raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error
@@ -162,40 +185,51 @@ class Searches:
     async def _ask_platforms(
         self,
         platforms: Sequence[Platform],
-        generations: Mapping[str, str],
         bodies: Sequence[Json],
         filter_path: Sequence[str],
+        generations: Mapping[str, str] = EMPTY,
+        check: Sequence[str] = (),
     ) -> list[Answer]:
-        """The answers of the platforms' listings, of the named generation where there is one by the alias; raises
-        MovedError where that is gone, and as `search_all`.
+        """The answers of the platforms' listings, of the named generation where there is one by the alias, and that to
+        the request for the stamp of the products `check`.
+
+        Raises MovedError where one of them is gone, and as `search_all`.
         """
         aliases = [self.alias(platform) for platform in platforms]
+        indices = [generations.get(alias, alias) for alias in aliases]
+        requests: list[Request] = [(indices, body) for body in bodies]
+        if check:
+            requests.append((check, STAMP_REQUEST))
         try:
-            return await self._ask([generations.get(alias, alias) for alias in aliases], bodies, filter_path)
+            return await self._ask(requests, filter_path)
         except NotLoadedError as error:
-            if error.index in generations.values():
+            if error.index in (*generations.values(), *check):
                 raise MovedError from error
-            return await self._ask_platforms(self._without(platforms, error), generations, bodies, filter_path)
+            loaded = self._without(platforms, error)
+            return await self._ask_platforms(loaded, bodies, filter_path, generations, check)
 
-    async def _ask(
-        self, indices: Sequence[str], bodies: Sequence[Json], filter_path: Sequence[str] = ()
-    ) -> list[Answer]:
+    async def _ask_products(self, indices: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:
+        return await self._ask([(indices, body) for body in bodies])
+
+    async def _ask(self, requests: Sequence[Request], filter_path: Sequence[str] = ()) -> list[Answer]:
         """The complete answers to search bodies in these indices or aliases; raises NotLoadedError and as `search`."""
-        contents = [orjson.dumps(body) for body in bodies]
-        if len(bodies) == 1:
-            cached = "true" if len(contents[0]) <= MAX_CACHED_BYTES else "false"
+        contents = [(indices, orjson.dumps(body)) for indices, body in requests]
+        if len(contents) == 1:
+            ((indices, content),) = contents
+            cached = "true" if len(content) <= MAX_CACHED_BYTES else "false"
             params = {"allow_partial_search_results": "false", "request_cache": cached}
             if filter_path:
                 params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
-            send = partial(self._client.search, index=",".join(indices), body=contents[0], params=params)
-            return [await self._search(send, lambda content: all_shards_of(read_answer(content)))]
+            send = partial(self._client.search, index=",".join(indices), body=content, params=params)
+            return [await self._search(send, lambda answer: all_shards_of(read_answer(answer)))]
         lines = b"".join(
-            b"%b\n%b\n" % (header(indices, cached=len(content) <= MAX_CACHED_BYTES), content) for content in contents
+            b"%b\n%b\n" % (header(indices, cached=len(content) <= MAX_CACHED_BYTES), content)
+            for indices, content in contents
         )
         parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
         params = {"filter_path": ",".join(parts)} if filter_path else {}
         send = partial(self._client.msearch, body=lines, params=params)
-        return await self._search(send, lambda content: _all_of(read_multi_search(content), len(bodies)))
+        return await self._search(send, lambda answer: _all_of(read_multi_search(answer), len(contents)))
 
     async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
         """A value that changes with whatever searches of the platforms can find; None without the permission to ask.
@@ -234,17 +268,20 @@ class Searches:
         lookups = lookups_of([body], self._fields)
         try:
             if lookups.lookups:
-                (body,) = (await find(lookups, products, self._ask, all_keys=True)).bodies
+                (body,) = (await self._products.find(lookups, products, all_keys=True)).bodies
             return await self._read(
-                self._client.search(body=body, params=params), lambda content: all_shards_of(read_answer(content))
+                self._client.search(body=orjson.dumps(body), params=params),
+                lambda content: all_shards_of(read_answer(content)),
             )
         except NotLoadedError as error:
             raise PitGoneError from error
 
-    async def with_products(self, platforms: Sequence[Platform], body: Json) -> Json:
-        """The search body with what it asks of products looked up; raises as `search`."""
+    async def with_products(self, platforms: Sequence[Platform], body: Json) -> bytes:
+        """The search body, as JSON, with what it asks of products looked up; raises as `search`."""
         lookups = lookups_of([body], self._fields)
-        return (await self._find(platforms, lookups, all_keys=True)).bodies[0] if lookups.lookups else body
+        return orjson.dumps(
+            (await self._find(platforms, lookups, all_keys=True)).bodies[0] if lookups.lookups else body
+        )
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         """Closes points in time; raises ApiError `search_unavailable`."""

@@ -6,7 +6,19 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel
 
-from api.engine.answers import NO_PRODUCTS, Answer, Gear, Hit, Json, Products, SearchEngine, Source, hits_of, item_of, total_of
+from api.engine.answers import (
+    NO_PRODUCTS,
+    Answer,
+    Gear,
+    Hit,
+    Json,
+    Products,
+    SearchEngine,
+    Source,
+    hits_of,
+    item_of,
+    total_of,
+)
 from api.errors import ApiError, Detail, invalid
 from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query

@@ -106,8 +106,8 @@ class Explainer:
             "_source": ["item"],
             "aggs": {"parts": {"filters": {"filters": filters}}},
         }
-        request = await self.engine.with_products([platform], request)
-        answer = await self._search(str(explanation.index), request)
+        content = await self.engine.with_products([platform], request)
+        answer = await self._search(str(explanation.index), content)
         for hit in answer["hits"]["hits"]:
             item, buckets = hit["_source"]["item"], answer["aggregations"]["parts"]["buckets"]
             explanation.name = item["name"]
@@ -177,8 +177,8 @@ class Explainer:
             "size": PAGE_WINDOW,
             "_source": False,
         }
-        request = await self.engine.with_products(context.platforms, request)
-        answer = await self._search(self._aliases(context.platforms), request)
+        content = await self.engine.with_products(context.platforms, request)
+        answer = await self._search(self._aliases(context.platforms), content)
         hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
         item = (explanation.index, str(explanation.id))
         return hits.index(item) + 1 if item in hits else None, answer["hits"]["total"]["value"]
@@ -191,8 +191,8 @@ class Explainer:
             "size": 1,
             "_source": ["group"],
         }
-        request = await self.engine.with_products(context.platforms, request)
-        answer = await self._search(self._aliases(context.platforms), request)
+        content = await self.engine.with_products(context.platforms, request)
+        answer = await self._search(self._aliases(context.platforms), content)
         for hit in answer["hits"]["hits"]:
             head: Json = hit
             return head
@@ -201,7 +201,7 @@ class Explainer:
     def _aliases(self, platforms: Iterable[Platform]) -> str:
         return ",".join(self.engine.alias(platform) for platform in platforms)
 
-    async def _search(self, index: str, request: Json) -> Json:
+    async def _search(self, index: str, request: Json | bytes) -> Json:
         params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
         return await self.engine.request(lambda client: client.search(index=index, body=request, params=params))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from api.engine.answers import Answer, Json
+from api.engine.answers import Answer, Json, Products
 from mappings.platforms import Platform
 
 
@@ -28,7 +28,7 @@ class ScriptedEngine:
         self.round_trips.append(list(bodies))
         return [self._answer(body) for body in bodies]
 
-    async def search_pit(self, body: Json) -> Answer:
+    async def search_pit(self, body: Json, products: Products) -> Answer:
         self.round_trips.append([body])
         return self._answer(body)
 

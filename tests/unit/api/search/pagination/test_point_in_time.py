@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from api.background import BackgroundTasks
+from api.engine.answers import NO_PRODUCTS
 from api.engine.errors import TooManyPitsError
+from api.engine.searches import OpenedPit
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
 from mappings.platforms import Platform
@@ -26,13 +28,13 @@ class SmallEngine:
         self.opened: set[str] = set()
         self.may_open = asyncio.Event()
 
-    async def open_pit(self, _: Sequence[Platform], __: float) -> str:
+    async def open_pit(self, _: Sequence[Platform], __: float) -> OpenedPit:
         await self.may_open.wait()
         if self.is_full:
             raise TooManyPitsError
         pit = secrets.token_hex(4)
         self.opened.add(pit)
-        return pit
+        return OpenedPit(pit, NO_PRODUCTS)
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         await asyncio.sleep(0)
