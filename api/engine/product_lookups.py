@@ -30,6 +30,7 @@ _AND: Final = ("must", "filter")
 _NOTHING: Final[Clause] = {"match_none": {}}
 MIN_MANY: Final = 300
 """Keys from which on a detail is looked for that says them."""
+MAX_TYPES: Final = 3
 MAX_EXCEPTIONS_SHARE: Final = 4
 """A detail says keys if a quarter as many, at most, are exceptions."""
 
@@ -73,10 +74,17 @@ class Lookup:
         """The hits with these sort values."""
         return [(values[0] if self.is_scored else 0, values[-1]) for values in sort_values]
 
-    def details(self, fields: "Fields") -> "list[Lookup]":
-        """Lookups of what the query says of the products' details alone, which listings have as well."""
-        leaves = {orjson.dumps(leaf): leaf for leaf in _leaves(self.query) if fields.is_detail(leaf)}
-        return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in leaves.values()]
+    def types_request(self) -> Clause:
+        """The search body for the types that most of what it finds has."""
+        types = {"terms": {"field": "type", "size": MAX_TYPES}}
+        return {"query": self.query, "size": 0, "track_total_hits": False, "aggs": {"types": types}}
+
+    def details(self, fields: "Fields", types: Sequence[str]) -> "list[Lookup]":
+        """Lookups of details that may say the same: those that the query names, and these types."""
+        leaves = [leaf for leaf in _leaves(self.query) if fields.is_detail(leaf)]
+        leaves += [{"terms": {"type.folded": [name]}} for name in types]
+        unique = {orjson.dumps(leaf): leaf for leaf in leaves}.values()
+        return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in unique]
 
 
 @dataclass
@@ -127,10 +135,11 @@ class Fields:
         details = frozenset(f"{name}.folded" for name in DETAILS)
         return cls(definition.product_fields(), definition.products_only(), details)
 
-    def is_of_products(self, clause: Clause) -> bool:
-        """Whether products can answer a clause, alone or as well as listings."""
+    def narrows(self, clause: Clause) -> bool:
+        """Whether products can answer a clause, alone or as well as listings, and few do."""
         names = set(_fields_of(clause))
-        return names <= self.products and not any(name.startswith(STICKERS) for name in names)
+        are_fields = names <= self.products and not any(name.startswith(STICKERS) for name in names)
+        return bool(names) and are_fields and not _is_broad(clause)
 
     def is_detail(self, leaf: Clause) -> bool:
         """Whether a clause compares a detail, and nothing else."""
@@ -215,6 +224,12 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
         for name in _AND if "minimum_should_match" in content else (*_AND, "should"):
             together[name] = [clause for clause in lists[name] if found.fields.owner(clause) == PRODUCT]
             lists[name] = [clause for clause in lists[name] if clause not in together[name]]
+        # what else is filtered by may say it of products as well, of which there are then fewer
+        narrowing = [
+            clause for clause in lists["filter"] if found.fields.is_of_products(clause) and not _is_broad(clause)
+        ]
+        together["filter"] += narrowing
+        lists["filter"] = [clause for clause in lists["filter"] if clause not in narrowing]
         query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
         places.append(found.place(PRODUCT, query, context))
     alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, found.fields)]
@@ -226,7 +241,7 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
     excluded = _Context(is_scored=False, is_sample=False)
     must_not = lists["must_not"]
     if any(_is_looked_up(clause, found.fields) for clause in must_not):
-        products = [clause for clause in must_not if found.fields.is_of_products(clause) and not _is_broad(clause)]
+        products = [clause for clause in must_not if found.fields.narrows(clause)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
         places_excluded = [found.place(PRODUCT, query, excluded)]
         must_not = [clause for clause in must_not if clause not in products]

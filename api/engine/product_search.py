@@ -156,7 +156,9 @@ class ProductSearch:
 
     async def _details(self, lookup: Lookup, products: Products) -> list[tuple[Json, frozenset[str]]]:
         """What the lookup says of details, each with the keys of all products that have it."""
-        details = lookup.details(self._fields)
+        (counted,) = await self._ask(products.indices, [lookup.types_request()])
+        types = [bucket["key"] for bucket in counted["aggregations"]["types"]["buckets"]]
+        details = lookup.details(self._fields, types)
         bodies = [detail.request(MAX_KEYS) for detail in details]
         answers = await self._ask(products.indices, bodies) if bodies else []
         pages = [(detail.query, hits_of(answer)) for detail, answer in zip(details, answers, strict=True)]

@@ -18,6 +18,7 @@ from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import Platform, read_platforms
 from tests.support.app import settings_for
+from tests.support.indexer.generation import create_products, put_products
 from tests.support.indices import drop_indices
 
 (CS2,) = read_platforms()
@@ -30,12 +31,13 @@ def put_index(
     definition = read_definition()
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
-    lines: list[bytes] = []
-    for item in items:
-        document = index_document(item_from_values(item), platform)
-        lines.append(index_lines(item["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces))
+    documents = [index_document(item_from_values(item), platform) for item in items]
+    encoded = (encode_document(document, 1, settings.digest_secret) for document in documents)
+    lines = [index_lines(document["id"], 1, *each.pieces) for document, each in zip(documents, encoded, strict=True)]
     client = connect(settings)
     try:
+        create_products(client, index, alias, definition)
+        put_products(client, index, documents)
         client.indices.create(index=index, body=definition.create_body())
         if lines:
             done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})

@@ -15,7 +15,7 @@ from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from mappings.connection import connect_async
 from mappings.definition import read_definition
-from mappings.names import generation_name
+from mappings.names import generation_name, products_of
 from store.auth import tokens
 from store.connection.engine import Store
 from store.orders import orders
@@ -123,6 +123,8 @@ async def load(settings: Settings) -> None:
         if await client.indices.exists_alias(name=alias):
             index = alias
         else:
+            products = {**definition.create_products_body(), "aliases": {products_of(alias): {}}}
+            await client.indices.create(index=products_of(index), body=products)
             await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
         lines: list[bytes] = []
         for number, minor in PRICES.items():

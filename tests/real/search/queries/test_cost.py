@@ -35,6 +35,10 @@ GROUPED = {"platform": 730, "groupBy": "name"}
 def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
     searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
 ) -> None:
+    # what texts ask of products is asked once; the second time the stamp of the products is known to stand still
+    for limit in (31, 32):
+        searched_items.ask({**body, "limit": limit})
+    asked.clear()
     searched_items.ask(body)
     assert [one["path"].endswith("search") for one in asked] == [True] * requests
 
@@ -52,10 +56,28 @@ def test_the_engine_keeps_what_it_answers_and_filters_nothing(
 
 
 def test_what_is_sorted_by_score_is_scored_once(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
+    for limit in (33, 34):
+        searched_items.ask({**TYPED, "limit": limit})
+    asked.clear()
     searched_items.ask({**TYPED, "limit": 21})
     (sent,) = asked
-    assert sent["body"]["track_total_hits"] is True
-    assert sent["params"]["request_cache"] == "true"
+    head, page, *_ = [json.loads(line) for line in sent["body"].splitlines()]
+    assert page["track_total_hits"] is True
+    assert head["request_cache"] is True
+
+
+def test_a_text_is_looked_up_among_products_before_and_not_again(
+    searched_items: SearchedItems, asked: list[dict[str, Any]]
+) -> None:
+    searched_items.ask({"platform": 730, "query": "redline"})
+    asked.clear()
+    searched_items.ask({"platform": 730, "query": "redline asiimov hyper beast"})
+    first = [json.loads(line) for line in asked[0]["body"].splitlines()]
+    assert {tuple(head["index"]) for head in first[::2]} == {(f"{searched_items.prefix}-730-products",)}
+    asked.clear()
+    searched_items.ask({"platform": 730, "query": "redline asiimov hyper beast", "limit": 7})
+    later = [json.loads(line) for one in asked for line in one["body"].splitlines()]
+    assert not any("text" in json.dumps(line) for line in later), "no text is matched again"
 
 
 def test_the_number_of_hits_is_the_same_question_on_all_pages_and_in_all_sorts() -> None:
