@@ -225,9 +225,7 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
             together[name] = [clause for clause in lists[name] if found.fields.owner(clause) == PRODUCT]
             lists[name] = [clause for clause in lists[name] if clause not in together[name]]
         # what else is filtered by may say it of products as well, of which there are then fewer
-        narrowing = [
-            clause for clause in lists["filter"] if found.fields.is_of_products(clause) and not _is_broad(clause)
-        ]
+        narrowing = [clause for clause in lists["filter"] if found.fields.narrows(clause)]
         together["filter"] += narrowing
         lists["filter"] = [clause for clause in lists["filter"] if clause not in narrowing]
         query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
@@ -321,8 +319,9 @@ def _filled(value: Any, found: Sequence[Keys], lookups: Sequence[Lookup], flat: 
     clause = _keys(found[number], is_scored=is_scored)
     if not flat:
         return clause
-    on_flat = {"bool": {"must": [lookups[number].query], "filter": [{"terms": {"platform": list(flat)}}]}}
-    return _either([clause, on_flat])
+    are_flat = {"terms": {"platform": list(flat)}}
+    others = {"bool": {"must": [clause], "must_not": [are_flat]}}
+    return _either([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
 
 
 def _keys(keys: Keys, *, is_scored: bool) -> Clause:

@@ -20,7 +20,7 @@ def create_products(client: OpenSearch, index: str, alias: str, definition: Defi
 
 def put_products(client: OpenSearch, index: str, documents: Iterable[Mapping[str, Any]]) -> None:
     """Writes the products of index documents, and the names of the stickers on them."""
-    products = {}
+    products: dict[str, bytes] = {}
     for document in documents:
         stickers = (sticker_of(document["platform"], name) for name in document.get("stickers", ()))
         products |= {product.key: product.content for product in (product_of(document), *stickers)}
