@@ -129,18 +129,20 @@ class Searches:
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
         products = Products(tuple(products_of(self.alias(platform)) for platform in platforms))
+        found = self._products.cached(lookups, products)
         for tries_left in reversed(range(MAX_TRIES)):
+            # the last time keys are named one by one, so that products which come meanwhile change nothing
+            by_details = tries_left > 0
             with suppress(MovedError):
-                found = self._products.cached(lookups, products)
-                if found is None:
-                    found = await self._find(platforms, lookups, by_details=bool(tries_left))
-                answers = await self._of_found(platforms, found, products, bool(tries_left), filter_path)
+                found = found or await self._find(platforms, lookups, by_details=by_details)
+                answers = await self._of_found(platforms, found, products, by_details, filter_path)
                 if undecided := found.undecided(answers):
-                    found = await self._find(platforms, lookups, all_keys=True, by_details=bool(tries_left))
-                    complete = await self._of_found(platforms, found, products, bool(tries_left), filter_path)
+                    found = await self._find(platforms, lookups, all_keys=True, by_details=by_details)
+                    complete = await self._of_found(platforms, found, products, by_details, filter_path)
                     for place in undecided:
                         answers[place] = complete[place]
                 return answers
+            found = None
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
 
     async def _of_found(

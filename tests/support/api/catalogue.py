@@ -18,7 +18,7 @@ from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import Platform, read_platforms
 from tests.support.app import settings_for
-from tests.support.indexer.generation import create_products, put_products
+from tests.support.indexer.generation import create_products, put_products, serve
 from tests.support.indices import drop_indices
 
 (CS2,) = read_platforms()
@@ -36,14 +36,13 @@ def put_index(
     lines = [index_lines(document["id"], 1, *each.pieces) for document, each in zip(documents, encoded, strict=True)]
     client = connect(settings)
     try:
-        create_products(client, index, alias, definition)
+        create_products(client, index, definition)
         put_products(client, index, documents)
         client.indices.create(index=index, body=definition.create_body())
         if lines:
             done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
             assert not done["errors"], done
-        older = {"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}}
-        client.indices.update_aliases(body={"actions": [older, {"add": {"index": index, "alias": alias}}]})
+        serve(client, index, alias)
     finally:
         client.close()
     return index

@@ -10,12 +10,18 @@ from mappings.definition import Definition
 from mappings.names import products_of
 
 
-def create_products(client: OpenSearch, index: str, alias: str, definition: Definition) -> None:
-    """The index of products of a generation; those of an older one serve no longer."""
+def create_products(client: OpenSearch, index: str, definition: Definition) -> None:
+    """The index of products of a generation."""
     client.indices.create(index=products_of(index), body=definition.create_products_body())
-    older = {"remove": {"index": f"{alias}-*", "alias": products_of(alias), "must_exist": False}}
-    added = {"add": {"index": products_of(index), "alias": products_of(alias)}}
-    client.indices.update_aliases(body={"actions": [older, added]})
+
+
+def serve(client: OpenSearch, index: str, alias: str) -> None:
+    """Points both aliases to a generation, in the place of an older one."""
+    actions: list[dict[str, Any]] = []
+    for name, served in ((index, alias), (products_of(index), products_of(alias))):
+        actions.append({"remove": {"index": f"{alias}-*", "alias": served, "must_exist": False}})
+        actions.append({"add": {"index": name, "alias": served}})
+    client.indices.update_aliases(body={"actions": actions})
 
 
 def put_products(client: OpenSearch, index: str, documents: Iterable[Mapping[str, Any]]) -> None:

@@ -1,0 +1,1 @@
+"""Texts ask the products, listings name theirs: what may come between the two."""

@@ -1,0 +1,232 @@
+"""Texts are matched with products, then with their listings: both are of one generation and of one moment."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from api.engine.product_lookups import MIN_MANY
+from api.engine.product_search import SAMPLE_KEYS
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.digest import encode_document
+from indexer.documents.document import index_document
+from indexer.engine.bulk import index_lines
+from mappings.connection import connect
+from mappings.definition import READS, read_definition
+from mappings.names import generation_name, products_of
+from mappings.platforms import Platform, read_platforms
+from tests.support.api.catalogue import put_index
+from tests.support.api.envelope import error_of
+from tests.support.api.platform_files import platform_folder
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.indexer.generation import put_products
+from tests.support.indices import drop_indices
+
+(CS2,) = read_platforms()
+Item = dict[str, Any]
+
+
+def item(number: int, name: str, kind: str = "Rifle", **more: Any) -> Item:
+    return {"id": number, "name": name, "price": float(number), "details": {"type": kind}, **more}
+
+
+@asynccontextmanager
+async def serving(
+    opensearch_url: str, folder: Path, items: Iterable[Item], **more: Any
+) -> AsyncIterator[tuple[RunningApp, OpenSearch]]:
+    """The app on an index of these items, and a client of its engine. No response is cached."""
+    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, response_cache_mib=0, **more)
+    put_index(settings, CS2, items)
+    engine = connect(settings)
+    try:
+        async with running(settings) as app:
+            yield app, engine
+    finally:
+        engine.close()
+        drop_indices(opensearch_url, settings.index_prefix)
+
+
+async def ids(app: RunningApp, query: str, **more: Any) -> list[int]:
+    """The ids that a text finds, twice in a row: what was looked up first is remembered then."""
+    found: list[list[int]] = []
+    for _ in range(3):
+        answer = await app.search({"query": query, "limit": 100, **more})
+        assert answer.status_code == 200, answer.text
+        found.append([each["id"] for each in answer.json()["gear"]])
+    assert found[0] == found[1] == found[2]
+    return found[0]
+
+
+async def put(app: RunningApp, *items: Item) -> None:
+    answer = await app.client.put("/v1/catalogue/730/items?visible=true", json=list(items))
+    assert answer.status_code == 200, answer.text
+
+
+async def test_a_product_that_comes_is_found_by_a_text_that_was_searched_before(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    async with serving(opensearch_url, tmp_path, [item(1, "AK-47 | Zorkmid")]) as (app, _):
+        assert await ids(app, "zorkmid") == [1]
+        assert await ids(app, "-zorkmid") == []
+        await put(app, item(2, "Zorkmid Case", "Container"), item(3, "AWP | Grue"))
+        assert sorted(await ids(app, "zorkmid")) == [1, 2]
+        assert await ids(app, "-zorkmid") == [3]
+
+
+async def test_many_keys_that_a_detail_says_do_not_hold_for_products_that_come(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    knives = [item(number, f"Zorkmid {number}", "Knife") for number in range(1, MIN_MANY + 50)]
+    others = [item(5000 + number, f"Zorkmid {number}", "Gloves") for number in range(9)]
+    async with serving(opensearch_url, tmp_path, [*knives, *others, item(9000, "Grue", "Knife")]) as (app, _):
+        for _ in range(3):
+            answer = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
+            assert (answer["total"], answer["gear"][0]["id"]) == (len(knives) + len(others), 5008)
+        await put(app, item(9001, "Grue Two", "Knife"), item(9002, "Zorkmid Two", "Container"))
+        answer = (await app.search({"query": "zorkmid", "sort": "price_desc"})).json()
+        assert (answer["total"], answer["gear"][0]["id"]) == (len(knives) + len(others) + 1, 9002)
+        without = await ids(app, "-zorkmid")
+        assert without == [9000, 9001]
+
+
+async def test_a_load_between_two_searches_moves_both_indices(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, [item(1, "Zorkmid"), item(2, "Grue")]) as (app, engine):
+        assert await ids(app, "zorkmid") == [1]
+        alias = app.settings.alias(730)
+        (older,) = engine.indices.get_alias(name=alias)
+        put_index(app.settings, CS2, [item(1, "Grue"), item(2, "Zorkmid")])
+        assert await ids(app, "zorkmid") == [2]
+        engine.indices.delete(index=f"{older},{products_of(older)}")
+        assert await ids(app, "zorkmid") == [2]
+
+
+async def test_texts_searched_while_loads_follow_each_other_have_the_answer_of_one_of_them(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    catalogues = [[item(n, f"{name} {n}") for n in range(1, 30)] for name in ("Zorkmid", "Grue Zorkmid")]
+    async with serving(opensearch_url, tmp_path, catalogues[0]) as (app, engine):
+        alias, done = app.settings.alias(730), asyncio.Event()
+
+        async def reload() -> None:
+            for turn in range(1, 9):
+                made_at = datetime.now(UTC) + timedelta(seconds=turn)
+                before = list(engine.indices.get_alias(name=alias))
+                await asyncio.to_thread(put_index, app.settings, CS2, catalogues[turn % 2], made_at)
+                gone = ",".join(f"{index},{products_of(index)}" for index in before)
+                await asyncio.to_thread(engine.indices.delete, index=gone)
+            done.set()
+
+        reloading = asyncio.create_task(reload())
+        answers = []
+        while not done.is_set():
+            answers.append((await app.search({"query": "zorkmid", "sort": "price_asc", "limit": 1})).json())
+        await reloading
+        totals = {(answer.get("total"), answer["status"]) for answer in answers}
+        assert totals == {(29, "success")}, answers
+
+
+async def test_a_cursor_reads_the_products_of_its_generation_to_the_end(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, [item(n, f"Zorkmid {n}") for n in range(1, 6)]) as (app, engine):
+        alias = app.settings.alias(730)
+        (older,) = engine.indices.get_alias(name=alias)
+        body = {"query": "zorkmid", "sort": "price_asc", "limit": 2}
+        page = (await app.search({**body, "cursor": "*"})).json()
+        put_index(app.settings, CS2, [item(1, "Grue")])
+        found = [each["id"] for each in page["gear"]]
+        cursors = [page["nextCursor"]]
+        while cursors[-1] is not None:
+            page = (await app.search({**body, "cursor": cursors[-1]})).json()
+            assert page["total"] == 5
+            found += [each["id"] for each in page["gear"]]
+            cursors.append(page["nextCursor"])
+        assert found == [1, 2, 3, 4, 5]
+        engine.indices.delete(index=f"{older},{products_of(older)}")
+        gone = await app.search({**body, "cursor": cursors[0]})
+        assert error_of(gone)["code"] == "cursor_expired"
+
+
+async def test_a_word_is_found_behind_products_that_nobody_offers(opensearch_url: str, tmp_path: Path) -> None:
+    names = [f"Zorkmid {number:04}" for number in range(2 * SAMPLE_KEYS)]
+    documents = [index_document(item_from_values(item(n, name)), CS2) for n, name in enumerate(names, 1)]
+    last = max(documents, key=lambda document: document["product"])
+    offered = item(int(last["id"]), str(last["name"]))
+    async with serving(opensearch_url, tmp_path, [offered, item(9000, "Grue")]) as (app, engine):
+        (index,) = engine.indices.get_alias(name=app.settings.alias(730))
+        put_products(engine, index, documents)
+        assert await ids(app, "zorkmit") == [offered["id"]], "a typo is mended where an item is on offer"
+
+
+def put_flat_index(app: RunningApp, engine: OpenSearch, platform: Platform, items: Iterable[Item]) -> None:
+    """An index as a version before products made it: its listings have all that texts are matched with."""
+    definition = read_definition()
+    alias = app.settings.alias(platform.id)
+    index = generation_name(alias, datetime.now(UTC), sorted(READS)[0])
+    body = definition.create_body()
+    body["settings"]["analysis"] = definition.analysis()
+    flat = {name: field for name, field in definition.flat_properties().items() if name != "product"}
+    body["mappings"] = {**body["mappings"], "properties": flat, "_meta": {"fingerprint": sorted(READS)[0]}}
+    lines = []
+    for each in items:
+        document = index_document(item_from_values(each), platform)
+        del document["product"]
+        lines.append(index_lines(each["id"], 1, *encode_document(document, 1).pieces))
+    engine.indices.create(index=index, body=body)
+    done = engine.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
+    assert not done["errors"], done
+    older = [{"remove": {"index": f"{alias}-*", "alias": name}} for name in (alias, products_of(alias))]
+    moved = [each for each in older if engine.indices.exists_alias(name=each["remove"]["alias"])]
+    engine.indices.update_aliases(body={"actions": [*moved, {"add": {"index": index, "alias": alias}}]})
+
+
+ATTACHED = [{"name": "Crown (Foil)", "type": "Sticker"}]
+GAME = [
+    item(1, "AK-47 | Zorkmid"),
+    item(2, "Grue", attachments=ATTACHED),
+    item(3, "Zorkmid Grue", attachments=ATTACHED),
+]
+TEXTS = ("zorkmid", "grue -zorkmid", "zorkmit", "grue with crown foil", "zorkmid or grue", "zork")
+
+
+async def test_an_index_of_an_older_version_is_searched_by_its_own_texts(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
+        expected = {text: await ids(app, text) for text in TEXTS}
+        put_flat_index(app, engine, CS2, GAME)
+        assert {text: await ids(app, text) for text in TEXTS} == expected
+        assert [each for each in expected.values() if each], "the texts find something"
+        body = {"query": "zorkmid", "limit": 1, "cursor": "*"}
+        page = (await app.search(body)).json()
+        assert page["total"] == 2
+        assert (await app.search({**body, "cursor": page["nextCursor"]})).json()["nextCursor"] is None
+
+
+async def test_games_of_both_versions_are_searched_together(opensearch_url: str, tmp_path: Path) -> None:
+    files = platform_folder(tmp_path, (570, "dota2", "USD", 2))
+    async with serving(opensearch_url, tmp_path, GAME, platform_files=files) as (app, engine):
+        other = read_platforms(files).by_id(570)
+        assert other is not None
+        put_index(app.settings, other, [{**each, "id": each["id"] + 10} for each in GAME])
+        expected = {text: await ids(app, text) for text in TEXTS}
+        put_flat_index(app, engine, other, [{**each, "id": each["id"] + 10} for each in GAME])
+        assert {text: await ids(app, text) for text in TEXTS} == expected
+
+
+async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
+        assert await ids(app, "zorkmid")
+        engine.indices.delete(index=f"{app.settings.alias(730)}-2*-products")
+        answer = await app.search({"query": "zorkmid"})
+        assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
+        assert "load the catalogue again" in error_of(answer)["message"]
+        assert (await app.search({})).json()["total"] == len(GAME), "what needs no text is found"
+
+
+@pytest.mark.parametrize("text", ["zorkmid", "-zorkmid", "grue"])
+async def test_an_empty_catalogue_has_nothing(opensearch_url: str, tmp_path: Path, text: str) -> None:
+    async with serving(opensearch_url, tmp_path, []) as (app, _):
+        assert await ids(app, text) == []
