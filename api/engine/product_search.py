@@ -19,6 +19,7 @@ CACHED_KEYS: Final = 100_000
 """Of all cached lookups of a worker together: 20 bytes each."""
 MIN_ENTRY_KEYS: Final = 50  # what a cached lookup takes besides, as keys
 MAX_STAMPS: Final = 64
+MAX_SEEN: Final = 10_000
 
 # The answers to several search bodies in these indices, in one round trip.
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
@@ -47,11 +48,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Found:
-    """What all lookups of a search have found, and the state of the products in which they did."""
+    """What all lookups of a search have found.
+
+    `stamp` is the state of the products for which it holds; without one, it is named key by key and holds whatever
+    comes. `indices` are those of products that it names.
+    """
 
     lookups: Lookups
     entries: Sequence[Entry]
-    stamp: Stamp
+    indices: frozenset[str]
+    stamp: Stamp | None = None
     flat: tuple[int, ...] = ()
 
     @property
@@ -64,7 +70,7 @@ class Found:
     def generations(self) -> dict[str, str]:
         """The generation of the products, by the alias of its listings; raises MovedError where there are two."""
         generations: dict[str, str] = {}
-        for index, _ in self.stamp:
+        for index in self.indices:
             generation = generation_of(index)
             alias = generation.rsplit("-", 2)[0]
             if generations.setdefault(alias, generation) != generation:
@@ -91,6 +97,7 @@ class ProductSearch:
             CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
         )
         self._stamps: LRUCache[tuple[str, ...], Stamp] = LRUCache(MAX_STAMPS)
+        self._seen: LRUCache[int, bool] = LRUCache(MAX_SEEN)
 
     def cached(self, lookups: Lookups, products: Products) -> Found | None:
         """What the lookups found before; true only if the products still have its stamp."""
@@ -99,7 +106,9 @@ class ProductSearch:
             return None
         entries = [self._entries.get((products.indices, lookup.identity)) for lookup in lookups.lookups]
         complete = [entry for entry in entries if entry is not None]
-        return Found(lookups, complete, stamp) if len(complete) == len(entries) else None
+        if len(complete) < len(entries):
+            return None
+        return Found(lookups, complete, frozenset(index for index, _ in stamp), stamp)
 
     def is_current(self, found: Found, products: Products, answer: Answer) -> bool:
         """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
@@ -109,34 +118,42 @@ class ProductSearch:
         return stamp == found.stamp
 
     async def find(
-        self, lookups: Lookups, products: Products, *, all_keys: bool = False, by_details: bool = True
+        self, lookups: Lookups, products: Products, *, all_keys: bool = False, may_change: bool = False
     ) -> Found:
         """Asks for the keys of all lookups at once; raises NotLoadedError, ApiError `search_unavailable`.
 
-        `all_keys`: also of those for which a part is enough. `by_details`: very many keys may be said by a detail,
-        which later products may have as well: they hold only while the products have the same stamp.
+        `all_keys`: also of those for which a part is enough. `may_change`: what is found need hold only while the
+        products have its stamp; the stamp is asked for, and what is found remembered, from the second time on.
         """
         if not products.indices:
-            return Found(lookups, [Entry((), 0)] * len(lookups.lookups), (), products.flat)
-        known = self._stamps.get(products.indices)
+            return Found(lookups, [Entry((), 0)] * len(lookups.lookups), frozenset(), flat=products.flat)
+        # flat listings have the details, and their texts are not looked up here
+        with_stamp = may_change and not products.flat and self._were_seen(lookups)
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
-        *answers, last = await self._ask(products.indices, [*bodies, STAMP_REQUEST])
-        stamp = stamp_of(last)
-        # flat listings have the details, and their texts are not looked up here
-        by_details = by_details and not products.flat
-        entries = await asyncio.gather(
+        answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
+        stamp = stamp_of(answers.pop()) if with_stamp else None
+        found = await asyncio.gather(
             *(
-                self._entry(lookup, hits_of(answer), size, products, by_details=by_details)
+                self._entry(lookup, hits_of(answer), size, products, by_details=with_stamp)
                 for lookup, answer, size in zip(lookups.lookups, answers, sizes, strict=True)
             )
         )
-        if stamp != known:  # a product may have come in between: what was found may lack it
-            self._set_stamp(products, stamp)
-        elif by_details:
+        entries = [entry for entry, _ in found]
+        if stamp is not None and stamp != self._stamps.get(products.indices):
+            self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
+        elif stamp is not None:
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 self._remember(lookup, entry, products)
-        return Found(lookups, entries, stamp, products.flat)
+        indices = frozenset[str]().union(*(each for _, each in found))
+        return Found(lookups, entries, indices, stamp, products.flat)
+
+    def _were_seen(self, lookups: Lookups) -> bool:
+        """Whether all of the lookups were asked before."""
+        hashes = [hash(lookup.identity) for lookup in lookups.lookups]
+        were_seen = all(each in self._seen for each in hashes)
+        self._seen.update(dict.fromkeys(hashes, True))
+        return were_seen
 
     def _remember(self, lookup: Lookup, entry: Entry, products: Products) -> None:
         if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
@@ -144,7 +161,8 @@ class ProductSearch:
 
     async def _entry(
         self, lookup: Lookup, first: list[Hit], size: int, products: Products, *, by_details: bool
-    ) -> Entry:
+    ) -> tuple[Entry, set[str]]:
+        """The entry of a lookup, and the indices that its hits are in."""
         hits, page = first, first
         while len(page) == MAX_KEYS:
             (answer,) = await self._ask(products.indices, [lookup.request(MAX_KEYS, page[-1]["sort"])])
@@ -152,7 +170,7 @@ class ProductSearch:
             hits = hits + page
         details = await self._details(lookup, products) if by_details and len(hits) >= MIN_MANY else []
         keys, count = keys_of(lookup, lookup.hits(hit["sort"] for hit in hits), details)
-        return Entry(keys, count, is_part=len(first) == size < MAX_KEYS)
+        return Entry(keys, count, is_part=len(first) == size < MAX_KEYS), {hit["_index"] for hit in hits}
 
     async def _details(self, lookup: Lookup, products: Products) -> list[tuple[Json, frozenset[str]]]:
         """What the lookup says of details, each with the keys of all products that have it."""

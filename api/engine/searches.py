@@ -131,14 +131,14 @@ class Searches:
         products = Products(tuple(products_of(self.alias(platform)) for platform in platforms))
         found = self._products.cached(lookups, products)
         for tries_left in reversed(range(MAX_TRIES)):
-            # the last time keys are named one by one, so that products which come meanwhile change nothing
-            by_details = tries_left > 0
+            # what the last one finds holds whatever comes meanwhile
+            may_change = tries_left > 0
             with suppress(MovedError):
-                found = found or await self._find(platforms, lookups, by_details=by_details)
-                answers = await self._of_found(platforms, found, products, by_details, filter_path)
+                found = found or await self._find(platforms, lookups, may_change=may_change)
+                answers = await self._of_found(platforms, found, products, filter_path)
                 if undecided := found.undecided(answers):
-                    found = await self._find(platforms, lookups, all_keys=True, by_details=by_details)
-                    complete = await self._of_found(platforms, found, products, by_details, filter_path)
+                    found = await self._find(platforms, lookups, all_keys=True, may_change=may_change)
+                    complete = await self._of_found(platforms, found, products, filter_path)
                     for place in undecided:
                         answers[place] = complete[place]
                 return answers
@@ -150,11 +150,10 @@ class Searches:
         platforms: Sequence[Platform],
         found: Found,
         products: Products,
-        is_checked: bool,  # private
         filter_path: Sequence[str],
     ) -> list[Answer]:
-        """The answers of the listings to what was found; `is_checked`: raises MovedError if the products changed."""
-        if not is_checked or not found.stamp or found.flat:
+        """The answers of the listings to what was found; raises MovedError if that does not hold any more."""
+        if found.stamp is None:
             return await self._ask_platforms(platforms, found.bodies, filter_path, found.generations)
         *answers, last = await self._ask_platforms(
             platforms, found.bodies, filter_path, found.generations, check=products.indices
@@ -164,15 +163,15 @@ class Searches:
         return answers
 
     async def _find(
-        self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, by_details: bool = False
+        self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
     ) -> Found:
         aliases = tuple(products_of(self.alias(platform)) for platform in platforms)
         try:
-            return await self._products.find(lookups, Products(aliases), all_keys=all_keys, by_details=by_details)
+            return await self._products.find(lookups, Products(aliases), all_keys=all_keys, may_change=may_change)
         except NotLoadedError:
             products = await self._loaded_products(platforms)
         try:
-            return await self._products.find(lookups, products, all_keys=all_keys, by_details=by_details)
+            return await self._products.find(lookups, products, all_keys=all_keys, may_change=may_change)
         except NotLoadedError as error:
             log.error("a generation has no products: load its catalogue again", index=error.index)
             raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error

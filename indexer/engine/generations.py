@@ -20,6 +20,8 @@ from indexer.errors import CommandError
 from mappings.definition import Definition
 from mappings.names import generation_of, generation_pattern, parse_generation, products_of
 
+MAX_MERGED_PRODUCTS = 500_000  # which takes seconds
+
 
 class Generations:
     """All generations behind one alias; every call retries transient failures."""
@@ -128,6 +130,7 @@ class Generations:
         defined = defined_settings(self._definition)
         changeable = {key: value for key, value in defined.items() if not at_creation(key)}
         self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
+        self._merge_products(index)
         both = f"{index},{products_of(index)}"
         self._retry.call(lambda: self._client.cluster.health(index=both, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
@@ -147,6 +150,14 @@ class Generations:
             raise CommandError(message)
         total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]
         return {"total": total, "allocated": health["active_shards"]}
+
+    def _merge_products(self, index: str) -> None:
+        """Makes one segment of the products, so that a text is looked up once; not of very many."""
+        products = products_of(index)
+        self._retry.call(lambda: self._client.indices.refresh(index=products))
+        if self.count(products) <= MAX_MERGED_PRODUCTS:
+            params = {"max_num_segments": 1}
+            self._retry.call(lambda: self._client.indices.forcemerge(index=products, params=params))
 
     def serving_items(self) -> int | None:
         """How many items serve now; None where nothing does."""

@@ -36,7 +36,7 @@ def test_a_search_is_one_request_to_the_engine_and_groups_are_two(
     searched_items: SearchedItems, asked: list[dict[str, Any]], body: dict[str, Any], requests: int
 ) -> None:
     # what texts ask of products is asked once; the second time the stamp of the products is known to stand still
-    for limit in (31, 32):
+    for limit in (31, 32, 33):
         searched_items.ask({**body, "limit": limit})
     asked.clear()
     searched_items.ask(body)
@@ -56,7 +56,7 @@ def test_the_engine_keeps_what_it_answers_and_filters_nothing(
 
 
 def test_what_is_sorted_by_score_is_scored_once(searched_items: SearchedItems, asked: list[dict[str, Any]]) -> None:
-    for limit in (33, 34):
+    for limit in (34, 35, 36):
         searched_items.ask({**TYPED, "limit": limit})
     asked.clear()
     searched_items.ask({**TYPED, "limit": 21})
