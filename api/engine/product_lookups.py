@@ -81,7 +81,7 @@ class Lookup:
 
     def details(self, fields: "Fields", types: Sequence[str]) -> "list[Lookup]":
         """Lookups of details that may say the same: those that the query names, and these types."""
-        leaves = [leaf for leaf in _leaves(self.query) if fields.is_detail(leaf)]
+        leaves = [leaf for leaf in _leaves(self.query) if fields.details.issuperset(_own_fields(leaf))]
         leaves += [{"terms": {"type.folded": [name]}} for name in types]
         unique = {orjson.dumps(leaf): leaf for leaf in leaves}.values()
         return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in unique]
@@ -95,6 +95,14 @@ class Lookups:
     bodies: list[Clause] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     _numbers: dict[bytes, int] = field(default_factory=dict)
+    _names: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    def names(self, clause: Clause) -> frozenset[str]:
+        """The names of the fields that a clause compares."""
+        names = self._names.get(id(clause))  # the bodies hold their clauses while this lives
+        if names is None:
+            names = self._names[id(clause)] = frozenset().union(*map(self.names, _parts(clause)), _own_fields(clause))
+        return names
 
     def place(self, key_field: str, query: Clause, context: "_Context") -> Clause:
         """The place of what a lookup finds."""
@@ -135,21 +143,15 @@ class Fields:
         details = frozenset(f"{name}.folded" for name in DETAILS)
         return cls(definition.product_fields(), definition.products_only(), details)
 
-    def narrows(self, clause: Clause) -> bool:
-        """Whether products can answer a clause, alone or as well as listings, and few do."""
-        names = set(_fields_of(clause))
-        are_fields = names <= self.products and not any(name.startswith(STICKERS) for name in names)
-        return bool(names) and are_fields and not _is_broad(clause)
+    def narrows(self, names: frozenset[str]) -> bool:
+        """Whether products can answer a clause with these fields, alone or as well as listings."""
+        return bool(names) and names <= self.products and not any(name.startswith(STICKERS) for name in names)
 
-    def is_detail(self, leaf: Clause) -> bool:
-        """Whether a clause compares a detail, and nothing else."""
-        return self.details.issuperset(_fields_of(leaf))
-
-    def owner(self, clause: Clause) -> str | None:
-        """The field of listings with the keys of what alone can answer a clause; None where listings answer it."""
-        names = set(_fields_of(clause))
-        own = names & self.products_only
-        if not own or not names <= self.products:
+    def owner(self, names: frozenset[str]) -> str | None:
+        """The field of listings with the keys of what alone can answer a clause with these fields; None where listings
+        answer it.
+        """
+        if names.isdisjoint(self.products_only) or not names <= self.products:
             return None
         about_stickers = {name for name in names if name.startswith(STICKERS)}
         if not about_stickers:
@@ -183,6 +185,7 @@ def is_probe(body: Clause) -> bool:
 
 
 def _body(body: Clause, found: Lookups) -> Clause:
+    """The body with places in its query and in the filters of its aggregations."""
     sort = body.get("sort", ({"_score": {}},) if body.get("size") != 0 else ())
     is_scored = any(isinstance(each, Mapping) and "_score" in each for each in sort)
     context = _Context(is_scored, is_probe(body))
@@ -203,9 +206,10 @@ def _aggregation(aggregation: Clause, found: Lookups) -> Clause:
 
 def _clause(clause: Clause, found: Lookups, context: _Context) -> Clause:
     """The clause with places for what has to be looked up."""
-    if not _needs_lookup(clause, found.fields):
+    names = found.names(clause)
+    if names.isdisjoint(found.fields.products_only):
         return clause
-    owner = found.fields.owner(clause)
+    owner = found.fields.owner(names)
     if owner is not None and not _is_broad(clause):
         return found.place(owner, clause, context)
     ((kind, content),) = clause.items()
@@ -218,19 +222,19 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
     """A `bool` of clauses about products and others: what must be met of products is one lookup."""
     lists = {name: _listed(content.get(name)) for name in (*_AND, "should", "must_not")}
     places: list[Clause] = []
-    if any(_is_looked_up(clause, found.fields) for name in _AND for clause in lists[name]):
+    if any(_is_looked_up(clause, found) for name in _AND for clause in lists[name]):
         together: Clause = {}
         # what may be met is not part of it where one of several must be
         for name in _AND if "minimum_should_match" in content else (*_AND, "should"):
-            together[name] = [clause for clause in lists[name] if found.fields.owner(clause) == PRODUCT]
+            together[name] = [clause for clause in lists[name] if found.fields.owner(found.names(clause)) == PRODUCT]
             lists[name] = [clause for clause in lists[name] if clause not in together[name]]
         # what else is filtered by may say it of products as well, of which there are then fewer
-        narrowing = [clause for clause in lists["filter"] if found.fields.narrows(clause)]
+        narrowing = [clause for clause in lists["filter"] if _narrows(clause, found)]
         together["filter"] += narrowing
         lists["filter"] = [clause for clause in lists["filter"] if clause not in narrowing]
         query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
         places.append(found.place(PRODUCT, query, context))
-    alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, found.fields)]
+    alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, found)]
     should = [_clause(clause, found, context) for clause in lists["should"] if clause not in alternatives]
     if alternatives:
         query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
@@ -238,8 +242,8 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
     # what is excluded must be known in full; where a text is, details go along, since they may say it all
     excluded = _Context(is_scored=False, is_sample=False)
     must_not = lists["must_not"]
-    if any(_is_looked_up(clause, found.fields) for clause in must_not):
-        products = [clause for clause in must_not if found.fields.narrows(clause)]
+    if any(_is_looked_up(clause, found) for clause in must_not):
+        products = [clause for clause in must_not if _narrows(clause, found)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
         places_excluded = [found.place(PRODUCT, query, excluded)]
         must_not = [clause for clause in must_not if clause not in products]
@@ -255,12 +259,12 @@ def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
     return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}
 
 
-def _is_looked_up(clause: Clause, fields: Fields) -> bool:
-    return fields.owner(clause) == PRODUCT and not _is_broad(clause)
+def _is_looked_up(clause: Clause, found: Lookups) -> bool:
+    return found.fields.owner(found.names(clause)) == PRODUCT and not _is_broad(clause)
 
 
-def _needs_lookup(clause: Clause, fields: Fields) -> bool:
-    return not fields.products_only.isdisjoint(_fields_of(clause))
+def _narrows(clause: Clause, found: Lookups) -> bool:
+    return found.fields.narrows(found.names(clause)) and not _is_broad(clause)
 
 
 def _is_broad(clause: Clause) -> bool:
@@ -282,19 +286,23 @@ def _listed(clauses: Clause | Sequence[Clause] | None) -> list[Clause]:
     return [clauses] if isinstance(clauses, dict) else list(clauses)
 
 
-def _fields_of(clause: Clause) -> Iterator[str]:
-    """The names of the fields that a clause compares."""
-    for kind, content in clause.items():
-        if kind == "bool":
-            for name in (*_AND, "should", "must_not"):
-                for part in _listed(content.get(name)):
-                    yield from _fields_of(part)
-        elif kind == "constant_score":
-            yield from _fields_of(content["filter"])
-        elif kind == "exists":
-            yield content["field"]
-        elif kind not in ("match_all", "match_none", "ids"):
-            yield from (name for name in content if name != "boost")
+def _parts(clause: Clause) -> Iterator[Clause]:
+    """The clauses right below a clause."""
+    ((kind, content),) = clause.items()
+    if kind == "bool":
+        for name in (*_AND, "should", "must_not"):
+            yield from _listed(content.get(name))
+    elif kind == "constant_score":
+        yield content["filter"]
+
+
+def _own_fields(clause: Clause) -> Iterator[str]:
+    """The fields that a clause itself compares."""
+    ((kind, content),) = clause.items()
+    if kind == "exists":
+        yield content["field"]
+    elif kind not in ("bool", "constant_score", "match_all", "match_none", "ids"):
+        yield from (name for name in content if name != "boost")
 
 
 def _places(value: Any) -> Iterator[int]:
