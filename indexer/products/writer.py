@@ -1,6 +1,6 @@
 """Writes the products of a generation before the listings that name them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from indexer.documents.product import ProductDocument, product_of, sticker_of
-from indexer.engine.bulk import AliasGoneError, BulkSender, reason_of
+from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from mappings.names import products_of
@@ -74,7 +74,15 @@ class ProductWriter:
                 products[sticker.key] = sticker
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
-        for product, result in self._sender.send(self._alias, list(products.values()), _lines):
+        try:
+            self._send_each(list(products.values()))
+        except ChangeTooLargeError as error:
+            if not isinstance(error.change, ProductDocument):
+                raise
+            raise ChangeTooLargeError(f"the product {error.change.content.decode()}", error.size) from error
+
+    def _send_each(self, products: Sequence[ProductDocument]) -> None:
+        for product, result in self._sender.send(self._alias, products, _lines):
             status = result["status"]
             if status == HTTPStatus.NOT_FOUND:
                 raise AliasGoneError(reason_of(result))

@@ -15,9 +15,10 @@ from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
-from mappings.names import generation_name
+from mappings.names import generation_name, products_of
 from mappings.platforms import Platform, read_platforms
 from tests.support.app import settings_for
+from tests.support.indexer.generation import create_generation, put_products
 from tests.support.indices import drop_indices
 
 (CS2,) = read_platforms()
@@ -30,18 +31,23 @@ def put_index(
     definition = read_definition()
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
-    lines: list[bytes] = []
-    for item in items:
-        document = index_document(item_from_values(item), platform)
-        lines.append(index_lines(item["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces))
+    documents = [index_document(item_from_values(item), platform) for item in items]
+    lines = [
+        index_lines(document["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces)
+        for document in documents
+    ]
     client = connect(settings)
     try:
-        client.indices.create(index=index, body=definition.create_body())
+        create_generation(client, index, definition=definition)
+        put_products(client, index, documents)
         if lines:
             done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
             assert not done["errors"], done
-        older = {"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}}
-        client.indices.update_aliases(body={"actions": [older, {"add": {"index": index, "alias": alias}}]})
+        actions: list[dict[str, Any]] = []
+        for name, serving in ((alias, index), (products_of(alias), products_of(index))):
+            actions.append({"remove": {"index": f"{alias}-*", "alias": name, "must_exist": False}})
+            actions.append({"add": {"index": serving, "alias": name}})
+        client.indices.update_aliases(body={"actions": actions})
     finally:
         client.close()
     return index

@@ -7,6 +7,7 @@ import pytest
 from mappings.definition import read_definition
 from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
 from tests.support.indexer.shop import Shop
 
 OLD = "20200101000000000"
@@ -26,11 +27,10 @@ def _put(place: Place, **settings: Any) -> None:
     place.client.indices.put_settings(index=place.alias, body={"index": values})
 
 
-def _generation(place: Place, *, loading: bool = False, **body: Any) -> str:
+def _generation(place: Place, *, loading: bool = False) -> str:
     """An old generation, made as loads make them."""
     index = f"{place.alias}-{OLD}-{read_definition().fingerprint}"
-    aliases: dict[str, Any] = {f"{index}-loading": {}} if loading else {}
-    place.client.indices.create(index=index, body={**read_definition().create_body(), "aliases": aliases, **body})
+    create_generation(place.client, index, *[f"{index}-loading"] * loading)
     return index
 
 
