@@ -177,7 +177,7 @@ class Doctor:
     def _named_products(self, facts: PlatformFacts) -> Iterable[Finding]:
         index = facts.comparable
         products = None if index is None else facts.products_of(index)
-        if index is None or products is None or products.closed:
+        if index is None or products is None or not (index.readable and products.readable):
             return ()
         retry = RetryPolicy(RETRY_SECONDS)
         named = retry_when_lost(lambda: named_products(self.client, index.name, facts.platform, retry))

@@ -60,6 +60,11 @@ class IndexFacts:
         return str(self.settings.get("verified_before_close")).lower() == "true"
 
     @property
+    def readable(self) -> bool:
+        """Whether searches can read it: it is neither closed nor blocked for them, which are findings of their own."""
+        return not self.closed and str(self.settings.get("blocks.read")).lower() != "true"
+
+    @property
     def result_window(self) -> int:
         """How many items a page and all before it may have; 10,000 is the engine's default."""
         return int(self.settings.get("max_result_window", 10_000))

@@ -91,7 +91,11 @@ def test_requests_that_a_proxy_finds_too_large_are_split(place: Place, wire: Wir
 def test_an_item_that_alone_is_too_large_is_named(place: Place, wire: Wire) -> None:
     old = place.load(items(3))["index"]
     for part, name in ((b'"_id":"7"', "item 7 (-, line 7) has"), (b'"name":"Item 7"}', '"name":"Item 7"} has')):
-        wire.rule = lambda method, path, body, part=part: TOO_LARGE if is_bulk(path) and part in body else None
+
+        def rule(method: str, path: str, body: bytes, part: bytes = part) -> Fault | None:
+            return TOO_LARGE if is_bulk(path) and part in body else None
+
+        wire.rule = rule
         report = place.load(items(MANY), code=1)
         assert name in report["error"]
         assert "413" in report["error"]

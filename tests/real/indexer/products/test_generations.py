@@ -12,7 +12,7 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
 from indexer.products.writer import MAX_PENDING
 from mappings.definition import read_definition
-from mappings.names import generation_of, products_of
+from mappings.names import products_of
 from mappings.platforms import read_platforms
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.generation import found_by_text, products_among, products_in
@@ -79,8 +79,9 @@ def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, sticker: boo
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         """Removes one before the proof."""
-        if "point_in_time" in path and method == "POST":
-            products = products_of(generation_of(path.split("/")[1]))
+        if "point_in_time" in path and method == "POST" and path.startswith(f"/{place.alias}-2"):
+            products = products_of(path.split("/")[1])
+            place.client.indices.refresh(index=products)
             hit = place.client.search(index=products, body={"query": {"exists": {"field": field}}, "size": 1})
             for found in hit["hits"]["hits"][:1]:
                 place.client.delete(index=products, id=found["_id"], params={"refresh": "true"})
@@ -212,7 +213,7 @@ def test_a_load_that_fails_between_the_two_indices_leaves_neither(
 
 
 def _drop_products(place: Place, index: str) -> None:
-    body = {"query": {"match_all": {}}}
+    body: dict[str, Any] = {"query": {"match_all": {}}}
     place.client.delete_by_query(index=products_of(index), body=body, params={"refresh": "true"})
 
 

@@ -24,7 +24,13 @@ from mappings.definition import read_definition
 from mappings.names import generation_name, products_of
 from mappings.platforms import read_platforms
 from tests.support.indexer.fixtures import Place, items, lines
-from tests.support.indexer.generation import create_generation, found_by_text, products_among, products_in
+from tests.support.indexer.generation import (
+    create_generation,
+    found_by_text,
+    products_among,
+    products_in,
+    put_products,
+)
 from tests.support.indexer.loaders import loader_half_way
 from tests.support.indexer.wire import CUT, Fault, Wire, is_bulk, pass_all
 
@@ -158,9 +164,12 @@ def test_items_are_found_by_the_product_that_each_of_them_has(place: Place) -> N
     assert {product["_id"]} == keys(an_item(2, type="Sniper", rarity="Contraband")) - keys(an_item(1, type="Rifle"))
 
 
-def test_changes_during_a_load_reach_both_generations_with_their_products(place: Place, wire: Wire) -> None:
+def test_changes_during_a_load_reach_both_generations_with_their_products(
+    place: Place, wire: Wire, opensearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.load(items(2))
     with loader_half_way(place, wire) as (process, end):
+        monkeypatch.setenv("GEAR_OPENSEARCH_URL", opensearch_url)  # past the wire, at which the load hangs
         indices = upsert(place, an_item(9))["indices"]
         assert len(indices) == 2
         for index in indices:
@@ -188,6 +197,23 @@ def test_products_that_went_to_the_next_generation_are_not_taken_as_written(plac
     writer.write([document])
     assert product_of(document).key in products_in(place.client, first)
     assert second != first
+
+
+def test_products_of_an_index_that_was_restored_are_written_again(place: Place) -> None:
+    """A snapshot from before the product: a writer that lives on must not take it for written."""
+    index = place.load(items(1))["index"]
+    writer = LiveWriter(place.client, place.alias, read_definition(), None, RETRY)
+    writer.write([upsert_of(an_item(9), CS2)])
+    before = products_of(index)
+    place.client.indices.delete(index=before)
+    aliases: dict[str, Any] = {products_of(place.alias): {}}
+    body = {**read_definition().create_products_body(), "aliases": aliases}
+    place.client.indices.create(index=before, body=body)
+    put_products(place.client, index, [index_document(item_from_values(item), CS2) for item in items(1)])
+    writer.write([upsert_of(an_item(10), CS2)])
+    place.client.indices.refresh(index=place.alias)
+    assert found_by_text(place.client, place.alias, "neo noir") == [9, 10]
+    assert is_complete(place)
 
 
 @pytest.mark.parametrize("end", ["swapped", "removed"])
