@@ -162,13 +162,13 @@ class Generations:
                 differing.append(f"{name} is missing")
                 continue
             differing += [
-                f"{key} of {name} is {live.settings.get(key)} instead of {value}"
+                f"{key} is {live.settings.get(key)} instead of {value} in {name}"
                 for key, value in defined.settings.items()
                 if not same(value, live.settings.get(key))
             ]
             if live.fingerprint != self._definition.fingerprint:
                 differing.append(
-                    f"the definition of {name} is {live.fingerprint} instead of {self._definition.fingerprint}"
+                    f"the definition is {live.fingerprint} instead of {self._definition.fingerprint} in {name}"
                 )
         if differing:
             message = f"{index} is not as it was set up: {'; '.join(differing)}"

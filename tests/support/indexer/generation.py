@@ -25,6 +25,19 @@ def create_generation(
         client.indices.create(index=name, body={**body, "aliases": {alias: {} for alias in names}})
 
 
+def swap(client: OpenSearch, alias: str, index: str) -> None:
+    """Points both aliases to what a load has filled, as its end does."""
+    actions: list[dict[str, Any]] = []
+    for name, serving, loading in (
+        (index, alias, f"{index}-loading"),
+        (products_of(index), products_of(alias), products_of(f"{index}-loading")),
+    ):
+        actions.append({"remove": {"index": f"{alias}-*", "alias": serving, "must_exist": False}})
+        actions.append({"remove": {"index": name, "alias": loading, "must_exist": False}})
+        actions.append({"add": {"index": name, "alias": serving}})
+    client.indices.update_aliases(body={"actions": actions})
+
+
 def put_products(client: OpenSearch, index: str, documents: Iterable[Mapping[str, Any]]) -> None:
     """Puts the products of index documents into a generation, visible at once."""
     lines = [b'{"index":{"_id":"%b"}}\n%b\n' % (each.key.encode(), each.content) for each in products_among(documents)]
