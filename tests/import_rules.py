@@ -30,11 +30,18 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "sample": ({"sources"}, "it makes listings as any catalogue has them"),
         "locking": ({"engine"}, "a lock is a document in the index, the same for every command"),
         "orders": ({"engine"}, "what orders bind is marked alike after a load, a rollback and a repair"),
-        "live": ({"documents", "engine", "orders", "sources"}, "a change needs no load"),
+        "products": ({"documents", "engine"}, "products are written alike by a load and by a live change"),
+        "live": ({"documents", "engine", "orders", "products", "sources"}, "a change needs no load"),
         "follow": ({"documents", "engine", "live", "sources"}, "a stream is one more way to the writer of changes"),
-        "loading": ({"documents", "engine", "locking", "orders", "sources"}, "a load is told how to show its progress"),
+        "loading": (
+            {"documents", "engine", "locking", "orders", "products", "sources"},
+            "a load is told how to show its progress",
+        ),
         "maintenance": ({"documents", "engine", "loading", "locking", "orders"}, "commands call it, not the reverse"),
-        "doctor": ({"engine", "locking", "maintenance", "orders"}, "it looks from outside at what the others left"),
+        "doctor": (
+            {"engine", "locking", "maintenance", "orders", "products"},
+            "it looks from outside at what the others left",
+        ),
         "cli": (
             {
                 "doctor",

@@ -15,9 +15,11 @@ from indexer.doctor.findings import (
     readable_bytes,
 )
 from indexer.doctor.indices import check_index
-from indexer.doctor.locks import LockFacts, check_lock, check_unfinished
+from indexer.doctor.locks import LockFacts, check_lock, check_orphans, check_unfinished
+from indexer.engine.drift import DefinedIndex, defined_listings, defined_products
 from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
+from mappings.names import products_of
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class PlatformFacts:
     data_nodes: int = 1
     locks: tuple[LockFacts, ...] = ()  # as seen before and after everything else; the last is that of now
     room: bool = False  # every disk is known to be below the low watermark
+    products: tuple[IndexFacts, ...] = ()  # with what has the name or the alias of the serving products
 
     @property
     def serving(self) -> list[IndexFacts]:
@@ -57,6 +60,15 @@ class PlatformFacts:
         ours = [index for index in self.serving if index.generation is not None and not index.closed]
         return ours[0] if len(ours) == len(self.serving) == 1 else None
 
+    def products_of(self, index: IndexFacts) -> IndexFacts | None:
+        """The index of products of a generation, where it has one."""
+        return next((each for each in self.products if each.name == products_of(index.name)), None)
+
+    def bytes_of(self, index: IndexFacts) -> int:
+        """The size of a generation."""
+        products = self.products_of(index)
+        return index.bytes + (0 if products is None else products.bytes)
+
 
 def _is_unfinished(index: IndexFacts) -> bool:
     return is_unfinished(loading_alias(index.name) in index.aliases, index.settings)
@@ -67,39 +79,67 @@ def check_platform(facts: PlatformFacts, *, older_than: float, keep: int) -> Ite
     yield from _alias(facts)
     yield from _foreign(facts)
     for index in facts.serving:
-        if index.closed:
-            yield Finding(
-                Code.CLOSED,
-                facts.platform,
-                index.name,
-                f"{index.name} serves behind {facts.alias} and is closed, so that every search fails",
-                curl("POST", f"{index.name}/_open"),
-            )
-        elif index.generation is not None:
-            yield from check_index(
-                facts.platform, index, facts.definition, data_nodes=facts.data_nodes, room=facts.room
-            )
+        if index.closed or index.generation is not None:
+            yield from _served(facts, index, defined_listings(facts.definition), "every search fails")
+    if facts.comparable is not None:
+        yield from _products(facts, facts.comparable)
     yield from check_lock(facts.platform, facts.alias, facts.locks, older_than)
-    yield from check_unfinished(facts.platform, facts.unfinished, facts.locks, older_than)
+    sizes = [(index, facts.bytes_of(index)) for index in facts.unfinished]
+    yield from check_unfinished(facts.platform, sizes, facts.locks, older_than)
+    generations = {index.name for index in facts.indices}
+    orphans = [each for each in facts.products if each.generation and each.generation.index not in generations]
+    yield from check_orphans(facts.platform, orphans, facts.locks, older_than)
     yield from _too_many(facts, keep)
+
+
+def _served(facts: PlatformFacts, index: IndexFacts, defined: DefinedIndex, effect: str) -> Iterator[Finding]:
+    """What is wrong with an index that serves, of listings or of products."""
+    if index.closed:
+        message = f"{index.name} serves behind {facts.alias} and is closed, so that {effect}"
+        yield Finding(Code.CLOSED, facts.platform, index.name, message, curl("POST", f"{index.name}/_open"))
+        return
+    yield from check_index(
+        facts.platform,
+        index,
+        defined,
+        facts.definition.fingerprint,
+        data_nodes=facts.data_nodes,
+        room=facts.room,
+    )
+
+
+def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
+    """What is wrong between the listings that serve and their products."""
+    platform, alias, products = facts.platform, products_of(facts.alias), facts.products_of(index)
+    if products is None and names_products(index):
+        message = f"{index.name} serves without {products_of(index.name)}, so that every search with a text fails"
+        yield Finding(Code.PRODUCTS_MISSING, platform, index.name, message, load_command(platform))
+        return
+    named = {each.name for each in facts.products if alias in each.aliases}
+    expected = set() if products is None else {products.name}
+    if named != expected:
+        message = (
+            f"the alias {alias} points to {', '.join(sorted(named)) or 'nothing'} instead of "
+            f"{', '.join(expected) or 'nothing'}, so that texts are not matched with the products of {index.name}"
+        )
+        repair = Repair(Action.POINT_PRODUCTS, index.name)
+        yield Finding(Code.PRODUCTS_ALIAS, platform, alias, message, fix_command(platform), repair)
+    if products is not None:
+        effect = "every search with a text fails"
+        yield from _served(facts, products, defined_products(facts.definition), effect)
+
+
+def names_products(index: IndexFacts) -> bool:
+    """Whether listings of this definition name their products; those of older ones are their own."""
+    return "product" in index.mappings.get("properties", {})
 
 
 def _alias(facts: PlatformFacts) -> Iterator[Finding]:
     alias, platform = facts.alias, facts.platform
-    named = [index for index in facts.indices if index.name == alias]
+    taken = [index for index in (*facts.indices, *facts.products) if index.name in (alias, products_of(alias))]
     ours = [index for index in facts.serving if index.generation is not None]
-    if named:
-        remove = curl("DELETE", alias)
-        empty = named[0].items == 0
-        yield Finding(
-            Code.ALIAS_IS_INDEX,
-            platform,
-            alias,
-            f"an index is named {alias}, which must be an alias: something wrote before the first load "
-            f"({named[0].items:,} documents are in it), and no load can be swapped in",
-            fix_command(platform) if empty else f"{remove}, then {load_command(platform)}",
-            Repair(Action.REMOVE_EMPTY_INDEX, alias) if empty else None,
-        )
+    if taken:
+        yield from _taken(platform, taken)
     elif len(ours) > 1:
         names = ", ".join(index.name for index in ours)
         fault = f"the alias {alias} points to {len(ours)} indices ({names}): items are found twice and sold ones are "
@@ -109,9 +149,24 @@ def _alias(facts: PlatformFacts) -> Iterator[Finding]:
         yield _to_serve(facts, Code.ALIAS_MISSING, facts.finished, f"{fault}{{}} should: {{}}")
 
 
+def _taken(platform: int, taken: Sequence[IndexFacts]) -> Iterator[Finding]:
+    """Indices with the name of an alias."""
+    for index in taken:
+        yield Finding(
+            Code.ALIAS_IS_INDEX,
+            platform,
+            index.name,
+            f"an index is named {index.name}, which must be an alias: something wrote before the first load "
+            f"({index.items:,} documents are in it), and no load can be swapped in",
+            f"{curl('DELETE', index.name)}, then {load_command(platform)}" if index.items else fix_command(platform),
+            None if index.items else Repair(Action.REMOVE_EMPTY_INDEX, index.name),
+        )
+
+
 def _to_serve(facts: PlatformFacts, code: Code, candidates: Sequence[IndexFacts], message: str) -> Finding:
     """The finding that another generation should serve; `message` has places for its name and the reason."""
-    best, why = preferred(facts.definition, candidates)
+    complete = [index for index in candidates if facts.products_of(index) is not None or not names_products(index)]
+    best, why = preferred(facts.definition, complete or candidates)
     return Finding(
         code,
         facts.platform,
@@ -154,6 +209,6 @@ def _too_many(facts: PlatformFacts, keep: int) -> Iterator[Finding]:
             facts.platform,
             facts.alias,
             f"{len(finished)} finished generations are kept, {keep} are meant to be; "
-            f"the others take {readable_bytes(sum(index.bytes for index in spare))}",
+            f"the others take {readable_bytes(sum(map(facts.bytes_of, spare)))}",
             f"gear-indexer prune --platform {facts.platform} --keep {keep}",
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from indexer.doctor.facts import EngineFacts, IndexFacts
 from indexer.doctor.findings import Code, Finding, curl
+from mappings.names import products_of
 
 OLDEST_MAJOR = 3
 # A generation's name has 17 digits and the fingerprint behind the alias.
@@ -61,7 +62,8 @@ def may_create(setting: str, name: str) -> bool:
 
 def check_templates(platform: int, alias: str, facts: EngineFacts) -> Iterator[Finding]:
     """A template whose patterns catch our names changes every new generation behind the definition's back."""
-    names = (alias, _SAMPLE_GENERATION.format(alias=alias))
+    sample = _SAMPLE_GENERATION.format(alias=alias)
+    names = (alias, sample, products_of(sample))
     for template in facts.templates:
         if any(_fits(pattern, name) for pattern in template.patterns for name in names):
             yield Finding(
@@ -69,7 +71,7 @@ def check_templates(platform: int, alias: str, facts: EngineFacts) -> Iterator[F
                 platform,
                 template.name,
                 f"the index template {template.name} ({', '.join(template.patterns)}) also applies to {alias} and "
-                "its generations, and adds to what gear.json says",
+                "its generations, and adds to what gear.json and products.json say",
                 f"narrow its patterns, or {curl('DELETE', template.path)}",
             )
 

@@ -16,12 +16,15 @@ from indexer.doctor.facts import EngineFacts, engine_facts, index_facts
 from indexer.doctor.findings import Code, Finding, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
+from indexer.doctor.products import check_named
 from indexer.doctor.repairs import Repairs
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import retry_when_lost
 from indexer.errors import CommandError
 from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from indexer.orders.claims import Claims
+from indexer.products.missing import named_products
 from mappings.definition import Definition
 from mappings.engine_errors import describe_error
 from mappings.platforms import Platform
@@ -101,6 +104,7 @@ class Doctor:
         if engine is not None:
             findings += cluster.check_version(engine)
         for facts in platforms_facts:
+            self._tried(findings, facts.platform, "products", partial(self._named_products, facts))
             if orders is not None and facts.comparable is not None:
                 self._tried(findings, facts.platform, "orders", partial(self._agreement, orders, facts))
         return [*findings, *self._late(orders)]
@@ -154,7 +158,8 @@ class Doctor:
             platform=platform.id,
             alias=alias,
             definition=self.definition.with_shards(platform.shards),
-            indices=indices,
+            indices=indices.listings,
+            products=indices.products,
             locks=(*before, *self._lock(alias)),
             data_nodes=1 if engine is None else engine.data_nodes,
             room=engine is not None and engine.has_room,
@@ -168,6 +173,15 @@ class Doctor:
     def _lock(self, alias: str) -> tuple[LockFacts, ...]:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
         return () if record is None else (LockFacts(record, is_alive(record.owner)),)
+
+    def _named_products(self, facts: PlatformFacts) -> Iterable[Finding]:
+        index = facts.comparable
+        products = None if index is None else facts.products_of(index)
+        if index is None or products is None or not (index.readable and products.readable):
+            return ()
+        retry = RetryPolicy(RETRY_SECONDS)
+        named = retry_when_lost(lambda: named_products(self.client, index.name, facts.platform, retry))
+        return check_named(facts.platform, index.name, named)
 
     def _agreement(self, orders: Orders, facts: PlatformFacts) -> Iterable[Finding]:
         index = facts.comparable

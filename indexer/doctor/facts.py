@@ -1,11 +1,11 @@
 """Reads what the doctor judges: the engine's settings and disks, and a platform's indices."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mappings.names import Generation, generation_pattern, parse_generation
+from mappings.names import Generation, generation_of, generation_pattern, parse_generation, products_of
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -41,7 +41,9 @@ class EngineFacts:
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """One index; `generation` is None for what no load has made, `idle_seconds` where it is not known."""
+    """One index; `generation` is that of its listings or products, None for what no load has made; `idle_seconds` is
+    None where it is not known.
+    """
 
     name: str
     generation: Generation | None
@@ -56,6 +58,11 @@ class IndexFacts:
     def closed(self) -> bool:
         """Whether somebody closed it: it answers nothing, and nothing can be asked of it but its settings."""
         return str(self.settings.get("verified_before_close")).lower() == "true"
+
+    @property
+    def readable(self) -> bool:
+        """Whether searches can read it: it is neither closed nor blocked for them, which are findings of their own."""
+        return not self.closed and str(self.settings.get("blocks.read")).lower() != "true"
 
     @property
     def result_window(self) -> int:
@@ -128,8 +135,15 @@ def _templates(client: "OpenSearch") -> tuple[Template, ...]:
     )
 
 
-def index_facts(client: "OpenSearch", alias: str) -> tuple[IndexFacts, ...]:
-    """Every index that has the alias, its name or a generation's name: oldest generation first, others before."""
+class PlatformIndices(NamedTuple):
+    """The indices of a platform: oldest generation first, what no load has made before."""
+
+    listings: tuple[IndexFacts, ...]
+    products: tuple[IndexFacts, ...]
+
+
+def index_facts(client: "OpenSearch", alias: str) -> PlatformIndices:
+    """Every index that has an alias of the platform, its name or that of a generation or its products."""
     bodies: dict[str, Any] = client.indices.get(
         index=f"{alias},{generation_pattern(alias)}",
         params={
@@ -139,26 +153,41 @@ def index_facts(client: "OpenSearch", alias: str) -> tuple[IndexFacts, ...]:
             "expand_wildcards": "all",
         },
     )
-    ours = {
-        name: body
+    products = [name for name, body in bodies.items() if _is_products(alias, name, body)]
+    listings = [
+        name
         for name, body in bodies.items()
         if name == alias or alias in body["aliases"] or parse_generation(alias, name) is not None
-    }
-    if not ours:
-        return ()
+    ]
+    if not products and not listings:
+        return PlatformIndices((), ())
     stats = client.indices.stats(
-        index=",".join(ours),
+        index=",".join({*listings, *products}),
         metric="docs,store,translog",
         params={"expand_wildcards": "all", "ignore_unavailable": "true"},
     )["indices"]
-    facts = [_index(alias, name, body, stats.get(name, {}).get("primaries", {})) for name, body in ours.items()]
-    return tuple(sorted(facts, key=lambda index: (index.generation is not None, index.name)))
+    facts = {
+        name: _index(alias, name, bodies[name], stats.get(name, {}).get("primaries", {}))
+        for name in (*listings, *products)
+    }
+    return PlatformIndices(_in_order(facts[name] for name in listings), _in_order(facts[name] for name in products))
+
+
+def _is_products(alias: str, name: str, body: dict[str, Any]) -> bool:
+    named = products_of(alias)
+    if name == named or named in body["aliases"]:
+        return True
+    return name == products_of(generation_of(name)) and parse_generation(alias, generation_of(name)) is not None
+
+
+def _in_order(indices: Iterable[IndexFacts]) -> tuple[IndexFacts, ...]:
+    return tuple(sorted(indices, key=lambda index: (index.generation is not None, index.name)))
 
 
 def _index(alias: str, name: str, body: dict[str, Any], stats: dict[str, Any]) -> IndexFacts:
     return IndexFacts(
         name=name,
-        generation=parse_generation(alias, name),
+        generation=parse_generation(alias, generation_of(name)),
         aliases=frozenset(body["aliases"]),
         settings={key.removeprefix("index."): value for key, value in body["settings"].items()},
         mappings=body["mappings"],

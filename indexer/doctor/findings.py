@@ -43,6 +43,10 @@ class Code(StrEnum):
     RESULT_WINDOW = "result-window"
     SETTINGS = "settings", Severity.WARNING
     MAPPING_DRIFT = "mapping-drift"
+    PRODUCTS_MISSING = "products-missing"
+    PRODUCTS_ALIAS = "products-alias"
+    PRODUCTS_INCOMPLETE = "products-incomplete"
+    PRODUCTS_ORPHANED = "products-orphaned", Severity.WARNING
     STALE_LOCK = "stale-lock", Severity.WARNING
     UNFINISHED_LOAD = "unfinished-load", Severity.WARNING
     TOO_MANY_GENERATIONS = "too-many-generations", Severity.WARNING
@@ -58,6 +62,8 @@ class Action(StrEnum):
 
     PUT_SETTINGS = auto()  # puts settings, below `index`, on the index; None takes one away
     SERVE = auto()  # points the alias to this generation alone, with the items of active orders marked in it first
+    POINT_PRODUCTS = auto()  # points the alias of the products to those of this generation, which serves
+    REMOVE_PRODUCTS = auto()  # removes an index of products without listings
     REMOVE_GENERATION = auto()  # removes a generation that does not serve
     RELEASE_LOCK = auto()  # takes the lock of the alias over from an owner that has died, and gives it back
     REMOVE_EMPTY_INDEX = auto()  # removes an index under the alias's name, once it is seen again that nothing is in it

@@ -6,33 +6,43 @@ from typing import Any
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity, curl, fix_command, load_command
 from indexer.engine.drift import (
+    DefinedIndex,
     analysis_differences,
     at_creation,
-    defined_settings,
     field_differences,
     same,
 )
-from mappings.definition import Definition
 
 BLOCKS = ("read_only_allow_delete", "read_only", "write", "read", "metadata")
 # Settings that a check of their own looks at.
 _OWN_CHECK = ("refresh_interval", "auto_expand_replicas", "number_of_replicas", "max_result_window")
 
 
+# What it means for each index of a generation that it cannot be written, and that searches see no changes of it.
+_BLOCKED = {
+    "gear.json": "sold items cannot be hidden in it",
+    "products.json": "no item of a new product can be put on offer",
+}
+_UNSEEN = {
+    "gear.json": "searches never see that an item was sold",
+    "products.json": "texts never find new products",
+}
+
+
 def check_index(
-    platform: int, index: IndexFacts, definition: Definition, *, data_nodes: int, room: bool
+    platform: int, index: IndexFacts, definition: DefinedIndex, fingerprint: str, *, data_nodes: int, room: bool
 ) -> Iterator[Finding]:
-    """Blocks first: nothing else can be set right while they stand."""
-    defined = defined_settings(definition)
-    yield from _blocks(platform, index, room=room)
-    yield from _refresh(platform, index, defined)
+    """Checks one index of a generation. Blocks first: nothing else can be set right while they stand."""
+    defined = definition.settings
+    yield from _blocks(platform, index, _BLOCKED[definition.file], room=room)
+    yield from _refresh(platform, index, defined, _UNSEEN[definition.file])
     yield from _replicas(platform, index, defined, data_nodes)
     yield from _result_window(platform, index, defined)
-    yield from _other_settings(platform, index, defined)
-    yield from _drift(platform, index, definition)
+    yield from _other_settings(platform, index, definition)
+    yield from _drift(platform, index, definition, fingerprint)
 
 
-def _blocks(platform: int, index: IndexFacts, *, room: bool) -> Iterator[Finding]:
+def _blocks(platform: int, index: IndexFacts, effect: str, *, room: bool) -> Iterator[Finding]:
     standing = [name for name in BLOCKS if str(index.settings.get(f"blocks.{name}")).lower() == "true"]
     if not standing:
         return
@@ -42,18 +52,18 @@ def _blocks(platform: int, index: IndexFacts, *, room: bool) -> Iterator[Finding
         Code.BLOCKED,
         platform,
         index.name,
-        f"{index.name} is blocked ({', '.join(standing)}), so that sold items cannot be hidden in it",
+        f"{index.name} is blocked ({', '.join(standing)}), so that {effect}",
         fix_command(platform) if room else f"make room until the disk is below the low watermark, then {lift}",
         Repair(Action.PUT_SETTINGS, index.name, values) if room else None,
     )
 
 
-def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
+def _refresh(platform: int, index: IndexFacts, defined: dict[str, Any], unseen: str) -> Iterator[Finding]:
     expected, live = defined["refresh_interval"], index.settings.get("refresh_interval")
     if same(expected, live):
         return
     never = live == "-1"
-    effect = "searches never see that an item was sold" if never else "searches see changes later or sooner than meant"
+    effect = unseen if never else "searches see changes later or sooner than meant"
     message = f"{index.name} has refresh_interval {live or 'unset'} instead of {expected}: {effect}"
     yield _setting(Code.REFRESH, platform, index, message, {"refresh_interval": expected}, is_error=never)
 
@@ -100,10 +110,10 @@ def _result_window(platform: int, index: IndexFacts, defined: dict[str, Any]) ->
     yield _setting(Code.RESULT_WINDOW, platform, index, message, {"max_result_window": expected}, is_error=small)
 
 
-def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -> Iterator[Finding]:
+def _other_settings(platform: int, index: IndexFacts, definition: DefinedIndex) -> Iterator[Finding]:
     differing = {
         name: value
-        for name, value in defined.items()
+        for name, value in definition.settings.items()
         if name not in _OWN_CHECK and not same(value, index.settings.get(name))
     }
     if not differing:
@@ -112,7 +122,7 @@ def _other_settings(platform: int, index: IndexFacts, defined: dict[str, Any]) -
     differences = "; ".join(
         f"{name} {index.settings.get(name, 'unset')} instead of {differing[name]}" for name in differing
     )
-    message = f"{index.name} has other settings than gear.json: {differences}"
+    message = f"{index.name} has other settings than {definition.file}: {differences}"
     if fixed:
         message += f"; {', '.join(fixed)} can be set only on a new index"
         yield Finding(Code.SETTINGS, platform, index.name, message, load_command(platform))
@@ -128,19 +138,18 @@ def _setting(
     return Finding(code, platform, index.name, message, fix_command(platform), repair, severity)
 
 
-def _drift(platform: int, index: IndexFacts, definition: Definition) -> Iterator[Finding]:
+def _drift(platform: int, index: IndexFacts, definition: DefinedIndex, expected: str) -> Iterator[Finding]:
     fingerprint = index.mappings.get("_meta", {}).get("fingerprint")
     fields = field_differences(definition, index.mappings)
     analysis = analysis_differences(definition, index.settings)
     differences = []
-    if fingerprint != definition.fingerprint:
-        differences.append(
-            f"it was made with definition {fingerprint or 'unknown'}, this version's is {definition.fingerprint}"
-        )
+    if fingerprint != expected:
+        differences.append(f"it was made with definition {fingerprint or 'unknown'}, this version's is {expected}")
     if fields:
         differences.append(f"fields {fields.sentence()}")
     if analysis:
         differences.append(f"analysis {analysis.sentence()}")
     if differences:
-        message = f"{index.name} is not what gear.json describes, so searches may miss items: {'; '.join(differences)}"
+        message = f"{index.name} is not what {definition.file} describes, so searches may miss items: "
+        message += "; ".join(differences)
         yield Finding(Code.MAPPING_DRIFT, platform, index.name, message, load_command(platform))

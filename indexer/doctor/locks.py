@@ -50,16 +50,16 @@ def check_lock(platform: int, alias: str, locks: Sequence[LockFacts], older_than
 
 
 def check_unfinished(
-    platform: int, unfinished: Sequence[IndexFacts], locks: Sequence[LockFacts], older_than: float
+    platform: int, unfinished: Sequence[tuple[IndexFacts, int]], locks: Sequence[LockFacts], older_than: float
 ) -> Iterator[Finding]:
-    """Generations whose load has died: nobody who may live holds their lock.
+    """Generations, with their sizes, whose load has died: nobody who may live holds their lock.
 
     What a version without locks has begun counts as dead when nothing was written to it for `older_than` seconds.
     """
-    for index in unfinished:
+    for index, size in unfinished:
         owner = index.mappings.get("_meta", {}).get("owner")
         if owner is not None:
-            dead = not any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks)
+            dead = not _is_held(owner, locks, older_than)
             why = "the lock under which it was filled is not held any more"
             goes_on = f"gear-indexer load FILE... --platform {platform} --resume goes on with it, or "
         else:
@@ -71,7 +71,29 @@ def check_unfinished(
                 Code.UNFINISHED_LOAD,
                 platform,
                 index.name,
-                f"{index.name} ({readable_bytes(index.bytes)}) was never finished, and {why}: its load has died",
+                f"{index.name} ({readable_bytes(size)}) was never finished, and {why}: its load has died",
                 f"{goes_on}{fix_command(platform)}",
                 Repair(Action.REMOVE_GENERATION, index.name),
             )
+
+
+def check_orphans(
+    platform: int, orphans: Sequence[IndexFacts], locks: Sequence[LockFacts], older_than: float
+) -> Iterator[Finding]:
+    """Indices of products without listings: a load makes them first, so those of one that may live are none."""
+    for index in orphans:
+        if not _is_held(index.mappings.get("_meta", {}).get("owner"), locks, older_than):
+            yield Finding(
+                Code.PRODUCTS_ORPHANED,
+                platform,
+                index.name,
+                f"{index.name} ({readable_bytes(index.bytes)}) has no listings: its load has died, or they were "
+                "removed by hand or by an older version",
+                fix_command(platform),
+                Repair(Action.REMOVE_PRODUCTS, index.name),
+            )
+
+
+def _is_held(owner: str | None, locks: Sequence[LockFacts], older_than: float) -> bool:
+    """Whether one who may live holds the lock under this id."""
+    return any(lock.record.owner.id == owner and not lock.is_dead(older_than) for lock in locks)

@@ -14,6 +14,7 @@ from indexer.locking.lock import Lock
 from indexer.maintenance.rollback import RETRY_SECONDS, Rollback
 from indexer.orders.claims import Claims
 from mappings.definition import Definition
+from mappings.names import generation_of
 from mappings.platforms import Platform
 
 
@@ -43,12 +44,16 @@ class Repairs:
                 if self.orders is not None:
                     self.orders.compare(self.client, self.platform.id, index, repair.window, repair=True)
             case _:
-                with self._lock(say):  # the one that died cannot give it back
-                    self._remove(repair)
+                with self._lock(say) as lock:  # the one that died cannot give it back
+                    self._make_locked(repair, lock)
 
-    def _remove(self, repair: Repair) -> None:
-        """Removes what a repair under the lock names; nothing where only the lock was left behind."""
+    def _make_locked(self, repair: Repair, lock: Lock) -> None:
+        """Makes a repair under the lock; nothing where only the lock was left behind."""
         match repair.action:
+            case Action.POINT_PRODUCTS:
+                self._point_products(repair.index, lock)
+            case Action.REMOVE_PRODUCTS:
+                self._remove_products(repair.index)
             case Action.REMOVE_GENERATION:
                 self._remove_unfinished(repair.index)
             case Action.REMOVE_EMPTY_INDEX:
@@ -57,9 +62,28 @@ class Repairs:
     def _lock(self, say: Callable[[str], None]) -> Lock:
         return Lock(self.client, self.alias, "doctor --fix", RetryPolicy(RETRY_SECONDS), say)
 
+    def _generations(self) -> Generations:
+        return Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
+
+    def _point_products(self, index: str, lock: Lock) -> None:
+        """Looks once more: something else may serve since it was found."""
+        generations = self._generations()
+        if [state.index for state in generations.all() if state.serving] != [index]:
+            message = f"{index} does not serve alone any more"
+            raise CommandError(message)
+        generations.swap(index, lock.renew)
+
+    def _remove_products(self, index: str) -> None:
+        """Looks once more: a load may have made the listings since it was found."""
+        generations = self._generations()
+        if index not in generations.products_without_listings():
+            message = f"{index} has listings by now, or is gone"
+            raise CommandError(message)
+        generations.remove(generation_of(index))
+
     def _remove_unfinished(self, index: str) -> None:
         """Looks once more: its load may have ended well since it was found."""
-        generations = Generations(self.client, self.alias, self.definition, RetryPolicy(RETRY_SECONDS))
+        generations = self._generations()
         if not generations.state(index).unfinished:
             message = f"{index} was finished meanwhile and is not removed"
             raise CommandError(message)

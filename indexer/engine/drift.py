@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mappings.definition import Definition
+from mappings.definition import FILES, Definition
 
 # Set only when an index is made; every other setting of the definition can be put on a live index.
 _AT_CREATION = (
@@ -18,6 +18,16 @@ _AT_CREATION = (
     "analysis.",
 )
 _BELOW = ("properties", "fields")
+
+
+@dataclass(frozen=True)
+class DefinedIndex:
+    """What one of the two indices of a generation is defined as, and the file that says so."""
+
+    file: str
+    settings: dict[str, Any]  # of service, flat below `index`
+    analysis: dict[str, Any]
+    mappings: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -68,25 +78,33 @@ def at_creation(setting: str) -> bool:
     return setting.startswith(_AT_CREATION)
 
 
-def defined_settings(definition: Definition) -> dict[str, Any]:
-    """Every setting of service of the definition, flat below `index`."""
-    return flat(definition.index_settings())
+def defined_listings(definition: Definition) -> DefinedIndex:
+    """What the index of listings is defined as."""
+    body = definition.body
+    analysis = body["settings"].get("analysis", {})
+    return DefinedIndex(FILES[0], flat(body["settings"]["index"]), analysis, body["mappings"])
 
 
-def field_differences(definition: Definition, live: dict[str, Any]) -> Differences:
-    """Compares the definition's mapping with an index's."""
-    mappings = definition.body["mappings"]
-    defined = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
+def defined_products(definition: Definition) -> DefinedIndex:
+    """What the index of products is defined as."""
+    body = definition.products
+    return DefinedIndex(FILES[1], flat(body["settings"]["index"]), definition.analysis(), body["mappings"])
+
+
+def field_differences(defined: DefinedIndex, live: dict[str, Any]) -> Differences:
+    """Compares the defined mapping with an index's."""
+    mappings = defined.mappings
+    fields = {"(dynamic)": {"dynamic": mappings.get("dynamic")}, **dict(_fields(mappings.get("properties", {})))}
     actual = {"(dynamic)": {"dynamic": live.get("dynamic")}, **dict(_fields(live.get("properties", {})))}
-    return _differences(defined, actual)
+    return _differences(fields, actual)
 
 
-def analysis_differences(definition: Definition, live: dict[str, Any]) -> Differences:
-    """Compares the definition's analysis with an index's flat settings."""
-    defined = flat(definition.body["settings"].get("analysis", {}), "analysis.")
+def analysis_differences(defined: DefinedIndex, live: dict[str, Any]) -> Differences:
+    """Compares the defined analysis with an index's flat settings."""
+    settings = flat(defined.analysis, "analysis.")
     actual = {name: value for name, value in live.items() if name.startswith("analysis.")}
     return _differences(
-        {name: {"": _plain(value)} for name, value in defined.items()},
+        {name: {"": _plain(value)} for name, value in settings.items()},
         {name: {"": _plain(value)} for name, value in actual.items()},
     )
 

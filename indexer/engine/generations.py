@@ -9,13 +9,14 @@ unfinished.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from opensearchpy import OpenSearch
 
-from indexer.engine.drift import at_creation, defined_settings, same
+from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.states import LOADING_SETTINGS, IndexState, loading_alias
+from indexer.engine.states import LOADING_SETTINGS, IndexState, ProductsState, loading_alias, products_actions
 from indexer.errors import CommandError
 from mappings.definition import Definition
 from mappings.names import generation_of, generation_pattern, parse_generation, products_of
@@ -48,14 +49,17 @@ class Generations:
         return indices
 
     def all(self) -> list[IndexState]:
-        """Every generation, oldest first; raises CommandError where an index has the alias's name."""
-        indices = self._indices()
-        if self.alias in indices:
-            message = (
-                f"an index is named {self.alias}, which must be an alias: something wrote before the first load; "
-                "remove that index (DELETE) and load again"
-            )
-            raise CommandError(message)
+        """Every generation, oldest first; raises CommandError where an index has the name of an alias."""
+        return self._states(self._indices())
+
+    def _states(self, indices: dict[str, Any]) -> list[IndexState]:
+        for alias in (self.alias, products_of(self.alias)):
+            if alias in indices:
+                message = (
+                    f"an index is named {alias}, which must be an alias: something wrote before the first load; "
+                    "remove that index (DELETE) and load again"
+                )
+                raise CommandError(message)
         states = [self._state(name, body, indices.get(products_of(name))) for name, body in indices.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
@@ -71,22 +75,27 @@ class Generations:
             generation=generation,
             serving=self.alias in aliases,
             loading=loading_alias(name) in aliases,
-            fingerprint=body.get("mappings", {}).get("_meta", {}).get("fingerprint"),
-            version=body.get("mappings", {}).get("_meta", {}).get("version"),
-            owner=body.get("mappings", {}).get("_meta", {}).get("owner"),
-            settings={key.removeprefix("index."): value for key, value in body.get("settings", {}).items()},
-            products=None if products is None else frozenset(products.get("aliases", {})),
+            fingerprint=_meta(body).get("fingerprint"),
+            version=_meta(body).get("version"),
+            owner=_meta(body).get("owner"),
+            settings=_settings(body),
+            products=None
+            if products is None
+            else ProductsState(
+                frozenset(products.get("aliases", {})), _meta(products).get("fingerprint"), _settings(products)
+            ),
         )
 
     def create(self, index: str, owner: str) -> None:
         """Makes a new empty generation, set up for filling under the lock of `owner`."""
-        body = self._definition.create_body()
-        body["mappings"]["_meta"]["owner"] = owner
+        body, products = self._definition.create_body(), self._definition.create_products_body()
+        for each in (body, products):
+            each["mappings"]["_meta"]["owner"] = owner
         settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
         aliases: dict[str, Any] = {loading_alias(index): {}}
         # the products first: who finds the listings finds both
-        products = {**self._definition.create_products_body(), "aliases": {products_of(loading_alias(index)): {}}}
-        self._client.indices.create(index=products_of(index), body=products)
+        products_aliases: dict[str, Any] = {products_of(loading_alias(index)): {}}
+        self._client.indices.create(index=products_of(index), body={**products, "aliases": products_aliases})
         self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
 
     def begin(self, index: str, version: int, owner: str) -> None:
@@ -108,7 +117,9 @@ class Generations:
         return int(answer["count"])
 
     def products_without_listings(self) -> list[str]:
-        """The indices of products whose load died before it made the index of listings."""
+        """The indices of products without an index of listings: their load died before it made that, or it was removed
+        by hand or by an older version.
+        """
         indices = self._indices()
         return [
             name
@@ -127,29 +138,44 @@ class Generations:
 
         Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
-        defined = defined_settings(self._definition)
-        changeable = {key: value for key, value in defined.items() if not at_creation(key)}
-        self._retry.call(lambda: self._client.indices.put_settings(index=index, body={"index": changeable}))
-        self._merge_products(index)
-        both = f"{index},{products_of(index)}"
+        for name, defined in self._defined(index).items():
+            settings = {key: value for key, value in defined.settings.items() if not at_creation(key)}
+            self._retry.call(partial(self._client.indices.put_settings, index=name, body={"index": settings}))
+        both = ",".join(self._defined(index))
         self._retry.call(lambda: self._client.cluster.health(index=both, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
         # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
-        waiting = f"/_cluster/health/{index}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
+        waiting = f"/_cluster/health/{both}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
         health = self._retry.call(lambda: self._client.transport.perform_request("GET", waiting, {"ignore": 408}))
+        self._check_setup(index)
+        self._merge_products(index)
+        total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]
+        return {"total": total, "allocated": health["active_shards"]}
+
+    def _defined(self, index: str) -> dict[str, DefinedIndex]:
+        """What both indices of a generation are defined as, by name."""
+        return {index: defined_listings(self._definition), products_of(index): defined_products(self._definition)}
+
+    def _check_setup(self, index: str) -> None:
+        """Raises CommandError where an index of the generation is not as it is defined."""
         state = self.state(index)
-        differing = [
-            f"{key} is {state.settings.get(key)} instead of {value}"
-            for key, value in defined.items()
-            if not same(value, state.settings.get(key))
-        ]
-        if state.fingerprint != self._definition.fingerprint:
-            differing.append(f"the definition is {state.fingerprint} instead of {self._definition.fingerprint}")
+        differing: list[str] = []
+        for (name, defined), live in zip(self._defined(index).items(), (state, state.products), strict=True):
+            if live is None:
+                differing.append(f"{name} is missing")
+                continue
+            differing += [
+                f"{key} is {live.settings.get(key)} instead of {value} in {name}"
+                for key, value in defined.settings.items()
+                if not same(value, live.settings.get(key))
+            ]
+            if live.fingerprint != self._definition.fingerprint:
+                differing.append(
+                    f"the definition is {live.fingerprint} instead of {self._definition.fingerprint} in {name}"
+                )
         if differing:
             message = f"{index} is not as it was set up: {'; '.join(differing)}"
             raise CommandError(message)
-        total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]
-        return {"total": total, "allocated": health["active_shards"]}
 
     def _merge_products(self, index: str) -> None:
         """Makes one segment of the products, so that a text is looked up once; not of very many."""
@@ -173,7 +199,7 @@ class Generations:
         raise CommandError(message)
 
     def swap(self, index: str, fence: Callable[[], None]) -> list[str]:
-        """Points the alias to this generation alone, in one call; returns which served before.
+        """Points both aliases to this generation alone, in one call; returns which served before.
 
         `fence` raises where this process may not do that any more; it is asked right before. May be repeated: a call
         whose answer was lost is looked up before anything is done again.
@@ -181,10 +207,14 @@ class Generations:
         before: list[str] = []
 
         def point_alias() -> None:
-            states = self.all()
+            indices = self._indices()
+            states = self._states(indices)
+            products = products_actions(
+                self.alias, index, {name: body.get("aliases", {}) for name, body in indices.items()}
+            )
             serving = [state.index for state in states if state.serving]
             loading = any(state.loading for state in states if state.index == index)
-            if serving == [index] and not loading:
+            if serving == [index] and not loading and not products:
                 return
             before[:] = [name for name in serving if name != index]
             actions: list[dict[str, Any]] = [
@@ -193,9 +223,8 @@ class Generations:
             if loading:
                 actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
             actions.append({"add": {"index": index, "alias": self.alias}})
-            actions += _products_actions(self.alias, index, states)
             fence()
-            self._client.indices.update_aliases(body={"actions": actions})
+            self._client.indices.update_aliases(body={"actions": actions + products})
 
         self._retry.call(point_alias)
         serving = [state.index for state in self.all() if state.serving]
@@ -218,15 +247,10 @@ class Generations:
         self._retry.call(delete)
 
 
-def _products_actions(alias: str, index: str, states: list[IndexState]) -> list[dict[str, Any]]:
-    """What moves the alias of the products to those of this generation, within the request that moves the listings."""
-    target = products_of(alias)
-    actions: list[dict[str, Any]] = [
-        {"remove": {"index": products_of(state.index), "alias": name, "must_exist": True}}
-        for state in states
-        for name in state.products or ()
-        if (name == target) != (state.index == index)
-    ]
-    if any(state.index == index and state.products is not None for state in states):
-        actions.append({"add": {"index": products_of(index), "alias": target}})
-    return actions
+def _meta(body: dict[str, Any]) -> dict[str, Any]:
+    meta: dict[str, Any] = body.get("mappings", {}).get("_meta", {})
+    return meta
+
+
+def _settings(body: dict[str, Any]) -> dict[str, str]:
+    return {key.removeprefix("index."): value for key, value in body.get("settings", {}).items()}

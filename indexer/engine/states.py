@@ -1,12 +1,22 @@
 """States of generations: what serves, what is unfinished, what pruning removes. Pure."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mappings.names import Generation
+from mappings.names import Generation, products_of
 
 # While filling: nobody searches, so nothing is refreshed or copied. The same keys are put back before the swap.
 LOADING_SETTINGS = {"refresh_interval": "-1", "auto_expand_replicas": "false", "number_of_replicas": 0}
+
+
+@dataclass(frozen=True)
+class ProductsState:
+    """The index of products of a generation as the engine has it."""
+
+    aliases: frozenset[str]
+    fingerprint: str | None
+    settings: dict[str, str]  # flat, below `index`
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,7 @@ class IndexState:
     version: int | None  # its load's start in microseconds since 1970; None where that has just made it
     owner: str | None  # of the lock under which it is filled; None for what older versions filled
     settings: dict[str, str]  # flat, below `index`
-    products: frozenset[str] | None = None  # the aliases of its index of products; None where it has none
+    products: ProductsState | None = None  # None for what older versions filled
 
     @property
     def unfinished(self) -> bool:
@@ -54,3 +64,22 @@ def expired(states: list[IndexState], keep: int, always: set[str]) -> list[str]:
 def loading_alias(index: str) -> str:
     """The alias that a generation has until it is finished."""
     return f"{index}-loading"
+
+
+def products_actions(alias: str, index: str, aliases: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    """What points the alias of the products to those of this generation alone; nothing where it does already.
+
+    `aliases` are those of every index by its name. A generation without an index of products leaves the alias nowhere.
+    """
+    target, products = products_of(alias), products_of(index)
+    loading = products_of(loading_alias(index))
+    actions: list[dict[str, Any]] = [
+        {"remove": {"index": name, "alias": target, "must_exist": True}}
+        for name, of_index in aliases.items()
+        if target in of_index and name != products
+    ]
+    if loading in aliases.get(products, ()):
+        actions.append({"remove": {"index": products, "alias": loading, "must_exist": True}})
+    if products in aliases and target not in aliases[products]:
+        actions.append({"add": {"index": products, "alias": target}})
+    return actions

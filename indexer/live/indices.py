@@ -18,12 +18,13 @@ from indexer.engine.bulk import (
 )
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
-from indexer.engine.products import ProductWriter
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import IndexState, loading_alias
 from indexer.errors import CommandError
 from indexer.live.change import Change
+from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
+from mappings.names import products_of
 
 # An upsert as recent as this finds a later delete in the engine's own memory, even after a restart.
 RECENT_SECONDS = 5.0
@@ -37,6 +38,7 @@ class Target:
     alias: str
     since: int | None  # it takes no changes older than this: its load's source is newer
     fields: frozenset[str] | None  # those that its definition has, where that is an older one
+    products: str | None  # the UUID of its index of products; None where that is missing, or its alias
 
 
 Results = dict[int, tuple[Outcome, str]]  # by id; the engine's reason where it refused
@@ -60,7 +62,7 @@ class LiveIndices:
         self._digest_key = digest_key
         self._sender = BulkSender(client, retry, names_index=True)
         self._deletes = Deletes(client, generations.alias, retry)
-        self._products: dict[str, ProductWriter] = {}  # by the alias and the index that they are written through
+        self._products: dict[str, ProductWriter] = {}  # by the UUID: an index may be restored as it was before
 
     def targets(self) -> list[Target]:
         """Every index that changes go to, the serving one last; raises CommandError where there is none."""
@@ -84,16 +86,29 @@ class LiveIndices:
         """Has searches find the products of items before they can find the items."""
         if target.fields is not None and "product" not in target.fields:
             return  # of an older definition: its listings are their own products
-        writer = self._products.get(target.index)
+        documents = [change.document for change in changes if change.document is not None]
+        if not documents:
+            return
+        if target.products is None:
+            message = (
+                f"the products of {target.index} are missing, or {products_of(target.alias)} points elsewhere: "
+                "`gear-indexer doctor` says what mends that"
+            )
+            raise CommandError(message)
+        writer = self._products.get(target.products)
         if writer is None or not writer.is_through(target.alias):
-            writer = ProductWriter(self._client, target.alias, self._sender, self._retry)
-            self._products[target.index] = writer
-        writer.write(change.document for change in changes if change.document is not None)
+            writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry)
+            self._products[target.products] = writer
+        writer.write(documents)
 
     def _target(self, state: IndexState) -> Target:
         alias = self._generations.alias if state.serving else loading_alias(state.index)
         current = state.fingerprint == self._definition.fingerprint
-        return Target(state.index, alias, state.version, None if current else self._generations.fields(state.index))
+        fields = None if current else self._generations.fields(state.index)
+        products = state.products
+        named = products is not None and products_of(alias) in products.aliases
+        uuid = products.settings["uuid"] if products is not None and named else None
+        return Target(state.index, alias, state.version, fields, uuid)
 
     def send(self, changes: list[Change]) -> tuple[list[str], Results]:
         """Makes changes of different items in every index; their names, and what the serving one made of each.
@@ -106,8 +121,8 @@ class LiveIndices:
         is_repeated = False
         while True:
             targets = self.targets()
-            indices = {target.index for target in targets}
-            self._products = {index: writer for index, writer in self._products.items() if index in indices}
+            current = {target.products for target in targets}
+            self._products = {uuid: writer for uuid, writer in self._products.items() if uuid in current}
             try:
                 results = self._send(targets, changes, take_back=is_repeated)
             except AliasGoneError as error:

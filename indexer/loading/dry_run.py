@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.documents.refusal import Refusal
 from indexer.documents.rejects import RejectsFile, count_reason, reject_row
-from indexer.engine.drift import field_differences
+from indexer.engine.drift import defined_listings, field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.items import DUPLICATE, ItemReader
@@ -121,9 +121,9 @@ class DryRun:
                 report.items = generations.count(state.index)
                 report.definition = "equal" if state.fingerprint == self._definition.fingerprint else "differs"
         if report.definition == "differs":
-            live = self._client.indices.get_mapping(index=report.serving)
+            mappings = self._client.indices.get_mapping(index=report.serving)[report.serving]["mappings"]
             # seen from the index that serves: what only the definition has is what a load adds
-            report.changes = field_differences(self._definition, live[report.serving]["mappings"]).of_a_load()
+            report.changes = field_differences(defined_listings(self._definition), mappings).of_a_load()
 
     @contextmanager
     def _counted(self, reader: ItemReader) -> Iterator[ItemReader]:

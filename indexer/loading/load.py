@@ -22,7 +22,6 @@ from indexer.engine.bulk import BulkWriter, Entry, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.intakes import IntakeRecord
-from indexer.engine.products import ProductWriter
 from indexer.engine.retry import RetriesExhaustedError, RetryPolicy, StoppedError
 from indexer.engine.states import expired, loading_alias
 from indexer.errors import CommandError
@@ -47,6 +46,7 @@ from indexer.loading.rules import Counts, broken_rules
 from indexer.loading.warm import warm
 from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry
+from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
 from mappings.engine_errors import cause
 from mappings.names import generation_name
@@ -214,7 +214,8 @@ class Load:
             chunk_items=self._job.chunk_items,
             max_bytes_in_flight=self._job.max_bytes_in_flight,
         )
-        products = ProductWriter(self._client, loading_alias(target.index), writer.sender, self._stoppable_retry())
+        alias, retry = loading_alias(target.index), self._stoppable_retry()
+        products = ProductWriter(self._client, target.index, alias, writer.sender, retry)
         try:
             for item in reader.items():
                 products.add(item.document)

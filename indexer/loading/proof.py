@@ -12,10 +12,10 @@ from opensearchpy import OpenSearch
 from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
-from indexer.engine.products import missing_products
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
+from indexer.products.missing import NamedProducts, named_products
 from mappings.digest import PARTS
 
 _SUMS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
@@ -30,13 +30,12 @@ class Proof:
     unexpected: int  # documents that neither the load nor a later live change wrote
     live: int
     deleted: int
-    products: int  # that listings name, with the names of the stickers on them
-    missing_products: int
+    products: NamedProducts
 
     @property
     def agrees(self) -> bool:
         """Whether the index holds what was read, and nothing else."""
-        return self.expected == self.actual and not self.unexpected and not self.missing_products
+        return self.expected == self.actual and not self.unexpected and self.products.complete
 
     def as_json(self) -> dict[str, Any]:
         """Both counts and digests, and what was changed meanwhile."""
@@ -47,8 +46,9 @@ class Proof:
             "unexpected": self.unexpected,
             "changedLive": self.live,
             "deletedLive": self.deleted,
-            "products": self.products,
-            "missingProducts": self.missing_products,
+            "products": self.products.named,
+            "missingProducts": self.products.missing,
+            "withoutProduct": self.products.unnamed,
         }
 
     def disagreement(self, index: str) -> str:
@@ -56,8 +56,9 @@ class Proof:
         return (
             f"{index} does not hold what was read, nothing is swapped in: it has {self.actual.items:,} items of this "
             f"load with digest {self.actual.digest()} where {self.expected.items:,} with {self.expected.digest()} were "
-            f"acknowledged, and {self.unexpected:,} that nobody loaded; {self.missing_products:,} of their "
-            f"{self.products:,} products are missing; load again, and see what else writes to it"
+            f"acknowledged, and {self.unexpected:,} that nobody loaded; {self.products.missing:,} of their "
+            f"{self.products.named:,} products are missing, {self.products.unnamed:,} items name none; load again, "
+            "and see what else writes to it"
         )
 
 
@@ -88,9 +89,9 @@ def _prove_once(
             # Recorded, and not yet done when the index was read: not counted on this side either.
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
             actual = actual.without(_sums(loaded, still_there))
-    products, missing = missing_products(client, index, platform, retry)
+    products = named_products(client, index, platform, retry)
     expected = manifest.sums(without=changed | deleted)
-    return Proof(expected, actual, unexpected, len(changed), len(deleted), products, missing)
+    return Proof(expected, actual, unexpected, len(changed), len(deleted), products)
 
 
 def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTime:

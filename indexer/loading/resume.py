@@ -233,6 +233,9 @@ def interrupted_load(
             f"({definition.fingerprint}): {LOAD_AGAIN}"
         )
         raise CommandError(message)
+    if state.products is None:
+        message = f"the products of {state.index} are missing: {LOAD_AGAIN}"
+        raise CommandError(message)
     if None not in (checkpoint.size, job.size) and checkpoint.size != job.size:
         message = (
             f"the sources have {job.size:,} bytes where those of the interrupted load had {checkpoint.size:,} "
@@ -256,5 +259,7 @@ def remove_interrupted(
             generations.remove(state.index)
             removed.append(state.index)
     for products in generations.products_without_listings():
+        say(f"{products} is removed: its listings are gone")
         generations.remove(generation_of(products))
+        removed.append(products)
     return removed

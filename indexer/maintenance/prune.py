@@ -20,7 +20,8 @@ def prune(
 ) -> dict[str, Any]:
     """Removes all but the `keep` newest finished generations, the serving one always among them.
 
-    Unfinished generations go too: no load runs beside this, but for one of a version without locks.
+    Unfinished generations and products without listings go too: no load runs beside this, but for one of a version
+    without locks.
     """
     retry = RetryPolicy(RETRY_SECONDS)
     generations = Generations(client, alias, definition, retry)
@@ -32,6 +33,8 @@ def prune(
             lock.renew()
             generations.remove(index)
         for products in generations.products_without_listings():
+            lock.renew()
             generations.remove(generation_of(products))
+            removed.append(products)
     remaining = sorted(state.index for state in states if state.index not in removed)
     return {"alias": alias, "kept": remaining, "removed": removed}

@@ -8,7 +8,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import Deletes
-from indexer.engine.drift import Differences, field_differences
+from indexer.engine.drift import Differences, defined_listings, field_differences
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.states import IndexState
@@ -99,7 +99,7 @@ class Rollback:
             changed_live=changed_live,
             deleted_live=deleted_live,
             prices=prices,
-            fields=field_differences(self.definition, live),
+            fields=field_differences(defined_listings(self.definition), live),
         )
 
     def run(
@@ -160,6 +160,9 @@ class Rollback:
                 f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
                 f"searches may run on it, name it: --to {target.index}"
             )
+            raise CommandError(message)
+        if target.fingerprint == self.definition.fingerprint and target.products is None:
+            message = f"the products of {target.index} are missing, so that no text would find anything: load again"
             raise CommandError(message)
         serving = [state for state in states if state.serving and state != target]
         return serving[-1] if serving else None, target

@@ -12,6 +12,7 @@ from indexer.loading.resume import Checkpoints
 from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from mappings.definition import Definition
+from mappings.names import products_of
 
 RETRY_SECONDS = 30.0
 _SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
@@ -59,7 +60,8 @@ def _generation(
     """`running` is the owner of a lock that may be alive: what it fills is `loading`."""
     unfinished = "loading" if state.owner is not None and state.owner == running else "unfinished"
     checkpoint = Checkpoints(client, generations.alias, state.index).read() if state.loading else None
-    stats = client.indices.stats(index=state.index, metric="store")
+    both = state.index if state.products is None else f"{state.index},{products_of(state.index)}"
+    stats = client.indices.stats(index=both, metric="store")
     return {
         "index": state.index,
         "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),

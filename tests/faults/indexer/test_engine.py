@@ -45,7 +45,7 @@ def test_only_the_items_that_were_too_much_are_sent_again(place: Place, wire: Wi
     sizes: list[int] = []
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
-        if not is_bulk(path):
+        if not is_bulk(path) or "-products" in path:
             return None
         lines = body.splitlines(keepends=True)
         sizes.append(len(lines) // 2)

@@ -18,7 +18,7 @@ from mappings.definition import read_definition
 from mappings.names import generation_name
 from mappings.platforms import Platform, read_platforms
 from tests.support.app import settings_for
-from tests.support.indexer.generation import create_products, put_products, serve
+from tests.support.indexer.generation import create_generation, put_products, swap
 from tests.support.indices import drop_indices
 
 (CS2,) = read_platforms()
@@ -32,17 +32,18 @@ def put_index(
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
-    encoded = (encode_document(document, 1, settings.digest_secret) for document in documents)
-    lines = [index_lines(document["id"], 1, *each.pieces) for document, each in zip(documents, encoded, strict=True)]
+    lines = [
+        index_lines(document["id"], 1, *encode_document(document, 1, settings.digest_secret).pieces)
+        for document in documents
+    ]
     client = connect(settings)
     try:
-        create_products(client, index, definition)
+        create_generation(client, index, definition=definition)
         put_products(client, index, documents)
-        client.indices.create(index=index, body=definition.create_body())
         if lines:
             done = client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
             assert not done["errors"], done
-        serve(client, index, alias)
+        swap(client, alias, index)
     finally:
         client.close()
     return index

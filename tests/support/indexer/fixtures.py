@@ -13,6 +13,7 @@ from opensearchpy import OpenSearch
 
 from indexer.cli.main import main
 from mappings.connection import SearchSettings, connect
+from mappings.names import products_of
 from tests.support.indexer.wire import Wire
 
 
@@ -44,8 +45,9 @@ class Place:
         return self.json("load", "-", "--platform", "730", "--quiet", *options, stdin=lines(items), code=code)
 
     def indices(self) -> list[str]:
-        """Every index of this test."""
-        return sorted(self.client.indices.get(index=f"{self.alias}*"))
+        """Every index of this test, but the products of a generation whose listings are among them."""
+        names = set(self.client.indices.get(index=f"{self.alias}*"))
+        return sorted(names - {products_of(name) for name in names})
 
     def served(self) -> list[int]:
         """The ids that a search through the alias finds, ascending."""

@@ -7,27 +7,36 @@ from importlib.resources import files
 import pytest
 
 from api.search.query.request import sort_clauses
+from indexer.documents.product import FIELDS as PRODUCT_FIELDS
 from mappings.attachments import ENCODING
-from mappings.definition import FINGERPRINT_LENGTH, READ_BY, READS, Definition, read_definition
+from mappings.definition import (
+    FILES,
+    FINGERPRINT_LENGTH,
+    READ_BY,
+    READS,
+    Definition,
+    read_definition,
+    searchable_fields,
+)
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind
 from mappings.item import Details
 from mappings.money import NO_PRICE
 
-BODY = json.loads(files("mappings").joinpath("gear.json").read_bytes())
+BODY, PRODUCTS = (json.loads(files("mappings").joinpath(name).read_bytes()) for name in FILES)
 FIELDS = BODY["mappings"]["properties"]
 
 
-def read_changed(monkeypatch: pytest.MonkeyPatch, body: object) -> Definition:
+def read_changed(monkeypatch: pytest.MonkeyPatch, body: object, products: object = PRODUCTS) -> Definition:
+    bodies = {"gear.json": body, "products.json": products}
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.read_bytes", lambda _: json.dumps(body, indent=7).encode())
+        patch.setattr("pathlib.Path.read_bytes", lambda path: json.dumps(bodies[path.name], indent=7).encode())
         return read_definition()
 
 
 def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
     definition = read_definition()
     sent = definition.create_body()
-    read_by = ["2af146ef", "024d3840", "a8829980"]
-    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": read_by}
+    assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": []}
     assert sent == BODY == definition.body
     assert len(definition.fingerprint) == FINGERPRINT_LENGTH == len(bytes.fromhex(definition.fingerprint)) * 2
     assert definition.index_settings() == BODY["settings"]["index"]
@@ -35,8 +44,67 @@ def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
 
 def test_the_fingerprint_is_of_the_meaning_and_not_of_the_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_changed(monkeypatch, BODY).fingerprint == read_definition().fingerprint
-    backwards = dict(reversed(BODY.items()))
-    assert read_changed(monkeypatch, backwards).fingerprint == read_definition().fingerprint
+    backwards = [dict(reversed(body.items())) for body in (BODY, PRODUCTS)]
+    assert read_changed(monkeypatch, *backwards).fingerprint == read_definition().fingerprint
+
+
+def test_the_body_of_products_has_the_analysis_of_both_files() -> None:
+    definition = read_definition()
+    sent = definition.create_products_body()
+    assert sent["mappings"].pop("_meta") == definition.meta()
+    analysis = sent["settings"].pop("analysis")
+    assert sent["mappings"] == PRODUCTS["mappings"]
+    assert sent["settings"] == {"index": PRODUCTS["settings"]["index"]}
+    ours, theirs = BODY["settings"]["analysis"], PRODUCTS["settings"]["analysis"]
+    assert analysis == definition.analysis()
+    assert analysis["normalizer"] == {**ours["normalizer"], **theirs["normalizer"]}
+    assert analysis["char_filter"] == {**ours["char_filter"], **theirs["char_filter"]}
+    assert {kind: analysis[kind] for kind in ("tokenizer", "filter", "analyzer")} == {
+        kind: theirs[kind] for kind in ("tokenizer", "filter", "analyzer")
+    }
+    assert not any(ours[kind].keys() & theirs[kind].keys() for kind in ours), "one name, one meaning"
+
+
+def test_what_only_one_of_the_files_analyses_is_part_of_the_analysis() -> None:
+    settings = {**BODY["settings"], "analysis": {"filter": {"x": {"type": "trim"}}}}
+    products = {**PRODUCTS, "settings": {"index": {}}}
+    definition = replace(read_definition(), body={**BODY, "settings": settings}, products=products)
+    assert definition.analysis() == {"filter": {"x": {"type": "trim"}}}
+
+
+def test_a_document_that_is_both_has_the_fields_of_both() -> None:
+    properties = read_definition().flat_properties()
+    product_fields = PRODUCTS["mappings"]["properties"]
+    assert properties.keys() == FIELDS.keys() | product_fields.keys()
+    for name, field in product_fields.items():
+        assert properties[name] == field, "of a field of both, that of products is the one with texts"
+        ours = FIELDS.get(name, {})
+        assert ours.get("type", field["type"]) == field["type"]
+        assert ours.get("fields", {}).keys() <= field.get("fields", {}).keys()
+
+
+def test_the_fields_of_products_are_told_from_those_of_listings() -> None:
+    definition = read_definition()
+    fields, only = definition.product_fields(), definition.products_only()
+    assert {"product", "platform", "name", "name.folded", "name.letters", "rarity.folded", "stickers.typed"} <= fields
+    assert {"text", "name.letters", "name.marks", "name.typed", "name.folded", "finish.folded"} <= only <= fields
+    assert not only & {"product", "platform", "name", "rarity", "rarity.folded", "weapon.folded"}
+    assert not fields & {"finish", "stickers", "price", "bound"}, "what cannot be matched there"
+
+
+def test_fields_are_searchable_unless_they_say_otherwise() -> None:
+    properties = {
+        "a": {"type": "keyword", "index": False, "fields": {"b": {"type": "text"}}},
+        "c": {"properties": {"d": {"type": "long"}, "e": {"type": "long", "index": False}}},
+        "f": {"type": "object", "enabled": False},
+    }
+    assert searchable_fields(properties) == {"a.b", "c", "c.d"}
+
+
+def test_a_product_has_the_fields_that_its_documents_have() -> None:
+    assert {*PRODUCT_FIELDS, "product", "stickers", "text"} == PRODUCTS["mappings"]["properties"].keys()
+    assert PRODUCTS["mappings"]["dynamic"] == "strict"
+    assert FIELDS["product"] == PRODUCTS["mappings"]["properties"]["product"] == {"type": "keyword"}
 
 
 def test_versions_read_the_indices_that_either_of_them_declares() -> None:
@@ -50,11 +118,11 @@ def test_versions_read_the_indices_that_either_of_them_declares() -> None:
 
 
 def test_the_declared_range_is_that_of_this_definition() -> None:
-    """A change of gear.json asks: which older versions read its indices, and whose indices does this one read?"""
+    """A change of a file asks: which older versions read its indices, and whose indices does this one read?"""
     assert (read_definition().fingerprint, READS, READ_BY) == (
-        "909c5d73",
-        frozenset({"024d3840", "a8829980"}),
-        ("2af146ef", "024d3840", "a8829980"),
+        "f2680a1a",
+        frozenset({"024d3840", "a8829980", "909c5d73"}),
+        (),
     )
 
 
@@ -62,6 +130,9 @@ def test_any_change_of_the_body_changes_the_fingerprint(monkeypatch: pytest.Monk
     changed = json.loads(json.dumps(BODY))
     changed["mappings"]["properties"]["price"]["type"] = "integer"
     assert read_changed(monkeypatch, changed).fingerprint != read_definition().fingerprint
+    products = json.loads(json.dumps(PRODUCTS))
+    products["settings"]["index"]["refresh_interval"] = "5s"
+    assert read_changed(monkeypatch, BODY, products).fingerprint != read_definition().fingerprint
 
 
 def test_unknown_fields_are_refused_by_the_index() -> None:

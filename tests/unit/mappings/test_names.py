@@ -11,10 +11,12 @@ from mappings.names import (
     deletes_alias,
     deletes_index,
     generation_name,
+    generation_of,
     generation_pattern,
     locks_alias,
     locks_index,
     parse_generation,
+    products_of,
 )
 
 MOMENTS = st.datetimes(timezones=st.just(UTC)).filter(lambda moment: moment.year >= 1970)
@@ -97,3 +99,10 @@ def test_the_record_of_deletes_belongs_to_an_alias_and_is_no_generation() -> Non
     assert deletes_alias("gear-730") == "gear-730-deletes"
     assert deletes_index("gear-730") == "gear-730-deletes-v1"
     assert parse_generation("gear-730", deletes_index("gear-730")) is None
+
+
+def test_products_are_named_after_their_generation_and_are_none() -> None:
+    name = generation_name("gear-730", datetime(2026, 1, 2, tzinfo=UTC), "00000000")
+    assert (products_of("gear-730"), products_of(name)) == ("gear-730-products", f"{name}-products")
+    assert generation_of(products_of(name)) == generation_of(name) == name
+    assert parse_generation("gear-730", products_of(name)) is None

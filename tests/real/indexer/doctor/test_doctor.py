@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from mappings.definition import read_definition
+from mappings.names import products_of
 from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
 from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
 from tests.support.indexer.shop import Shop
 
 OLD = "20200101000000000"
@@ -26,11 +28,10 @@ def _put(place: Place, **settings: Any) -> None:
     place.client.indices.put_settings(index=place.alias, body={"index": values})
 
 
-def _generation(place: Place, *, loading: bool = False, **body: Any) -> str:
+def _generation(place: Place, *, loading: bool = False) -> str:
     """An old generation, made as loads make them."""
     index = f"{place.alias}-{OLD}-{read_definition().fingerprint}"
-    aliases: dict[str, Any] = {f"{index}-loading": {}} if loading else {}
-    place.client.indices.create(index=index, body={**read_definition().create_body(), "aliases": aliases, **body})
+    create_generation(place.client, index, *[f"{index}-loading"] * loading)
     return index
 
 
@@ -98,6 +99,7 @@ def test_an_empty_index_in_the_place_of_the_alias_is_removed(place: Place) -> No
     wanted = snapshot(place)
     place.client.indices.create(index=place.alias, body=ALONE)
     wanted[kept]["aliases"] = {place.alias: {}}
+    wanted[products_of(kept)]["aliases"] = {products_of(place.alias): {}}
     assert codes(findings(place, code=1)) == ["alias-is-index"]
     fixed = findings(place, "--fix", code=0)
     assert codes(fixed) == ["alias-is-index", "alias-missing"], "what it hid is found and repaired, too"
@@ -135,7 +137,7 @@ def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> N
 def test_generations_without_an_alias_serve_again(loaded: Place) -> None:
     old = _generation(loaded)
     whole = snapshot(loaded)
-    (serving,) = set(whole) - {old}
+    serving, _ = sorted(set(whole) - {old, products_of(old)})
     loaded.client.indices.delete_alias(index=serving, name=loaded.alias)
     found = [one for one in findings(loaded, code=1) if one["code"] == "alias-missing"]
     assert serving in found[0]["remedy"]
@@ -174,7 +176,8 @@ def test_a_mapping_that_drifted_is_reported_field_by_field(loaded: Place) -> Non
 def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     Shop(place.environment["GEAR_DATABASE_URL"]).open()
     body = read_definition().create_body()
-    del body["mappings"]["properties"]["seed"]
+    for name in ("product", "seed"):
+        del body["mappings"]["properties"][name]
     body["mappings"]["properties"]["float"] = {"type": "keyword"}
     body["mappings"]["_meta"] = {"fingerprint": "00000000"}
     body["settings"] = {**body["settings"], "index": {**body["settings"]["index"], "number_of_shards": 2}}
@@ -183,7 +186,7 @@ def test_an_index_of_another_definition_is_reported(place: Place) -> None:
     found = {one["code"]: one["message"] for one in findings(place, "--fix", code=1)}
     assert set(found) == {"settings", "mapping-drift"}
     assert "number_of_shards 2 instead of 1" in found["settings"]
-    for part in ("definition 00000000", "removed seed", "changed float (type keyword instead of double)"):
+    for part in ("definition 00000000", "removed product, seed", "changed float (type keyword instead of double)"):
         assert part in found["mapping-drift"]
 
 

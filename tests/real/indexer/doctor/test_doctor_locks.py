@@ -8,6 +8,7 @@ from indexer.locking.owner import this_process
 from mappings.definition import read_definition
 from tests.support.indexer.examined import codes, findings, repaired, snapshot
 from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
 from tests.support.indexer.holders import ELSEWHERE, beating, record, records
 from tests.support.indexer.shop import Shop
 
@@ -24,9 +25,7 @@ def _unfinished(place: Place, owner: str) -> str:
     """What a load under this owner's lock is filling."""
     definition = read_definition()
     index = f"{place.alias}-20200101000000000-{definition.fingerprint}"
-    body = definition.create_body()
-    body["mappings"]["_meta"]["owner"] = owner
-    place.client.indices.create(index=index, body={**body, "aliases": {f"{index}-loading": {}}})
+    create_generation(place.client, index, f"{index}-loading", definition=definition, owner=owner)
     return index
 
 

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from tests.support.indexer.fixtures import Place, items, lines
+from tests.support.indexer.generation import create_generation, swap
 from tests.support.indexer.shop import Shop
 from tests.support.indexer.wire import LOSE, Fault, Wire, is_bulk
 
@@ -173,32 +174,20 @@ def test_a_change_that_finds_its_load_ended_is_done_in_what_serves(
     """The indices are looked up, then the load swaps, then the change arrives."""
     place.load(items(3))
     loading = f"{place.alias}-29990101000000000-{place.json('status', '--platform', '730')['fingerprint']}"
-    body = place.client.indices.get(index=place.alias)
-    (held,) = body.values()
-    place.client.indices.create(
-        index=loading,
-        body={"mappings": held["mappings"], "settings": _analysis(held), "aliases": {f"{loading}-loading": {}}},
+    (held,) = place.client.indices.get(index=place.alias).values()
+    create_generation(place.client, loading, f"{loading}-loading")
+    place.client.indices.put_mapping(index=loading, body={"_meta": held["mappings"]["_meta"]})
+    _when(
+        wire,
+        lambda _, path: is_bulk(path) and "-products" not in path,
+        lambda: swap(place.client, place.alias, loading),
     )
-
-    def swap() -> None:
-        actions = [
-            {"remove": {"index": "*", "alias": place.alias}},
-            {"remove": {"index": loading, "alias": f"{loading}-loading"}},
-            {"add": {"index": loading, "alias": place.alias}},
-        ]
-        place.client.indices.update_aliases(body={"actions": actions})
-
-    _when(wire, lambda _, path: is_bulk(path), swap)
     if verb == "upsert":
         assert upsert(place, [_changed(1, "live")])["indices"] == [loading]
         assert names(place) == {1: "live"}
     else:
         assert delete(place, "1")["missing"] == 1
     assert not place.client.indices.exists(index=f"{loading}-loading")
-
-
-def _analysis(held: dict[str, Any]) -> dict[str, Any]:
-    return {"analysis": held["settings"]["index"]["analysis"]}
 
 
 def test_sold_items_stay_sold_when_they_are_changed(place: Place, shop: Shop) -> None:

@@ -11,6 +11,7 @@ import orjson
 import pytest
 from opensearchpy import OpenSearch
 
+from indexer.documents.product import product_of
 from indexer.engine import deletes
 from indexer.engine.bulk import Outcome
 from indexer.engine.deletes import Deletes
@@ -40,7 +41,7 @@ def live_indices(client: OpenSearch, place: Place) -> LiveIndices:
 
 def put(number: int, version: int, name: str = "live") -> Change:
     document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": b'{"id":%d}' % number}
-    return Change(number, document, version)
+    return Change(number, {**document, "product": product_of(document).key}, version)
 
 
 def gone(number: int, version: int) -> Change:

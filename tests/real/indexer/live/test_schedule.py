@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import orjson
 import pytest
+from opensearchpy.exceptions import NotFoundError
 
+from mappings.names import products_of
 from tests.support.indexer.fixtures import Place, lines
 from tests.support.indexer.shop import Shop
 
@@ -163,7 +165,12 @@ def _begin(workers: Workers, model: Model, place: Place, shop: Shop) -> None:
         if chance.random() < 0.5:
             _dispatch(place, shop)
 
-    for number, work in enumerate([load, changes(1), changes(2), order]):
+    def read(chance: random.Random) -> None:
+        with suppress(NotFoundError):  # a load has removed the generation in between
+            assert not _without_product(place)
+        time.sleep(chance.random() / 10)
+
+    for number, work in enumerate([load, changes(1), changes(2), order, read]):
         workers.begin(work, number)
 
 
@@ -172,6 +179,17 @@ def _found(place: Place) -> dict[int, tuple[str, bool]]:
     place.client.indices.refresh(index=place.alias)
     hits = place.client.search(index=place.alias, body={"size": 10 * IDS})["hits"]["hits"]
     return {int(hit["_id"]): (hit["_source"]["item"]["name"], hit["_source"]["bound"]) for hit in hits}
+
+
+def _without_product(place: Place) -> set[str]:
+    """The products that items name which a search finds, and that a later search of their generation does not find."""
+    hits = place.client.search(index=place.alias, body={"size": 10 * IDS, "_source": ["product"]})["hits"]["hits"]
+    if not hits:
+        return set()
+    named = {hit["_source"]["product"] for hit in hits}
+    body = {"query": {"ids": {"values": sorted(named)}}, "size": 10 * IDS, "_source": False}
+    products = place.client.search(index=products_of(hits[0]["_index"]), body=body)["hits"]["hits"]
+    return named - {product["_id"] for product in products}
 
 
 @pytest.mark.timeout(120 + 3 * SECONDS)
@@ -183,4 +201,5 @@ def test_loads_changes_and_orders_at_once_end_as_the_model_says(place: Place, sh
     _dispatch(place, shop)
     expected = {number: (name, number in model.sold) for number, name in model.items().items()}
     assert _found(place) == expected
+    assert not _without_product(place)
     assert len(model.loads) > 1

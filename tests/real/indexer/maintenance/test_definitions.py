@@ -28,7 +28,7 @@ def next_definition(reads: frozenset[str]) -> Definition:
     mappings = BEFORE.body["mappings"]
     properties = {**mappings["properties"], "extra": {"type": "keyword"}}
     body = {**BEFORE.body, "mappings": {**mappings, "properties": properties}}
-    return Definition(body, "0e0e0e0e", reads, (BEFORE.fingerprint,))
+    return Definition(body, BEFORE.products, "0e0e0e0e", reads, (BEFORE.fingerprint,))
 
 
 def change(item: dict[str, Any]) -> Change:

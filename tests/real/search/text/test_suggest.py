@@ -23,7 +23,7 @@ from tests.support.api.catalogue import CS2, put_index, simple_item
 from tests.support.api.envelope import fields_of
 from tests.support.api.waiting import until
 from tests.support.app import running, serving, settings_for
-from tests.support.indexer.generation import create_products, put_products, serve
+from tests.support.indexer.generation import create_generation, put_products
 from tests.support.indices import drop_indices
 from tests.support.orders.shop import place_past_the_app
 from tests.support.search.items import make_items
@@ -152,8 +152,6 @@ async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list
     ]
     (platform,) = read_platforms()
     definition = read_definition()
-    body = definition.create_body()
-    body["settings"]["index"]["number_of_shards"] = 5
     index = generation_name(made.alias(730), datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
     lines: list[str] = []
@@ -161,10 +159,8 @@ async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list
         lines += [json.dumps({"index": {"_id": str(document["id"])}}), json.dumps(document, default=bytes.decode)]
     engine = connect(made)
     try:
-        create_products(engine, index, definition)
+        create_generation(engine, index, made.alias(730), definition=definition.with_shards(5))
         put_products(engine, index, documents)
-        engine.indices.create(index=index, body=body)
-        serve(engine, index, made.alias(730))
         engine.bulk(index=index, body="\n".join(lines) + "\n", params={"refresh": "true"})
     finally:
         engine.close()

@@ -7,7 +7,7 @@ import pytest
 from api.saved_searches.preselection import Batch, Fields, judge_of, new_candidates, places_in
 from mappings.definition import read_definition
 
-FIELDS = Fields(read_definition().body["mappings"]["properties"])
+FIELDS = Fields(read_definition().flat_properties())
 ITEMS: dict[int, dict[str, list[Any]]] = {
     0: {"name": ["AK-47 | Redline"], "weapon": ["AK-47"], "price.ascending": [500], "platform": [730]},
     1: {"name": ["★ StatTrak™ Bayonet"], "weapon": ["Bayonet"], "price.ascending": [900], "platform": [730]},

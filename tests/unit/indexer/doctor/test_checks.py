@@ -1,5 +1,6 @@
 """The doctor's checks turn facts into findings, without an engine."""
 
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,22 +8,19 @@ from typing import Any
 import pytest
 
 from indexer.doctor import cluster, indices
-from indexer.doctor.checks import PlatformFacts, check_platform
+from indexer.doctor.checks import check_platform
 from indexer.doctor.facts import EngineFacts, IndexFacts, Template, have_room, required_free
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
 from indexer.doctor.orders import check_disagreement, check_late, database_fault
-from indexer.engine.drift import analysis_differences, defined_settings, field_differences
+from indexer.engine.drift import analysis_differences, defined_listings, field_differences
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
 from indexer.orders.agreement import Disagreement, Tally
-from mappings.definition import read_definition
-from mappings.names import parse_generation
 from store.connection.errors import NOT_MIGRATED
 from store.outbox.index_outbox import OverdueUpdates
+from tests.support.indexer.facts import ALIAS, DEFINITION, LISTINGS, an_index, platform_facts, set_to
 
-ALIAS = "gear-730"
-DEFINITION = read_definition()
 GB = 2**30
 ENGINE = EngineFacts(
     distribution="opensearch",
@@ -34,48 +32,12 @@ ENGINE = EngineFacts(
 )
 
 
-def _as_reported(value: Any) -> Any:
-    """A setting's value as the engine tells it."""
-    return value if isinstance(value, list) else str(value)
-
-
-def an_index(day: int, *aliases: str, **changed: Any) -> IndexFacts:
-    """A generation in perfect order."""
-    name = f"{ALIAS}-202601{day:02d}000000000-{DEFINITION.fingerprint}"
-    body = DEFINITION.create_body()
-    analysis = {
-        f"analysis.{kind}.{one}.{key}": value
-        for kind, held in body["settings"]["analysis"].items()
-        for one, parts in held.items()
-        for key, value in parts.items()
-    }
-    index = IndexFacts(
-        name=name,
-        generation=parse_generation(ALIAS, name),
-        aliases=frozenset(aliases),
-        settings={**{key: _as_reported(value) for key, value in defined_settings(DEFINITION).items()}, **analysis},
-        mappings=body["mappings"],
-        items=3,
-        bytes=1_000_000,
-        idle_seconds=10_000.0,
-    )
-    return replace(index, **changed)
-
-
-def set_to(index: IndexFacts, **settings: str) -> IndexFacts:
-    """The index with other settings; `__` stands for a dot."""
-    return replace(
-        index, settings={**index.settings, **{name.replace("__", "."): value for name, value in settings.items()}}
-    )
-
-
 def platform_findings(*indices: IndexFacts, older_than: float = 3600.0, keep: int = 2) -> list[Finding]:
-    facts = PlatformFacts(730, ALIAS, DEFINITION, indices)
-    return list(check_platform(facts, older_than=older_than, keep=keep))
+    return list(check_platform(platform_facts(*indices), older_than=older_than, keep=keep))
 
 
 def index_findings(index: IndexFacts, *, data_nodes: int = 1, room: bool = True) -> list[Finding]:
-    return list(indices.check_index(730, index, DEFINITION, data_nodes=data_nodes, room=room))
+    return list(indices.check_index(730, index, LISTINGS, DEFINITION.fingerprint, data_nodes=data_nodes, room=room))
 
 
 def test_nothing_is_said_of_what_is_in_order() -> None:
@@ -134,7 +96,7 @@ def test_spare_generations_are_those_that_prune_would_remove() -> None:
         ({"auto_expand_replicas": "false"}, Code.REPLICAS, Severity.WARNING, {"auto_expand_replicas": "0-1"}),
         ({"gc_deletes": "1h"}, Code.SETTINGS, Severity.WARNING, {"gc_deletes": "10m"}),
         ({"number_of_shards": "2"}, Code.SETTINGS, Severity.WARNING, None),
-        ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, Severity.ERROR, None),
+        ({"analysis__char_filter__one_blank__pattern": "x"}, Code.MAPPING_DRIFT, Severity.ERROR, None),
     ],
     ids=lambda value: str(value) if isinstance(value, Code) else "",
 )
@@ -173,19 +135,19 @@ def test_there_is_room_where_every_disk_is_below_the_watermark() -> None:
 
 
 def test_drift_is_named_by_field() -> None:
-    live = read_definition().create_body()["mappings"]
+    live = deepcopy(LISTINGS.mappings)
     live["properties"]["new"] = {"type": "long"}
-    live["properties"]["name"]["fields"].pop("marks")
+    live["properties"]["name"]["fields"].pop("folded")
     live["properties"]["price"]["type"] = "integer"
     live["dynamic"] = "true"
-    differences = field_differences(DEFINITION, live)
-    assert (differences.added, differences.removed) == (("new",), ("name.marks",))
+    differences = field_differences(LISTINGS, live)
+    assert (differences.added, differences.removed) == (("new",), ("name.folded",))
     assert differences.changed == (
         "(dynamic) (dynamic true instead of strict)",
         "price (type integer instead of long)",
     )
-    assert not field_differences(DEFINITION, DEFINITION.body["mappings"])
-    assert not analysis_differences(DEFINITION, an_index(1).settings)
+    assert not field_differences(LISTINGS, LISTINGS.mappings)
+    assert not analysis_differences(LISTINGS, an_index(1).settings)
 
 
 @pytest.mark.parametrize(
@@ -222,10 +184,11 @@ def test_the_first_pattern_that_fits_decides_on_auto_creation(setting: str, crea
 
 def test_templates_are_reported_where_they_catch_our_names() -> None:
     templates = tuple(
-        Template(name, f"_template/{name}", (name,)) for name in ("gear-*", "*", "gear-730-2*", "logs-*", "gear-440")
+        Template(name, f"_template/{name}", (name,))
+        for name in ("gear-*", "*", "gear-730-2*", "*-products", "logs-*", "gear-440")
     )
     found = cluster.check_templates(730, ALIAS, replace(ENGINE, templates=templates))
-    assert [one.subject for one in found] == ["gear-*", "*", "gear-730-2*"]
+    assert [one.subject for one in found] == ["gear-*", "*", "gear-730-2*", "*-products"]
 
 
 @pytest.mark.parametrize(("distribution", "version"), [("opensearch", "2.19.0"), ("elasticsearch", "8.1.0")])
@@ -283,7 +246,7 @@ def test_what_serves_without_being_ours_or_open_is_an_error() -> None:
     ],
 )
 def test_orders_are_compared_with_the_one_index_that_serves(index: IndexFacts, comparable: bool) -> None:
-    assert PlatformFacts(730, ALIAS, DEFINITION, (index,)).comparable == (index if comparable else None)
+    assert platform_facts(index).comparable == (index if comparable else None)
 
 
 def test_an_index_of_another_definition_is_named_with_both_fingerprints() -> None:
@@ -302,8 +265,9 @@ def test_an_index_with_another_mapping_is_named_with_its_fields() -> None:
 def test_a_definition_may_fix_the_number_of_copies() -> None:
     index = {name: value for name, value in DEFINITION.index_settings().items() if name != "auto_expand_replicas"}
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
-    fixed = replace(DEFINITION, body={**DEFINITION.body, "settings": settings})
-    (found,) = indices.check_index(730, set_to(an_index(1), number_of_replicas="0"), fixed, data_nodes=3, room=True)
+    fixed = defined_listings(replace(DEFINITION, body={**DEFINITION.body, "settings": settings}))
+    few = set_to(an_index(1), number_of_replicas="0")
+    (found,) = indices.check_index(730, few, fixed, DEFINITION.fingerprint, data_nodes=3, room=True)
     assert found.repair == Repair(Action.PUT_SETTINGS, an_index(1).name, {"number_of_replicas": 1})
     assert "0 copies where 1 are possible" in found.message
 
@@ -322,7 +286,7 @@ def test_a_load_under_a_lock_is_dead_when_its_owner_is() -> None:
     now = datetime.now(UTC)
 
     def codes(*locks: LockFacts) -> list[Code]:
-        facts = PlatformFacts(730, ALIAS, DEFINITION, (an_index(1, ALIAS), unfinished), locks=locks)
+        facts = platform_facts(an_index(1, ALIAS), unfinished, locks=locks)
         return [found.code for found in check_platform(facts, older_than=3600.0, keep=2)]
 
     dead = [Code.STALE_LOCK, Code.UNFINISHED_LOAD]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from indexer.engine.states import IndexState, expired, loading_alias
+from indexer.engine.states import IndexState, expired, loading_alias, products_actions
 from mappings.names import Generation
 
 
@@ -45,3 +45,34 @@ def test_a_generation_is_unfinished_by_its_alias_or_its_settings(unfinished: boo
 
 def test_what_belongs_to_a_generation_is_named_after_it() -> None:
     assert loading_alias("gear-1-x") == "gear-1-x-loading"
+
+
+def added(index: str, alias: str) -> dict[str, object]:
+    return {"add": {"index": index, "alias": alias}}
+
+
+def removed(index: str, alias: str) -> dict[str, object]:
+    return {"remove": {"index": index, "alias": alias, "must_exist": True}}
+
+
+@pytest.mark.parametrize(
+    ("aliases", "actions"),
+    [
+        ({"new-products": ["gear-products", "of-somebody"]}, []),
+        ({"new-products": ["new-loading-products"]}, ["new-products-", "new-products+"]),
+        ({"old-products": ["gear-products"], "new-products": []}, ["old-products", "new-products+"]),
+        ({"old-products": ["gear-products"], "new-products": ["gear-products"]}, ["old-products"]),
+        ({"old-products": ["gear-products"], "new": ["gear"]}, ["old-products"]),
+        ({"new": ["gear"]}, []),
+    ],
+    ids=["right", "first-load", "later-load", "several", "older-definition", "older-definition-alone"],
+)
+def test_the_alias_of_products_is_pointed_to_those_of_one_generation(
+    aliases: dict[str, list[str]], actions: list[str]
+) -> None:
+    named = {
+        "new-products-": removed("new-products", "new-loading-products"),
+        "new-products+": added("new-products", "gear-products"),
+        "old-products": removed("old-products", "gear-products"),
+    }
+    assert products_actions("gear", "new", aliases) == [named[action] for action in actions]

@@ -1,31 +1,33 @@
-"""Products of a generation: written before the listings that name them, and looked up by the proof."""
+"""Writes the products of a generation before the listings that name them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, TransportError
 
 from indexer.documents.product import ProductDocument, product_of, sticker_of
-from indexer.engine.bulk import AliasGoneError, BulkSender, reason_of
+from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime
 from indexer.errors import CommandError
 from mappings.names import products_of
-from mappings.products import sticker_key
 
 MAX_WRITTEN: Final = 200_000
 """Keys that are remembered as written, some 20 MB; where there are more all are forgotten, and written again."""
 MAX_PENDING: Final = 2_000
-PAGE_KEYS: Final = 10_000
 
 
 class ProductWriter:
     """Writes the products of one generation, each once; a product that is there stays as it is."""
 
-    def __init__(self, client: OpenSearch, alias: str, sender: BulkSender, retry: RetryPolicy) -> None:
-        """`alias` is one of the generation's, or of its loading."""
+    def __init__(self, client: OpenSearch, index: str, alias: str, sender: BulkSender, retry: RetryPolicy) -> None:
+        """`alias` is one of the generation's, or of its loading.
+
+        Where the alias may be moved meanwhile, the results of `sender` must name their index.
+        """
         self._client = client
+        self._index = products_of(index)
         self._alias = products_of(alias)
         self._sender = sender
         self._retry = retry
@@ -47,7 +49,7 @@ class ProductWriter:
         if new:
             self._send(new)
             # also after a conflict: somebody else may have written it a moment ago
-            self._retry.call(lambda: self._client.indices.refresh(index=self._alias))
+            self._refresh()
             self._remember(new)
 
     def add(self, document: Mapping[str, Any]) -> None:
@@ -72,13 +74,39 @@ class ProductWriter:
                 products[sticker.key] = sticker
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
-        for product, result in self._sender.send(self._alias, list(products.values()), _lines):
+        try:
+            self._send_each(list(products.values()))
+        except ChangeTooLargeError as error:
+            if not isinstance(error.change, ProductDocument):
+                raise
+            raise ChangeTooLargeError(f"the product {error.change.content.decode()}", error.size) from error
+
+    def _send_each(self, products: Sequence[ProductDocument]) -> None:
+        for product, result in self._sender.send(self._alias, products, _lines):
             status = result["status"]
             if status == HTTPStatus.NOT_FOUND:
                 raise AliasGoneError(reason_of(result))
             if status not in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.CONFLICT):
                 message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
                 raise CommandError(message)
+            if result.get("_index", self._index) != self._index:
+                message = f"{self._alias} was moved to {result['_index']} meanwhile"
+                raise AliasGoneError(message)
+
+    def _refresh(self) -> None:
+        """Refreshes by the index's own name: a swap takes the alias of a loading away."""
+
+        def refresh() -> None:
+            shards = self._client.indices.refresh(index=self._index)["_shards"]
+            if shards["failed"]:
+                detail = {"error": {"reason": f"not every part of {self._index} was refreshed: {shards}"}}
+                raise TransportError(HTTPStatus.SERVICE_UNAVAILABLE, "partial_answer", detail)
+
+        try:
+            self._retry.call(refresh)
+        except NotFoundError as error:
+            message = f"{self._index} was removed meanwhile"
+            raise AliasGoneError(message) from error
 
     def _remember(self, products: Mapping[str, ProductDocument]) -> None:
         if len(self._written) > MAX_WRITTEN:
@@ -88,27 +116,3 @@ class ProductWriter:
 
 def _lines(product: ProductDocument) -> bytes:
     return b'{"create":{"_id":"%b"}}\n%b\n' % (product.key.encode(), product.content)
-
-
-def missing_products(client: OpenSearch, index: str, platform: int, retry: RetryPolicy) -> tuple[int, int]:
-    """How many products and names of stickers the listings of a generation name, and how many of them are missing."""
-    named = missing = 0
-    retry.call(lambda: client.indices.refresh(index=products_of(index)))
-    with PointInTime(client, index, retry) as listings, PointInTime(client, products_of(index), retry) as products:
-        for keys in _named_keys(listings, platform):
-            named += len(keys)
-            missing += len(keys) - products.count({"ids": {"values": keys}})
-    return named, missing
-
-
-def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
-    """The ids of the documents that listings need, in pages."""
-    for field in ("product", "stickers"):
-        composite: dict[str, Any] = {"size": PAGE_KEYS, "sources": [{field: {"terms": {"field": field}}}]}
-        while True:
-            answer = listings.search({"size": 0, "aggs": {"keys": {"composite": composite}}})["aggregations"]["keys"]
-            values = [bucket["key"][field] for bucket in answer["buckets"]]
-            yield values if field == "product" else [sticker_key(platform, name) for name in values]
-            if "after_key" not in answer:
-                break
-            composite["after"] = answer["after_key"]

@@ -1,0 +1,1 @@
+"""Products of generations: written before the listings that name them, and looked up by proof and doctor."""

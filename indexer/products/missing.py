@@ -1,0 +1,57 @@
+"""Compares the products that the listings of a generation name with those that it has."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from opensearchpy import OpenSearch
+
+from indexer.documents.product import sticker_key
+from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import PointInTime
+from mappings.names import products_of
+
+PAGE_KEYS: Final = 10_000
+_WITHOUT_PRODUCT: Final = {"bool": {"must_not": [{"exists": {"field": "product"}}]}}
+
+
+class NamedProducts(NamedTuple):
+    """How many products and names of stickers listings name, and how many of these are missing."""
+
+    named: int
+    missing: int
+    unnamed: int  # listings that name no product
+
+    @property
+    def complete(self) -> bool:
+        """Whether every listing can be found by its texts."""
+        return not self.missing and not self.unnamed
+
+
+def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPolicy) -> NamedProducts:
+    """Looks up what the listings of a generation name, as of one point in time.
+
+    Raises PointInTimeLostError, RetriesExhaustedError or the client's error.
+    """
+    named = missing = 0
+    with PointInTime(client, index, retry) as listings:
+        unnamed = listings.count(_WITHOUT_PRODUCT)
+        # after the listings: the products of what was read are there by now
+        retry.call(lambda: client.indices.refresh(index=products_of(index)))
+        with PointInTime(client, products_of(index), retry) as products:
+            for keys in _named_keys(listings, platform):
+                named += len(keys)
+                missing += len(keys) - products.count({"ids": {"values": keys}})
+    return NamedProducts(named, missing, unnamed)
+
+
+def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
+    """The ids of the documents that listings need, in pages."""
+    for field in ("product", "stickers"):
+        composite: dict[str, Any] = {"size": PAGE_KEYS, "sources": [{field: {"terms": {"field": field}}}]}
+        while True:
+            answer = listings.search({"size": 0, "aggs": {"keys": {"composite": composite}}})["aggregations"]["keys"]
+            values = [bucket["key"][field] for bucket in answer["buckets"]]
+            yield values if field == "product" else [sticker_key(platform, name) for name in values]
+            if "after_key" not in answer:
+                break
+            composite["after"] = answer["after_key"]

@@ -1,0 +1,128 @@
+"""The doctor on a real engine: what only two indices can have wrong is made, found, and repaired where that is safe."""
+
+import pytest
+
+from mappings.definition import read_definition
+from mappings.names import products_of
+from tests.support.indexer.examined import codes, findings, repaired, snapshot, stays
+from tests.support.indexer.fixtures import Place, items
+from tests.support.indexer.generation import create_generation
+from tests.support.indexer.holders import ELSEWHERE, beating
+from tests.support.indexer.shop import Shop
+
+
+@pytest.fixture
+def loaded(place: Place) -> Place:
+    """A platform in perfect order."""
+    Shop(place.environment["GEAR_DATABASE_URL"]).open()
+    place.load(items(3))
+    return place
+
+
+def serving(place: Place) -> str:
+    index: str = place.json("status", "--platform", "730")["serving"]
+    return index
+
+
+def orphaned(place: Place, owner: str | None = None) -> str:
+    """The products of a load that has made no more than them."""
+    index = f"{place.alias}-20200101000000000-{read_definition().fingerprint}"
+    create_generation(place.client, index, f"{index}-loading", owner=owner)
+    place.client.indices.delete(index=index)
+    return products_of(index)
+
+
+def test_listings_without_their_products_are_reported(loaded: Place) -> None:
+    loaded.client.indices.delete(index=products_of(serving(loaded)))
+    missing = stays(loaded, "products-missing", "every search with a text fails")
+    assert missing["severity"] == "error"
+    assert missing["remedy"].startswith("gear-indexer load")
+    loaded.load(items(3))
+    assert findings(loaded) == []
+
+
+def _nowhere(place: Place, old: str, now: str) -> None:
+    place.client.indices.delete_alias(index=products_of(now), name=products_of(place.alias))
+
+
+def _elsewhere(place: Place, old: str, now: str) -> None:
+    """As an older version rolls back and forward again."""
+    _nowhere(place, old, now)
+    _both(place, old, now)
+
+
+def _both(place: Place, old: str, now: str) -> None:
+    place.client.indices.put_alias(index=products_of(old), name=products_of(place.alias))
+
+
+@pytest.mark.parametrize("fault", [_nowhere, _elsewhere, _both], ids=lambda fault: fault.__name__.strip("_"))
+def test_the_alias_of_the_products_is_put_right(loaded: Place, fault: object) -> None:
+    old, now = serving(loaded), loaded.load(items(3))["index"]
+    whole = snapshot(loaded)
+    assert callable(fault)
+    fault(loaded, old, now)
+    repaired(loaded, "products-alias", wanted=whole)
+
+
+def test_the_alias_of_the_products_is_taken_away_from_listings_that_are_their_own(loaded: Place) -> None:
+    """As a version before products rolls back: the alias stays where it was."""
+    now = serving(loaded)
+    older = f"{loaded.alias}-20200101000000000-00000000"
+    properties = {"mappings": {"properties": {"id": {"type": "long"}, "bound": {"type": "boolean"}}}}
+    loaded.client.indices.create(index=older, body=properties)
+    actions = [{"remove": {"index": now, "alias": loaded.alias}}, {"add": {"index": older, "alias": loaded.alias}}]
+    loaded.client.indices.update_aliases(body={"actions": actions})
+    fixed = {one["code"]: one["fixed"] for one in findings(loaded, "--fix")}
+    assert fixed["products-alias"] is True
+    assert not loaded.client.indices.exists_alias(name=products_of(loaded.alias))
+    assert "products-alias" not in codes(findings(loaded))
+
+
+def test_products_that_items_name_and_that_are_missing_are_reported(loaded: Place) -> None:
+    index = serving(loaded)
+    hit, *_ = loaded.client.search(index=products_of(index), body={})["hits"]["hits"]
+    loaded.client.delete(index=products_of(index), id=hit["_id"])
+    missing = stays(loaded, "products-incomplete", "1 of the 3 products")
+    assert missing["severity"] == "error"
+    loaded.load(items(3))
+    assert findings(loaded) == []
+
+
+def test_an_item_that_names_no_product_is_reported(loaded: Place) -> None:
+    index = serving(loaded)
+    source = loaded.client.get(index=index, id="1")["_source"]
+    del source["product"]
+    loaded.client.index(index=index, id="1", body=source, params={"refresh": "true"})
+    stays(loaded, "products-incomplete", "1 items name no product")
+
+
+def test_products_without_listings_are_removed(loaded: Place) -> None:
+    whole = snapshot(loaded)
+    left = orphaned(loaded)
+    assert left in snapshot(loaded)
+    repaired(loaded, "products-orphaned", wanted=whole)
+
+
+def test_the_products_of_a_load_that_runs_are_left_alone(loaded: Place) -> None:
+    left = orphaned(loaded, owner=ELSEWHERE.id)
+    with beating(loaded, seconds=0.2, expiry=60):
+        assert findings(loaded, "--fix") == []
+        assert left in snapshot(loaded)
+
+
+def test_the_settings_and_the_mapping_of_products_are_checked_too(loaded: Place) -> None:
+    whole, products = snapshot(loaded), products_of(serving(loaded))
+    loaded.client.indices.put_settings(index=products, body={"index": {"refresh_interval": "-1"}})
+    repaired(loaded, "refresh", wanted=whole)
+    loaded.client.indices.put_mapping(index=products, body={"properties": {"stray": {"type": "long"}}})
+    drift = stays(loaded, "mapping-drift", "fields added stray")
+    assert drift["subject"] == products
+
+
+def test_closed_products_are_reported(loaded: Place) -> None:
+    products = products_of(serving(loaded))
+    loaded.client.indices.close(index=products)
+    (closed,) = findings(loaded)
+    assert (closed["code"], closed["subject"]) == ("closed", products)
+    loaded.client.indices.open(index=products, params={"wait_for_active_shards": "1"})
+    assert findings(loaded) == []

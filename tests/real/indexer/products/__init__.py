@@ -1,0 +1,1 @@
+"""Changes and orders beside a load, and the lock of who is at work."""

@@ -1,0 +1,143 @@
+"""The doctor's checks of what only two indices can have wrong, without an engine."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from indexer.doctor.checks import check_platform
+from indexer.doctor.facts import IndexFacts
+from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
+from indexer.doctor.locks import LockFacts
+from indexer.doctor.products import check_named
+from indexer.locking.owner import Owner
+from indexer.locking.record import LockRecord
+from indexer.products.missing import NamedProducts
+from mappings.names import products_of
+from tests.support.indexer.facts import ALIAS, an_index, platform_facts, products_for, set_to
+
+SERVING = an_index(2, ALIAS)
+PRODUCTS = products_for(SERVING)
+NAMED = products_of(ALIAS)
+FLAT = replace(
+    SERVING,
+    mappings={
+        **SERVING.mappings,
+        "properties": {name: field for name, field in SERVING.mappings["properties"].items() if name != "product"},
+    },
+)
+
+
+def found(*indices: IndexFacts, products: tuple[IndexFacts, ...], locks: tuple[LockFacts, ...] = ()) -> list[Finding]:
+    facts = platform_facts(*indices, products=products, locks=locks)
+    return list(check_platform(facts, older_than=3600.0, keep=2))
+
+
+def with_aliases(index: IndexFacts, *aliases: str) -> IndexFacts:
+    return replace(index, aliases=frozenset(aliases))
+
+
+def test_nothing_is_said_of_listings_with_their_products() -> None:
+    assert found(SERVING, products=(PRODUCTS,)) == []
+    assert found(an_index(1), SERVING, products=(products_for(an_index(1)), PRODUCTS)) == []
+
+
+def test_listings_that_serve_without_products_are_an_error() -> None:
+    (missing,) = found(SERVING, products=())
+    assert (missing.code, missing.severity, missing.subject) == (Code.PRODUCTS_MISSING, Severity.ERROR, SERVING.name)
+    assert missing.repair is None
+    assert missing.remedy.startswith("gear-indexer load")
+
+
+def test_listings_of_an_older_definition_are_their_own_products() -> None:
+    assert {one.code for one in found(FLAT, products=())} == {Code.MAPPING_DRIFT}
+    left = with_aliases(products_for(an_index(1)), NAMED)
+    findings = found(an_index(1), FLAT, products=(left,))
+    (alias,) = [one for one in findings if one.code == Code.PRODUCTS_ALIAS]
+    assert alias.repair == Repair(Action.POINT_PRODUCTS, FLAT.name)
+    assert f"points to {left.name} instead of nothing" in alias.message
+
+
+@pytest.mark.parametrize("case", ["nothing", "another", "both"])
+def test_the_alias_of_the_products_is_that_of_the_serving_ones_alone(case: str) -> None:
+    other = products_for(an_index(1))
+    products = {
+        "nothing": (other, with_aliases(PRODUCTS)),
+        "another": (with_aliases(other, NAMED), with_aliases(PRODUCTS)),
+        "both": (with_aliases(other, NAMED), PRODUCTS),
+    }[case]
+    (alias,) = found(an_index(1), SERVING, products=products)
+    assert (alias.code, alias.severity, alias.subject) == (Code.PRODUCTS_ALIAS, Severity.ERROR, NAMED)
+    assert alias.repair == Repair(Action.POINT_PRODUCTS, SERVING.name)
+
+
+def test_an_index_with_the_name_of_the_alias_keeps_every_load_from_serving() -> None:
+    taken = replace(PRODUCTS, name=NAMED, generation=None, aliases=frozenset(), items=0)
+    (empty, *_) = found(SERVING, products=(PRODUCTS, taken))
+    assert (empty.code, empty.repair) == (Code.ALIAS_IS_INDEX, Repair(Action.REMOVE_EMPTY_INDEX, NAMED))
+
+
+def test_the_settings_and_fields_of_products_are_checked_as_those_of_listings() -> None:
+    for settings, code, sentence in (
+        ({"refresh_interval": "-1"}, Code.REFRESH, "texts never find new products"),
+        ({"blocks__write": "true"}, Code.BLOCKED, "no item of a new product can be put on offer"),
+        ({"max_result_window": "10"}, Code.RESULT_WINDOW, "instead of 100000"),
+        ({"number_of_shards": "3"}, Code.SETTINGS, "other settings than products.json"),
+        ({"analysis__tokenizer__words__pattern": "x"}, Code.MAPPING_DRIFT, "not what products.json describes"),
+    ):
+        (finding,) = found(SERVING, products=(set_to(PRODUCTS, **settings),))
+        assert (finding.code, finding.subject) == (code, PRODUCTS.name)
+        assert sentence in finding.message
+    properties = {**PRODUCTS.mappings["properties"], "new": {"type": "long"}}
+    (drift,) = found(SERVING, products=(replace(PRODUCTS, mappings={**PRODUCTS.mappings, "properties": properties}),))
+    assert "fields added new" in drift.message
+
+
+def test_closed_products_are_an_error() -> None:
+    (closed,) = found(SERVING, products=(set_to(PRODUCTS, verified_before_close="true"),))
+    assert (closed.code, closed.subject) == (Code.CLOSED, PRODUCTS.name)
+    assert "every search with a text fails" in closed.message
+
+
+def test_of_several_generations_one_with_its_products_should_serve() -> None:
+    (missing,) = found(an_index(1), an_index(2), products=(products_for(an_index(1)),))
+    assert (missing.code, missing.repair) == (Code.ALIAS_MISSING, Repair(Action.SERVE, an_index(1).name))
+    (alone,) = found(an_index(1), products=())
+    assert alone.repair == Repair(Action.SERVE, an_index(1).name), "there is no better one"
+
+
+def test_sizes_are_those_of_both_indices() -> None:
+    old = [an_index(day, bytes=10) for day in (1, 3)]
+    products = tuple(products_for(index, bytes=90) for index in (*old, SERVING))
+    (spare,) = found(*old, SERVING, products=products)
+    assert "the others take 100 B" in spare.message
+    unfinished = an_index(3, f"{an_index(3).name}-loading", bytes=10)
+    (dead,) = found(SERVING, unfinished, products=(PRODUCTS, products_for(unfinished, bytes=90)))
+    assert "(100 B) was never finished" in dead.message
+
+
+def a_lock(alive: bool) -> LockFacts:
+    now = datetime.now(UTC).isoformat()
+    owner = Owner(id="a", host="elsewhere", pid=7, machine="another", started="1")
+    return LockFacts(LockRecord(owner=owner, command="load", index=None, since=now, heartbeat=now, expiry=60), alive)
+
+
+def test_products_without_listings_are_left_over_unless_their_load_runs() -> None:
+    orphan = products_for(an_index(3))
+    owned = replace(orphan, mappings={**orphan.mappings, "_meta": {**orphan.mappings["_meta"], "owner": "a"}})
+    for index in (orphan, owned):
+        (left,) = found(SERVING, products=(PRODUCTS, index))
+        assert (left.code, left.severity, left.subject) == (Code.PRODUCTS_ORPHANED, Severity.WARNING, orphan.name)
+        assert left.repair == Repair(Action.REMOVE_PRODUCTS, orphan.name)
+    assert found(SERVING, products=(PRODUCTS, owned), locks=(a_lock(True),)) == [], "it makes the listings next"
+    codes = [one.code for one in found(SERVING, products=(PRODUCTS, owned), locks=(a_lock(False),))]
+    assert codes == [Code.STALE_LOCK, Code.PRODUCTS_ORPHANED]
+
+
+def test_products_that_listings_name_and_that_are_missing_are_counted() -> None:
+    assert list(check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=0))) == []
+    (missing,) = check_named(730, "x", NamedProducts(named=36_000, missing=2, unnamed=0))
+    assert (missing.code, missing.severity, missing.repair) == (Code.PRODUCTS_INCOMPLETE, Severity.ERROR, None)
+    assert "2 of the 36,000 products" in missing.message
+    (unnamed,) = check_named(730, "x", NamedProducts(named=5, missing=0, unnamed=1))
+    assert "1 items name no product" in unnamed.message

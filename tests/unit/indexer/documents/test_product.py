@@ -1,0 +1,79 @@
+"""The product of an item: its content and the key that is made of it."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.document import index_document
+from indexer.documents.product import FIELDS, product_of, sticker_key, sticker_of
+from mappings.platforms import read_platforms
+
+(CS2,) = read_platforms()
+RIFLE: dict[str, Any] = {
+    "id": 1,
+    "name": "AK-47 | Redline (Field-Tested)",
+    "price": 21.4,
+    "details": {"weapon": "AK-47", "exterior": "Field-Tested", "rarity": "Classified"},
+}
+
+
+def document(**changed: Any) -> dict[str, Any]:
+    return index_document(item_from_values({**RIFLE, **changed}), CS2)
+
+
+def content_of(of: dict[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = orjson.loads(product_of(of).content)
+    return content
+
+
+def test_a_product_has_the_fields_that_texts_are_matched_with() -> None:
+    assert content_of(document()) == {
+        "product": document()["product"],
+        "platform": 730,
+        "name": "AK-47 | Redline (Field-Tested)",
+        "weapon": "AK-47",
+        "exterior": "Field-Tested",
+        "rarity": "Classified",
+        "finish": "Redline",
+    }
+
+
+def test_items_that_differ_only_as_listings_are_of_one_product() -> None:
+    other = document(
+        id=2,
+        price=None,
+        description="x",
+        paint={"float": 0.2, "seed": 3},
+        attachments=[{"name": "Sticker | Crown (Foil)"}],
+        listedAt="2026-01-01T00:00:00Z",
+    )
+    assert other["product"] == document()["product"] == product_of(other).key
+    assert product_of(other) == product_of(document())
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_product_is_another_one_where_any_of_its_fields_differs(name: str) -> None:
+    changed = {**document(), name: 440 if name == "platform" else "other"}
+    assert product_of(changed).key != product_of(document()).key
+
+
+def test_a_value_counts_in_its_own_field() -> None:
+    one, other = document(details={"set": "x"}), document(details={"color": "x"})
+    assert one["product"] != other["product"]
+
+
+def test_keys_are_the_same_for_ever() -> None:
+    """Listings that are there name them: whoever changes how they are made changes the definition as well."""
+    keys = [document()["product"], sticker_key(730, "Sticker | Crown (Foil)"), sticker_key(440, "龍王 (Ōni™)")]
+    assert keys == ["0FmMI49boTntA4lB", "uWGWIA8q-DogbD3O", "OO4sI5ANDSS3XE-g"]
+    assert all(len(key) == 16 for key in keys)
+
+
+def test_a_name_of_a_sticker_is_a_document_of_its_own() -> None:
+    name = "Sticker | Crown (Foil)"
+    sticker = sticker_of(730, name)
+    assert sticker.key == sticker_key(730, name) != sticker_key(440, name)
+    assert orjson.loads(sticker.content) == {"platform": 730, "stickers": name}
+    assert sticker.key != product_of({"platform": 730, "name": name}).key
