@@ -128,6 +128,7 @@ class Engine(Searches):
             if not self._definition.can_read(index["mappings"]["_meta"]):
                 log.error("an index has a definition that this version cannot read: load its catalogue", index=name)
                 raise ApiError("search_unavailable", f"this version cannot read {name}: load its catalogue again")
+        await self.check_products(platforms)
 
     async def request(self, send: Callable[[AsyncOpenSearch], Awaitable[Any]]) -> Json:
         """The JSON answer to another request; raises ApiError `search_unavailable`, MissingError."""

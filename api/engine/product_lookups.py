@@ -9,7 +9,6 @@ A part that excludes is looked up by what it excludes, which is less.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any, Final
 
 import orjson
@@ -20,32 +19,26 @@ from mappings.fields import DETAILS
 Clause = dict[str, Any]
 Hits = Sequence[tuple[float, str]]
 """The scores and keys that a lookup finds, those with the highest score first."""
-Keys = Sequence[tuple[float, Clause]]
-"""The clauses for the listings with the keys that a lookup finds, by score."""
 
 PRODUCT: Final = "product"
 STICKERS: Final = "stickers"
-_PLACE: Final = "lookup"  # no clause of the engine has this name
+PLACE: Final = "lookup"  # no clause of the engine has this name
 _AND: Final = ("must", "filter")
-_NOTHING: Final[Clause] = {"match_none": {}}
-MIN_MANY: Final = 300
-"""Keys from which on a detail is looked for that says them."""
 MAX_TYPES: Final = 3
-MAX_EXCEPTIONS_SHARE: Final = 4
-"""A detail says keys if a quarter as many, at most, are exceptions."""
 
 
 @dataclass
 class Lookup:
     """A query for products, or for names of stickers, whose keys listings have in the field `key_field`.
 
-    `is_scored`: the scores count. `is_sample`: some of what it finds are enough.
+    `is_scored`: the scores count. `is_sample`: some of what it finds are enough. `excludes`: none of it is wanted.
     """
 
     key_field: str
     query: Clause
     is_scored: bool
     is_sample: bool
+    excludes: bool = False
 
     def request(self, size: int, after: Sequence[Any] = ()) -> Clause:
         """The search body for `size` of the keys, after the hit with these sort values."""
@@ -104,24 +97,32 @@ class Lookups:
             names = self._names[id(clause)] = frozenset().union(*map(self.names, _parts(clause)), _own_fields(clause))
         return names
 
+    def owner(self, clause: Clause) -> str | None:
+        """The field of listings with the keys of what alone can answer a clause; None where listings answer it."""
+        return self.fields.owner(self.names(clause))
+
     def place(self, key_field: str, query: Clause, context: "_Context") -> Clause:
         """The place of what a lookup finds."""
         identity = orjson.dumps((key_field, query))
         number = self._numbers.setdefault(identity, len(self.lookups))
         if number == len(self.lookups):
-            self.lookups.append(Lookup(key_field, query, context.is_scored, context.is_sample))
+            self.lookups.append(Lookup(key_field, query, context.is_scored, context.is_sample, context.excludes))
         lookup = self.lookups[number]
         lookup.is_scored = lookup.is_scored or context.is_scored
         lookup.is_sample = lookup.is_sample and context.is_sample
-        return {_PLACE: [number, context.is_scored]}
+        lookup.excludes = lookup.excludes or context.excludes
+        return {PLACE: [number, context.is_scored]}
 
 
 @dataclass(frozen=True)
 class _Context:
-    """Where a clause stands: whether its score counts, and whether one of the items that meet it is enough."""
+    """Where a clause stands: whether its score counts, whether one of the items that meet it is enough, and whether
+    these are excluded.
+    """
 
     is_scored: bool
     is_sample: bool
+    excludes: bool = False
 
     @property
     def unscored(self) -> "_Context":
@@ -161,22 +162,9 @@ class Fields:
 
 def lookups_of(bodies: Iterable[Clause], fields: Fields) -> Lookups:
     """The lookups that search bodies need; none for bodies without texts."""
-    found = Lookups(fields)
-    found.bodies = [_body(body, found) for body in bodies]
-    return found
-
-
-def places_of(body: Clause) -> set[int]:
-    """The numbers of the lookups whose places a body has."""
-    return set(_places(body))
-
-
-def with_keys(body: Clause, found: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
-    """The body with what the lookups have found in their places; `flat` are platforms whose listings are their own
-    products.
-    """
-    filled: Clause = _filled(body, found, lookups, flat)
-    return filled
+    lookups = Lookups(fields)
+    lookups.bodies = [_body(body, lookups) for body in bodies]
+    return lookups
 
 
 def is_probe(body: Clause) -> bool:
@@ -184,87 +172,88 @@ def is_probe(body: Clause) -> bool:
     return body.get("size") == 0 and body.get("terminate_after") == 1
 
 
-def _body(body: Clause, found: Lookups) -> Clause:
+def _body(body: Clause, lookups: Lookups) -> Clause:
     """The body with places in its query and in the filters of its aggregations."""
     sort = body.get("sort", ({"_score": {}},) if body.get("size") != 0 else ())
     is_scored = any(isinstance(each, Mapping) and "_score" in each for each in sort)
     context = _Context(is_scored, is_probe(body))
-    copy = {**body, "query": _clause(body["query"], found, context)} if "query" in body else dict(body)
+    copy = {**body, "query": _clause(body["query"], lookups, context)} if "query" in body else dict(body)
     for name in {"aggs", "aggregations"} & body.keys():
-        copy[name] = {key: _aggregation(each, found) for key, each in body[name].items()}
+        copy[name] = {key: _aggregation(each, lookups) for key, each in body[name].items()}
     return copy
 
 
-def _aggregation(aggregation: Clause, found: Lookups) -> Clause:
+def _aggregation(aggregation: Clause, lookups: Lookups) -> Clause:
     filters = aggregation.get("filters")
     if filters is None:
         return aggregation
     context = _Context(is_scored=False, is_sample=False)
-    clauses = {name: _clause(clause, found, context) for name, clause in filters["filters"].items()}
+    clauses = {name: _clause(clause, lookups, context) for name, clause in filters["filters"].items()}
     return {**aggregation, "filters": {**filters, "filters": clauses}}
 
 
-def _clause(clause: Clause, found: Lookups, context: _Context) -> Clause:
+def _clause(clause: Clause, lookups: Lookups, context: _Context) -> Clause:
     """The clause with places for what has to be looked up."""
-    names = found.names(clause)
-    if names.isdisjoint(found.fields.products_only):
+    if lookups.names(clause).isdisjoint(lookups.fields.products_only):
         return clause
-    owner = found.fields.owner(names)
+    owner = lookups.owner(clause)
     if owner is not None and not _is_broad(clause):
-        return found.place(owner, clause, context)
+        return lookups.place(owner, clause, context)
     ((kind, content),) = clause.items()
     if kind == "constant_score":
-        return {kind: {**content, "filter": _clause(content["filter"], found, context.unscored)}}
-    return {kind: _bool(content, found, context)}
+        return {kind: {**content, "filter": _clause(content["filter"], lookups, context.unscored)}}
+    return {kind: _bool(content, lookups, context)}
 
 
-def _bool(content: Clause, found: Lookups, context: _Context) -> Clause:
+def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
     """A `bool` of clauses about products and others: what must be met of products is one lookup."""
     lists = {name: _listed(content.get(name)) for name in (*_AND, "should", "must_not")}
     places: list[Clause] = []
-    if any(_is_looked_up(clause, found) for name in _AND for clause in lists[name]):
+    if any(_is_looked_up(clause, lookups) for name in _AND for clause in lists[name]):
         together: Clause = {}
         # what may be met is not part of it where one of several must be
         for name in _AND if "minimum_should_match" in content else (*_AND, "should"):
-            together[name] = [clause for clause in lists[name] if found.fields.owner(found.names(clause)) == PRODUCT]
+            together[name] = [
+                clause for clause in lists[name] if lookups.fields.owner(lookups.names(clause)) == PRODUCT
+            ]
             lists[name] = [clause for clause in lists[name] if clause not in together[name]]
         # what else is filtered by may say it of products as well, of which there are then fewer
-        narrowing = [clause for clause in lists["filter"] if _narrows(clause, found)]
+        narrowing = [clause for clause in lists["filter"] if _narrows(clause, lookups)]
         together["filter"] += narrowing
         lists["filter"] = [clause for clause in lists["filter"] if clause not in narrowing]
         query = {"bool": {name: clauses for name, clauses in together.items() if clauses}}
-        places.append(found.place(PRODUCT, query, context))
-    alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, found)]
-    should = [_clause(clause, found, context) for clause in lists["should"] if clause not in alternatives]
+        places.append(lookups.place(PRODUCT, query, context))
+    alternatives = [clause for clause in lists["should"] if _is_looked_up(clause, lookups)]
+    should = [_clause(clause, lookups, context) for clause in lists["should"] if clause not in alternatives]
     if alternatives:
         query = {"bool": {"should": alternatives, "minimum_should_match": 1}}
-        should.append(found.place(PRODUCT, query, context))
+        should.append(lookups.place(PRODUCT, query, context))
     # what is excluded must be known in full; where a text is, details go along, since they may say it all
-    excluded = _Context(is_scored=False, is_sample=False)
+    excluded = _Context(is_scored=False, is_sample=False, excludes=True)
     must_not = lists["must_not"]
-    if any(_is_looked_up(clause, found) for clause in must_not):
-        products = [clause for clause in must_not if _narrows(clause, found)]
+    if any(_is_looked_up(clause, lookups) for clause in must_not):
+        products = [clause for clause in must_not if _narrows(clause, lookups)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
-        places_excluded = [found.place(PRODUCT, query, excluded)]
+        places_excluded = [lookups.place(PRODUCT, query, excluded)]
         must_not = [clause for clause in must_not if clause not in products]
     else:
         places_excluded = []
     parts = {
-        "must": [*(_clause(clause, found, context) for clause in lists["must"]), *places],
-        "filter": [_clause(clause, found, context.unscored) for clause in lists["filter"]],
+        "must": [*(_clause(clause, lookups, context) for clause in lists["must"]), *places],
+        "filter": [_clause(clause, lookups, context.unscored) for clause in lists["filter"]],
         "should": should,
-        "must_not": [*(_clause(clause, found, excluded) for clause in must_not), *places_excluded],
+        "must_not": [*(_clause(clause, lookups, excluded) for clause in must_not), *places_excluded],
     }
     others = {name: part for name, part in content.items() if name not in parts}
     return {**others, **{name: clauses for name, clauses in parts.items() if clauses}}
 
 
-def _is_looked_up(clause: Clause, found: Lookups) -> bool:
-    return found.fields.owner(found.names(clause)) == PRODUCT and not _is_broad(clause)
+def _is_looked_up(clause: Clause, lookups: Lookups) -> bool:
+    return lookups.owner(clause) == PRODUCT and not _is_broad(clause)
 
 
-def _narrows(clause: Clause, found: Lookups) -> bool:
-    return found.fields.narrows(found.names(clause)) and not _is_broad(clause)
+def _narrows(clause: Clause, lookups: Lookups) -> bool:
+    return lookups.fields.narrows(lookups.names(clause)) and not _is_broad(clause)
 
 
 def _is_broad(clause: Clause) -> bool:
@@ -303,81 +292,6 @@ def _own_fields(clause: Clause) -> Iterator[str]:
         yield content["field"]
     elif kind not in ("bool", "constant_score", "match_all", "match_none", "ids"):
         yield from (name for name in content if name != "boost")
-
-
-def _places(value: Any) -> Iterator[int]:
-    if isinstance(value, list):
-        for part in value:
-            yield from _places(part)
-    elif isinstance(value, dict):
-        if _PLACE in value:
-            yield value[_PLACE][0]
-        for part in value.values():
-            yield from _places(part)
-
-
-def _filled(value: Any, found: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
-    if isinstance(value, list):
-        return [_filled(part, found, lookups, flat) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if _PLACE not in value:
-        return {name: _filled(part, found, lookups, flat) for name, part in value.items()}
-    number, is_scored = value[_PLACE]
-    clause = _keys(found[number], is_scored=is_scored)
-    if not flat:
-        return clause
-    are_flat = {"terms": {"platform": list(flat)}}
-    others = {"bool": {"must": [clause], "must_not": [are_flat]}}
-    return _either([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
-
-
-def _keys(keys: Keys, *, is_scored: bool) -> Clause:
-    """The clause for the listings with these keys, with their scores where these count."""
-    if not keys:
-        return _NOTHING
-    if not is_scored:
-        return _either([clause for _, clause in keys])
-    return _either([{"constant_score": {"filter": clause, "boost": score}} for score, clause in keys])
-
-
-def _either(clauses: Sequence[Clause]) -> Clause:
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
-
-
-def keys_of(lookup: Lookup, hits: Hits, details: Sequence[tuple[Clause, frozenset[str]]] = ()) -> tuple[Keys, int]:
-    """The clauses for the keys that a lookup has found, and how many keys they name.
-
-    Very many keys are said by a detail that nearly all of them have, and nearly nothing else; `details` are those to
-    choose from, each with its keys.
-    """
-    keys: list[tuple[float, Clause]] = []
-    count = 0
-    for score, same in groupby(hits, key=lambda hit: hit[0]):
-        clause, named = _clause_of(lookup.key_field, [key for _, key in same], details)
-        keys.append((score, clause))
-        count += named
-    return keys, count
-
-
-def _clause_of(key_field: str, keys: list[str], details: Sequence[tuple[Clause, frozenset[str]]]) -> tuple[Clause, int]:
-    if len(keys) < MIN_MANY or not details:
-        return _named(key_field, keys), len(keys)
-    these = frozenset(keys)
-    detail, having = min(details, key=lambda each: len(these ^ each[1]))
-    lacking, others = sorted(having - these), sorted(these - having)
-    if len(lacking) + len(others) > len(keys) // MAX_EXCEPTIONS_SHARE:
-        return _named(key_field, keys), len(keys)
-    clauses = [detail]
-    if lacking:
-        clauses = [{"bool": {"filter": [detail], "must_not": [_named(key_field, lacking)]}}]
-    if others:
-        clauses.append(_named(key_field, others))
-    return _either(clauses), len(lacking) + len(others)
-
-
-def _named(key_field: str, keys: list[str]) -> Clause:
-    return {"terms": {key_field: orjson.Fragment(orjson.dumps(keys))}}  # encoded once, however often it is sent
 
 
 def _leaves(clause: Clause) -> Iterator[Clause]:

@@ -9,7 +9,8 @@ import orjson
 from cachetools import LRUCache
 
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
-from api.engine.product_lookups import MIN_MANY, Fields, Keys, Lookup, Lookups, keys_of, places_of, with_keys
+from api.engine.product_keys import MIN_MANY, Keys, keys_of, places_of, with_keys
+from api.engine.product_lookups import Fields, Lookup, Lookups
 from mappings.names import generation_of
 
 MAX_KEYS: Final = 50_000
@@ -19,7 +20,7 @@ CACHED_KEYS: Final = 100_000
 """Of all cached lookups of a worker together: 20 bytes each."""
 MIN_ENTRY_KEYS: Final = 50  # what a cached lookup takes besides, as keys
 MAX_STAMPS: Final = 64
-MAX_SEEN: Final = 10_000
+MAX_LOOKED_UP: Final = 10_000
 
 # The answers to several search bodies in these indices, in one round trip.
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
@@ -47,7 +48,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Found:
+class LookupResult:
     """What all lookups of a search have found.
 
     `stamp` is the state of the products for which it holds; without one, it is named key by key and holds whatever
@@ -66,16 +67,15 @@ class Found:
         keys = [entry.keys for entry in self.entries]
         return [with_keys(body, keys, self.lookups.lookups, self.flat) for body in self.lookups.bodies]
 
-    @property
-    def generations(self) -> dict[str, str]:
-        """The generation of the products, by the alias of its listings; raises MovedError where there are two."""
-        generations: dict[str, str] = {}
-        for index in self.indices:
-            generation = generation_of(index)
-            alias = generation.rsplit("-", 2)[0]
-            if generations.setdefault(alias, generation) != generation:
-                raise MovedError
-        return generations
+    def check(self, answers: Sequence[Answer]) -> None:
+        """Raises MovedError if an answer has hits of another generation than the products."""
+        generations = {generation_of(index) for index in (*self.indices, *(index for index, _ in self.stamp or ()))}
+        alias_of = {generation.rsplit("-", 2)[0]: generation for generation in generations}
+        hit_in = {hit["_index"] for answer in answers for hit in hits_of(answer) if "_index" in hit}
+        if len(alias_of) < len(generations) or any(
+            alias_of.get(index.rsplit("-", 2)[0], index) != index for index in hit_in
+        ):
+            raise MovedError
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
         """The places of the bodies that a part of the keys gives no items, though others may."""
@@ -97,9 +97,9 @@ class ProductSearch:
             CACHED_KEYS, getsizeof=lambda entry: MIN_ENTRY_KEYS + entry.size
         )
         self._stamps: LRUCache[tuple[str, ...], Stamp] = LRUCache(MAX_STAMPS)
-        self._seen: LRUCache[int, bool] = LRUCache(MAX_SEEN)
+        self._looked_up: LRUCache[int, bool] = LRUCache(MAX_LOOKED_UP)
 
-    def cached(self, lookups: Lookups, products: Products) -> Found | None:
+    def cached(self, lookups: Lookups, products: Products) -> LookupResult | None:
         """What the lookups found before; true only if the products still have its stamp."""
         stamp = self._stamps.get(products.indices)
         if stamp is None or products.flat:
@@ -108,52 +108,55 @@ class ProductSearch:
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
-        return Found(lookups, complete, frozenset(index for index, _ in stamp), stamp)
+        return LookupResult(lookups, complete, frozenset(index for index, _ in stamp), stamp)
 
-    def is_current(self, found: Found, products: Products, answer: Answer) -> bool:
+    def is_current(self, result: LookupResult, products: Products, answer: Answer) -> bool:
         """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
         stamp = stamp_of(answer)
-        if stamp != found.stamp:
+        if stamp != result.stamp:
             self._set_stamp(products, stamp)
-        return stamp == found.stamp
+        return stamp == result.stamp
 
     async def find(
         self, lookups: Lookups, products: Products, *, all_keys: bool = False, may_change: bool = False
-    ) -> Found:
+    ) -> LookupResult:
         """Asks for the keys of all lookups at once; raises NotLoadedError, ApiError `search_unavailable`.
 
         `all_keys`: also of those for which a part is enough. `may_change`: what is found need hold only while the
-        products have its stamp; the stamp is asked for, and what is found remembered, from the second time on.
+        products have its stamp; the stamp is asked for, and what is found remembered, from the second time on. It is
+        where something is excluded, too: what excludes nothing names no generation.
         """
         if not products.indices:
-            return Found(lookups, [Entry((), 0)] * len(lookups.lookups), frozenset(), flat=products.flat)
+            return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), frozenset(), flat=products.flat)
         # flat listings have the details, and their texts are not looked up here
-        with_stamp = may_change and not products.flat and self._were_seen(lookups)
+        are_repeated = self._are_repeated(lookups)
+        excludes = any(lookup.excludes for lookup in lookups.lookups)
+        with_stamp = may_change and not products.flat and (are_repeated or excludes)
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
         answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
         stamp = stamp_of(answers.pop()) if with_stamp else None
-        found = await asyncio.gather(
+        entries_and_indices = await asyncio.gather(
             *(
                 self._entry(lookup, hits_of(answer), size, products, by_details=with_stamp)
                 for lookup, answer, size in zip(lookups.lookups, answers, sizes, strict=True)
             )
         )
-        entries = [entry for entry, _ in found]
+        entries = [entry for entry, _ in entries_and_indices]
         if stamp is not None and stamp != self._stamps.get(products.indices):
             self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
         elif stamp is not None:
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 self._remember(lookup, entry, products)
-        indices = frozenset[str]().union(*(each for _, each in found))
-        return Found(lookups, entries, indices, stamp, products.flat)
+        indices = frozenset[str]().union(*(each for _, each in entries_and_indices))
+        return LookupResult(lookups, entries, indices, stamp, products.flat)
 
-    def _were_seen(self, lookups: Lookups) -> bool:
+    def _are_repeated(self, lookups: Lookups) -> bool:
         """Whether all of the lookups were asked before."""
         hashes = [hash(lookup.identity) for lookup in lookups.lookups]
-        were_seen = all(each in self._seen for each in hashes)
-        self._seen.update(dict.fromkeys(hashes, True))
-        return were_seen
+        are_repeated = all(each in self._looked_up for each in hashes)
+        self._looked_up.update(dict.fromkeys(hashes, True))
+        return are_repeated
 
     def _remember(self, lookup: Lookup, entry: Entry, products: Products) -> None:
         if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:

@@ -1,7 +1,7 @@
 """Searches of the engine: every call has one deadline and gives a complete answer, or raises."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
@@ -32,7 +32,7 @@ from api.engine.errors import (
     map_engine_error,
 )
 from api.engine.product_lookups import Fields, Lookups, lookups_of
-from api.engine.product_search import STAMP_REQUEST, Found, MovedError, ProductSearch, header
+from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch, header
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -67,7 +67,6 @@ MAX_CACHED_BYTES: Final = 65_536
 
 Request = tuple[Sequence[str], Json]
 """The indices or aliases to search, and the search body."""
-EMPTY: Final[Mapping[str, str]] = {}
 
 
 class OpenedPit(NamedTuple):
@@ -129,42 +128,41 @@ class Searches:
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
         products = Products(tuple(products_of(self.alias(platform)) for platform in platforms))
-        found = self._products.cached(lookups, products)
+        result = self._products.cached(lookups, products)
         for tries_left in reversed(range(MAX_TRIES)):
             # what the last one finds holds whatever comes meanwhile
             may_change = tries_left > 0
             with suppress(MovedError):
-                found = found or await self._find(platforms, lookups, may_change=may_change)
-                answers = await self._of_found(platforms, found, products, filter_path)
-                if undecided := found.undecided(answers):
-                    found = await self._find(platforms, lookups, all_keys=True, may_change=may_change)
-                    complete = await self._of_found(platforms, found, products, filter_path)
+                result = result or await self._find(platforms, lookups, may_change=may_change)
+                answers = await self._of_listings(platforms, result, products, filter_path)
+                if undecided := result.undecided(answers):
+                    result = await self._find(platforms, lookups, all_keys=True, may_change=may_change)
+                    complete = await self._of_listings(platforms, result, products, filter_path)
                     for place in undecided:
                         answers[place] = complete[place]
                 return answers
-            found = None
+            result = None
+        log.error("listings and products are of two generations, or replaced all the time: gear-indexer doctor tells")
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
 
-    async def _of_found(
+    async def _of_listings(
         self,
         platforms: Sequence[Platform],
-        found: Found,
+        result: LookupResult,
         products: Products,
         filter_path: Sequence[str],
     ) -> list[Answer]:
         """The answers of the listings to what was found; raises MovedError if that does not hold any more."""
-        if found.stamp is None:
-            return await self._ask_platforms(platforms, found.bodies, filter_path, found.generations)
-        *answers, last = await self._ask_platforms(
-            platforms, found.bodies, filter_path, found.generations, check=products.indices
-        )
-        if not self._products.is_current(found, products, last):
+        check = () if result.stamp is None else products.indices
+        answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
+        if check and not self._products.is_current(result, products, answers.pop()):
             raise MovedError
+        result.check(answers)
         return answers
 
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
-    ) -> Found:
+    ) -> LookupResult:
         aliases = tuple(products_of(self.alias(platform)) for platform in platforms)
         try:
             return await self._products.find(lookups, Products(aliases), all_keys=all_keys, may_change=may_change)
@@ -175,6 +173,22 @@ class Searches:
         except NotLoadedError as error:
             log.error("a generation has no products: load its catalogue again", index=error.index)
             raise ApiError("search_unavailable", f"{error.index} is missing: load the catalogue again") from error
+
+    async def check_products(self, platforms: Sequence[Platform]) -> None:
+        """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
+        serving = await self.generations(platforms)
+        expected = {
+            products_of(each.index) for each in serving.values() if each.fingerprint not in self._definition.reads
+        }
+        names = ",".join(products_of(self.alias(platform)) for platform in platforms)
+        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
+        try:
+            indices = await self._read(call, read_json)
+        except MissingError as error:  # some aliases are missing; the answer lists the others
+            indices = error.body
+        if missing := sorted(expected - indices.keys()):
+            log.error("a generation has no products: load its catalogue again", index=missing[0])
+            raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: load the catalogue again")
 
     async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
         """Where the products are of the platforms that are loaded."""
@@ -188,26 +202,21 @@ class Searches:
         platforms: Sequence[Platform],
         bodies: Sequence[Json],
         filter_path: Sequence[str],
-        generations: Mapping[str, str] = EMPTY,
         check: Sequence[str] = (),
     ) -> list[Answer]:
-        """The answers of the platforms' listings, of the named generation where there is one by the alias, and that to
-        the request for the stamp of the products `check`.
-
-        Raises MovedError where one of them is gone, and as `search_all`.
+        """The answers of the platforms' listings, and behind them that to the request for the stamp of the products
+        `check`; raises MovedError where these are gone, and as `search_all`.
         """
-        aliases = [self.alias(platform) for platform in platforms]
-        indices = [generations.get(alias, alias) for alias in aliases]
+        indices = [self.alias(platform) for platform in platforms]
         requests: list[Request] = [(indices, body) for body in bodies]
         if check:
             requests.append((check, STAMP_REQUEST))
         try:
             return await self._ask(requests, filter_path)
         except NotLoadedError as error:
-            if error.index in (*generations.values(), *check):
+            if error.index in check:
                 raise MovedError from error
-            loaded = self._without(platforms, error)
-            return await self._ask_platforms(loaded, bodies, filter_path, generations, check)
+            return await self._ask_platforms(self._without(platforms, error), bodies, filter_path, check)
 
     async def _ask_products(self, indices: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:
         return await self._ask([(indices, body) for body in bodies])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from api.engine.product_lookups import MIN_MANY
+from api.engine.product_keys import MIN_MANY
 from api.engine.product_search import SAMPLE_KEYS
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
@@ -230,3 +230,22 @@ async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url
 async def test_an_empty_catalogue_has_nothing(opensearch_url: str, tmp_path: Path, text: str) -> None:
     async with serving(opensearch_url, tmp_path, []) as (app, _):
         assert await ids(app, text) == []
+
+
+async def test_products_of_another_generation_than_the_listings_are_not_believed(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    """As after a rollback by a version before products, which moves the alias of listings alone."""
+    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
+        alias = app.settings.alias(730)
+        (older,) = engine.indices.get_alias(name=alias)
+        put_index(app.settings, CS2, [item(1, "Zorkmid")])
+        assert await ids(app, "zorkmid") == [1]
+        moved = [{"remove": {"index": f"{alias}-*", "alias": alias}}, {"add": {"index": older, "alias": alias}}]
+        engine.indices.update_aliases(body={"actions": moved})
+        for text in ("zorkmid", "-grue"):
+            answer = await app.search({"query": text})
+            assert (answer.status_code, error_of(answer)["code"]) == (503, "search_unavailable")
+        ready = (await app.client.get("/health/ready?for=search")).status_code
+        assert ready == 503
+        assert (await app.search({})).json()["total"] == len(GAME)

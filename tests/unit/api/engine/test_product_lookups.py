@@ -8,17 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from api.engine.product_lookups import (
-    MIN_MANY,
-    Fields,
-    Lookup,
-    Lookups,
-    is_probe,
-    keys_of,
-    lookups_of,
-    places_of,
-    with_keys,
-)
+from api.engine.product_keys import MIN_MANY, keys_of, places_of, with_keys
+from api.engine.product_lookups import Fields, Lookup, Lookups, is_probe, lookups_of
 from mappings.definition import read_definition
 
 FIELDS = Fields.of(read_definition())

@@ -1,0 +1,105 @@
+"""Keys of products in search bodies, in the places of their lookups. Pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import orjson
+
+from api.engine.product_lookups import PLACE, Clause, Hits, Lookup
+
+Keys = Sequence[tuple[float, Clause]]
+"""The clauses for the listings with the keys that a lookup finds, by score."""
+_NOTHING: Final[Clause] = {"match_none": {}}
+MIN_MANY: Final = 300
+"""Keys from which on a detail is looked for that says them."""
+MAX_EXCEPTIONS_SHARE: Final = 4
+"""A detail says keys if a quarter as many, at most, are exceptions."""
+
+
+def places_of(body: Clause) -> set[int]:
+    """The numbers of the lookups whose places a body has."""
+    return set(_places(body))
+
+
+def with_keys(body: Clause, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int] = ()) -> Clause:
+    """The body with what the lookups have found in their places; `flat` are platforms whose listings are their own
+    products.
+    """
+    filled: Clause = _filled(body, keys, lookups, flat)
+    return filled
+
+
+def _places(value: Any) -> Iterator[int]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _places(part)
+    elif isinstance(value, dict):
+        if PLACE in value:
+            yield value[PLACE][0]
+        for part in value.values():
+            yield from _places(part)
+
+
+def _filled(value: Any, keys: Sequence[Keys], lookups: Sequence[Lookup], flat: Sequence[int]) -> Any:
+    if isinstance(value, list):
+        return [_filled(part, keys, lookups, flat) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if PLACE not in value:
+        return {name: _filled(part, keys, lookups, flat) for name, part in value.items()}
+    number, is_scored = value[PLACE]
+    clause = _keys(keys[number], is_scored=is_scored)
+    if not flat:
+        return clause
+    are_flat = {"terms": {"platform": list(flat)}}
+    others = {"bool": {"must": [clause], "must_not": [are_flat]}}
+    return _either([others, {"bool": {"must": [lookups[number].query], "filter": [are_flat]}}])
+
+
+def _keys(keys: Keys, *, is_scored: bool) -> Clause:
+    """The clause for the listings with these keys, with their scores where these count."""
+    if not keys:
+        return _NOTHING
+    if not is_scored:
+        return _either([clause for _, clause in keys])
+    return _either([{"constant_score": {"filter": clause, "boost": score}} for score, clause in keys])
+
+
+def _either(clauses: Sequence[Clause]) -> Clause:
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def keys_of(lookup: Lookup, hits: Hits, details: Sequence[tuple[Clause, frozenset[str]]] = ()) -> tuple[Keys, int]:
+    """The clauses for the keys that a lookup has found, and how many keys they name.
+
+    Very many keys are said by a detail that nearly all of them have, and nearly nothing else; `details` are those to
+    choose from, each with its keys.
+    """
+    keys: list[tuple[float, Clause]] = []
+    count = 0
+    for score, same in groupby(hits, key=lambda hit: hit[0]):
+        clause, named = _clause_of(lookup.key_field, [key for _, key in same], details)
+        keys.append((score, clause))
+        count += named
+    return keys, count
+
+
+def _clause_of(key_field: str, keys: list[str], details: Sequence[tuple[Clause, frozenset[str]]]) -> tuple[Clause, int]:
+    if len(keys) < MIN_MANY or not details:
+        return _named(key_field, keys), len(keys)
+    these = frozenset(keys)
+    detail, having = min(details, key=lambda each: len(these ^ each[1]))
+    lacking, others = sorted(having - these), sorted(these - having)
+    if len(lacking) + len(others) > len(keys) // MAX_EXCEPTIONS_SHARE:
+        return _named(key_field, keys), len(keys)
+    clauses = [detail]
+    if lacking:
+        clauses = [{"bool": {"filter": [detail], "must_not": [_named(key_field, lacking)]}}]
+    if others:
+        clauses.append(_named(key_field, others))
+    return _either(clauses), len(lacking) + len(others)
+
+
+def _named(key_field: str, keys: list[str]) -> Clause:
+    return {"terms": {key_field: orjson.Fragment(orjson.dumps(keys))}}  # encoded once, however often it is sent
