@@ -1,7 +1,7 @@
 """Looks up the products that searches ask for, and remembers what it has found while no product has come."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,8 +51,8 @@ class Entry:
 class LookupResult:
     """What all lookups of a search have found.
 
-    `stamp` is the state of the products for which it holds; without one, it is named key by key and holds whatever
-    comes. `indices` are those of products that it names.
+    `indices` are those of the products that it names, `stamp` the state of all, where that was asked for. `may_change`:
+    it holds for products of this stamp; else it is named key by key and holds whatever comes.
     """
 
     lookups: Lookups
@@ -60,6 +60,7 @@ class LookupResult:
     indices: frozenset[str]
     stamp: Stamp | None = None
     flat: tuple[int, ...] = ()
+    may_change: bool = False
 
     @property
     def bodies(self) -> list[Json]:
@@ -67,15 +68,23 @@ class LookupResult:
         keys = [entry.keys for entry in self.entries]
         return [with_keys(body, keys, self.lookups.lookups, self.flat) for body in self.lookups.bodies]
 
-    def check(self, answers: Sequence[Answer]) -> None:
-        """Raises MovedError if an answer has hits of another generation than the products."""
-        generations = {generation_of(index) for index in (*self.indices, *(index for index, _ in self.stamp or ()))}
-        alias_of = {generation.rsplit("-", 2)[0]: generation for generation in generations}
-        hit_in = {hit["_index"] for answer in answers for hit in hits_of(answer) if "_index" in hit}
-        if len(alias_of) < len(generations) or any(
-            alias_of.get(index.rsplit("-", 2)[0], index) != index for index in hit_in
+    @property
+    def generations(self) -> set[str]:
+        """Those that the products are of."""
+        return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.stamp or ()))}
+
+    def check(self, serving: Iterable[str]) -> None:
+        """Raises MovedError if the listings are of another generation than the products."""
+        generations = {_alias_of(generation): generation for generation in self.generations}
+        if len(generations) < len(self.generations) or any(
+            generations.get(_alias_of(index), index) != index for index in serving
         ):
             raise MovedError
+
+    def has_hits(self, answers: Sequence[Answer]) -> bool:
+        """Whether there is a hit, or none was asked for."""
+        are_asked = any(body.get("size") != 0 for body in self.lookups.bodies)
+        return not are_asked or any(hits_of(answer) for answer in answers)
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
         """The places of the bodies that a part of the keys gives no items, though others may."""
@@ -108,7 +117,7 @@ class ProductSearch:
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
-        return LookupResult(lookups, complete, frozenset(index for index, _ in stamp), stamp)
+        return LookupResult(lookups, complete, frozenset(index for index, _ in stamp), stamp, may_change=True)
 
     def is_current(self, result: LookupResult, products: Products, answer: Answer) -> bool:
         """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
@@ -131,25 +140,26 @@ class ProductSearch:
         # flat listings have the details, and their texts are not looked up here
         are_repeated = self._are_repeated(lookups)
         excludes = any(lookup.excludes for lookup in lookups.lookups)
-        with_stamp = may_change and not products.flat and (are_repeated or excludes)
+        with_stamp = not products.flat and (excludes or (may_change and are_repeated))
+        may_change = may_change and with_stamp
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
         answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
         stamp = stamp_of(answers.pop()) if with_stamp else None
         entries_and_indices = await asyncio.gather(
             *(
-                self._entry(lookup, hits_of(answer), size, products, by_details=with_stamp)
+                self._entry(lookup, hits_of(answer), size, products, by_details=may_change)
                 for lookup, answer, size in zip(lookups.lookups, answers, sizes, strict=True)
             )
         )
         entries = [entry for entry, _ in entries_and_indices]
         if stamp is not None and stamp != self._stamps.get(products.indices):
             self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
-        elif stamp is not None:
+        elif may_change:
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 self._remember(lookup, entry, products)
         indices = frozenset[str]().union(*(each for _, each in entries_and_indices))
-        return LookupResult(lookups, entries, indices, stamp, products.flat)
+        return LookupResult(lookups, entries, indices, stamp, products.flat, may_change)
 
     def _are_repeated(self, lookups: Lookups) -> bool:
         """Whether all of the lookups were asked before."""
@@ -189,6 +199,10 @@ class ProductSearch:
         for key in [key for key in self._entries if key[0] == products.indices]:
             del self._entries[key]
         self._stamps[products.indices] = stamp
+
+
+def _alias_of(generation: str) -> str:
+    return generation.rsplit("-", 2)[0]
 
 
 def stamp_of(answer: Answer) -> Stamp:

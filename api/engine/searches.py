@@ -18,6 +18,7 @@ from api.engine.answers import (
     Json,
     Products,
     all_shards_of,
+    hits_of,
     partial_answer,
     read_answer,
     read_json,
@@ -153,11 +154,13 @@ class Searches:
         filter_path: Sequence[str],
     ) -> list[Answer]:
         """The answers of the listings to what was found; raises MovedError if that does not hold any more."""
-        check = () if result.stamp is None else products.indices
+        check = products.indices if result.may_change else ()
         answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, products, answers.pop()):
             raise MovedError
-        result.check(answers)
+        result.check({hit["_index"] for answer in answers for hit in hits_of(answer) if "_index" in hit})
+        if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
+            result.check(each.index for each in (await self.generations(platforms)).values())
         return answers
 
     async def _find(
