@@ -1,9 +1,11 @@
 """How other languages write the words beside an amount. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 from mappings.vocabulary.numerals import UNSPACED_LETTERS, Numerals, any_of, spelling_of
 from mappings.vocabulary.words import words_of
@@ -12,13 +14,51 @@ UNSPACED = re.compile(rf"[{UNSPACED_LETTERS}]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
-_BOUNDS = ("under", "over", "max", "min")
+TRAILING_BOUNDS = ("max", "min", "<max", ">min")  # behind an amount; the latter two exclude it
+_LEADING_BOUNDS = ("under", "over", "at most", "at least", "max", "min")
+_BOUNDS = (*_LEADING_BOUNDS, "<max", ">min")
 MAX_WORDS = 60  # letters of the words before an amount
-_BEFORE = ("under", "over", "float", "pattern")  # what stands before amounts alone
-_ENGLISH_BOUND = (
-    r"(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)(?!\w)"
+_BEFORE = (*_LEADING_BOUNDS[:4], "float", "pattern")  # what stands before amounts alone
+_ENGLISH_BOUND = re.compile(
+    rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)\s*$",
+    re.IGNORECASE,
 )
-_ENGLISH_MONEY = r"(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)"
+_ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)
+_SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
+_ENDS_AMOUNT = frozenset("k$€£")
+# where an amount ends, with what may stand between its digits and a word
+_AMOUNT_END = re.compile(r"(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class AmountMatch:
+    """Words beside an amount in English: those before it, or those behind it with a bound."""
+
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+    bound: str = ""
+
+
+class _Spelling(NamedTuple):
+    """A spelling in the tree: its word in English, and what may stand beside it."""
+
+    word: str
+    is_name: bool  # of one letter in a script without blanks, so it stands behind amounts alone
+    may_follow: bool  # a name at once (`刀低于500`)
+    is_at_once: bool  # a bound right behind digits
+    ends_word: bool  # no letter goes on
+    ends_syllable: bool  # no syllable of Hangul goes on where a blank stands before
+
+
+class _Node(dict[str, "_Node"]):
+    """What goes on with which letter, and the spelling that ends here."""
+
+    __slots__ = ("spelling",)
+
+    def __init__(self) -> None:
+        self.spelling: _Spelling | None = None
 
 
 class AmountWords:
@@ -35,64 +75,142 @@ class AmountWords:
         numerals: Mapping[int, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         self.numerals = Numerals(numerals)
-        pairs = [(spelling.lower(), word) for word, spellings in amounts.items() for spelling in spellings]
-        self.words = dict(sorted(pairs, key=lambda pair: -len(pair[0])))
+        self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
         self._ranges = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
 
-    @cached_property
-    def pattern(self) -> re.Pattern[str] | None:
-        """What finds these words before and behind an amount, the longest that fits.
+    def in_english(self, text: str, english_of: Callable[[str, AmountMatch], str]) -> str:
+        """The text with the words before and behind its amounts, the longest that fit, as `english_of` writes them.
 
         Bounds and `pattern` may follow the name at once in a script without blanks (`刀低于500`). Its units of one
         letter stand behind amounts alone (`刀 100` is a knife).
         """
-        if not self.words:
-            return None
-        spelt = _any_of(self.words)
-        following = [each for each, word in self.words.items() if word in (*_BOUNDS, *_BEFORE)]
-        unspaced = [each for each in following if len(each) > 1 and _may_follow(each)]
-        start = rf"(?:(?<![^\W\d_])|(?={_any_of(unspaced)}))" if unspaced else r"(?<![^\W\d_])"
-        trailing_bounds = [each for each, word in self.words.items() if word in ("max", "min")]
-        bound_after = _any_of(trailing_bounds or ["\0"])
-        bound_at_once = _any_of([each for each in trailing_bounds if UNSPACED.match(each)] or ["\0"])
-        preceding = _any_of([each for each in self.words if len(each) > 1 or not UNSPACED.match(each)])
-        before = rf"(?!(?<=\d){bound_at_once}){start}(?P<before>{preceding})\s*(?=(?:between\s+)?{self._sign}?\s*\d)"
-        amount = r"(?:(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£]))"
-        after = rf"{amount}\s*(?P<after>{spelt})(?:\s*(?P<bound>{bound_after}))?(?![a-z])"
-        return re.compile(f"{before}|{after}", re.IGNORECASE)
+        if not self._words:
+            return text
+        english, end, at = "", 0, 0
+        letters = _small(text)
+        while at < len(text):
+            match = self._before(text, letters, at) if letters[at] in self._tree else None
+            if match is None and at and (letters[at - 1] in _ENDS_AMOUNT or letters[at - 1].isdecimal()):
+                match = self._after(text, letters, at)
+            if match is None:
+                at += 1
+                continue
+            english += text[end : match.start] + english_of(text, match)
+            at = end = match.end
+        return english + text[end:]
 
     def in_digits(self, text: str) -> str:
         """The text with amounts in words in digits: behind a bound, or in front of a unit."""
         return self.numerals.in_digits(text, self._is_amount)
 
+    def has(self, word: str) -> bool:
+        """Whether it is one of the words beside amounts."""
+        return spelling_of(word) in self._words
+
     def make_tables(self) -> None:
         """Makes every table that reading a text needs."""
-        _ = (self.pattern, self.ranges, self.numerals.pattern, self._bound, self._amount_unit)
+        _ = (self._bound_letters, self._amount_next, self.ranges, self.numerals.pattern)
+
+    def _before(self, text: str, letters: str, at: int) -> AmountMatch | None:
+        """The words there that stand before an amount."""
+        spellings = self._spellings_at(letters, at)
+        if not spellings:
+            return None
+        if at and _is_letter(text[at - 1]) and not any(spelling.may_follow for _, spelling in spellings):
+            return None
+        if at and text[at - 1].isdecimal() and any(spelling.is_at_once for _, spelling in spellings):
+            return None
+        for end, spelling in spellings:
+            if not spelling.is_name and (amount := self._amount_next.match(text, end)) is not None:
+                return AmountMatch(at, amount.end(), before=spelling.word)
+        return self._float_bound(text, letters, at, spellings)
+
+    def _float_bound(
+        self, text: str, letters: str, at: int, spellings: Sequence[tuple[int, _Spelling]]
+    ) -> AmountMatch | None:
+        """The word for a float there with a bound behind it, before an amount (`磨损小于0.07`)."""
+        for end in [end for end, spelling in spellings if spelling.word == "float"]:
+            for bound_end, bound in self._spellings_at(letters, _end_of_blanks(text, end)):
+                amount = self._amount_next.match(text, bound_end) if bound.word in _LEADING_BOUNDS else None
+                if amount is not None:
+                    return AmountMatch(at, amount.end(), before=f"float {bound.word}")
+        return None
+
+    def _after(self, text: str, letters: str, at: int) -> AmountMatch | None:
+        """The words that stand behind the amount which ends there."""
+        if not _AMOUNT_END.match(text, at):
+            return None
+        start = _end_of_blanks(text, at)
+        for end, spelling in self._spellings_at(letters, start):
+            bounds = self._spellings_at(letters, _end_of_blanks(text, end))
+            bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in TRAILING_BOUNDS), (end, ""))
+            return AmountMatch(at, bound_end, after=spelling.word, bound=bound)
+        return None
+
+    def _spellings_at(self, letters: str, at: int) -> Sequence[tuple[int, _Spelling]]:
+        """The spellings that begin there with their ends, the longest first."""
+        spellings: list[tuple[int, _Spelling]] = []
+        node, end, last = self._tree, at, len(letters)
+        while end < last:
+            letter = letters[end]
+            next_node = node.get(" " if letter.isspace() else letter)
+            if next_node is None:
+                break
+            node, end = next_node, end + 1
+            if letter.isspace():
+                end = _end_of_blanks(letters, end)
+            elif (spelling := node.spelling) is not None and _ends(spelling, letters, at, end):
+                spellings.append((end, spelling))
+        spellings.reverse()
+        return spellings
+
+    @cached_property
+    def _tree(self) -> _Node:
+        """The spellings by their letters."""
+        tree = _Node()
+        for spelling, word in self._words.items():
+            node = tree
+            for letter in _small(spelling):
+                node = node.setdefault(letter, _Node())
+            node.spelling = _spelling(spelling, word)
+        return tree
+
+    @cached_property
+    def _amount_next(self) -> re.Pattern[str]:
+        """What stands between a word and its amount."""
+        return re.compile(rf"\s*(?=(?:between\s+)?{self._sign}?\s*\d)", re.IGNORECASE)
 
     def _is_amount(self, before: str, rest: str) -> bool:
-        words = before[-MAX_WORDS:]
-        bound = self._bound.search(words)
-        is_bound = bound is not None and not self._ends_amount(words[: bound.start()], bound.group())
-        return is_bound or bool(self._amount_unit.match(rest))
+        """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound behind it."""
+        if self._is_bound(before[-MAX_WORDS:]) or _ENGLISH_MONEY.match(rest):
+            return True
+        start = _end_of_blanks(rest, 0)
+        return any(not each.word.startswith(_BEFORE) for _, each in self._spellings_at(_small(rest), start))
 
-    def _ends_amount(self, before: str, bound: str) -> bool:
-        """Whether the bound is of the amount before it, so that what follows is no amount (`20刀以下 二西莫夫`)."""
-        return self.words.get(spelling_of(bound), "") in ("max", "min") and bool(_AMOUNT.search(before))
+    def _is_bound(self, words: str) -> bool:
+        """Whether the words end with a bound that is not one of the amount before it (`20刀以下 二西莫夫`)."""
+        letters, last = _small(words), len(words.rstrip())
+        english = _ENGLISH_BOUND.search(words)
+        for at in range(last if english is None else english.start() + 1):
+            is_english = english is not None and at == english.start()
+            if not is_english and (
+                letters[at] not in self._bound_letters or (at and _SPACED_LETTER.match(words[at - 1]))
+            ):
+                continue
+            ending = (each.word for end, each in self._spellings_at(letters, at) if end == last)
+            word = next((word for word in ending if word in _BOUNDS), "")
+            if is_english or word or spelling_of(letters[at:last]) in self._range_beginnings:
+                return not (word in TRAILING_BOUNDS and _AMOUNT.search(words[:at]))
+        return False
 
     @cached_property
-    def _bound(self) -> re.Pattern[str]:
-        """What ends with a bound."""
-        first = [words[0] for words in self._ranges if words[0]]
-        bounds = [*(each for each, word in self.words.items() if word in _BOUNDS), *first]
-        return re.compile(
-            rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:{'|'.join([_ENGLISH_BOUND, *_patterns(bounds)])})\s*$", re.IGNORECASE
-        )
+    def _bound_letters(self) -> frozenset[str]:
+        """The letters that bounds, and the words before a range, begin with."""
+        return frozenset(self._tree) | {first[0] for first in self._range_beginnings}
 
     @cached_property
-    def _amount_unit(self) -> re.Pattern[str]:
-        """What begins with a unit, or a bound that stands behind an amount."""
-        units = [each for each, word in self.words.items() if not word.startswith(_BEFORE)]
-        return re.compile(rf"\s*(?:{'|'.join([_ENGLISH_MONEY, *_patterns(units)])})", re.IGNORECASE)
+    def _range_beginnings(self) -> frozenset[str]:
+        return frozenset(_small(first) for first, *_ in self._ranges if first)
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""
@@ -111,8 +229,53 @@ class AmountWords:
 
     @cached_property
     def _sign(self) -> str:
-        signs = "|".join(re.escape(each) for each in self.words if not words_of(each))
+        signs = "|".join(re.escape(each) for each in self._words if not words_of(each))
         return rf"(?:R?\$|[€£]{'|' if signs else ''}{signs})"
+
+
+def _spelling(spelling: str, word: str) -> _Spelling:
+    is_unspaced = bool(UNSPACED.match(spelling))
+    may_follow = is_unspaced and len(spelling) > 1 and word in (*_BOUNDS, *_BEFORE) and not _HANGUL.match(spelling)
+    has_unspaced = bool(UNSPACED.search(spelling))
+    return _Spelling(
+        word,
+        is_name=is_unspaced and len(spelling) == 1,
+        may_follow=may_follow,
+        is_at_once=is_unspaced and word in TRAILING_BOUNDS,
+        ends_word=not has_unspaced,
+        ends_syllable=len(spelling) == 1 and bool(_HANGUL.match(spelling)),
+    )
+
+
+def _ends(spelling: _Spelling, letters: str, start: int, end: int) -> bool:
+    """Whether what goes on is no part of the word: its script parts words by blanks, or may go on at once.
+
+    Korean words have blanks between them, so behind one a single letter that goes on is of another (`553 불도저`).
+    """
+    if spelling.ends_word:
+        return not _is_letter(letters[end : end + 1])
+    return not (spelling.ends_syllable and letters[:start][-1:].isspace() and _HANGUL.match(letters, end))
+
+
+def _is_letter(letter: str) -> bool:
+    return letter.isalnum() and not letter.isdecimal()
+
+
+def _small(text: str) -> str:
+    """The text in small letters, each in its place, `ı` as `i`."""
+    small = text.lower()
+    if len(small) != len(text):
+        small = "".join(each if len(each := letter.lower()) == 1 else letter for letter in text)
+    return small if small.isascii() else small.translate(_SMALL)
+
+
+_SMALL = str.maketrans("ıİſ", "iis")
+
+
+def _end_of_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
 
 
 def _words(spellings: Iterable[str]) -> str:
@@ -120,27 +283,10 @@ def _words(spellings: Iterable[str]) -> str:
     spelt = list(spellings)
     unspaced = [each for each in spelt if UNSPACED.match(each)]
     spaced = [each for each in spelt if each not in unspaced]
-    return "|".join(rf"{start}{_any_of(each)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each)
-
-
-def _may_follow(spelling: str) -> bool:
-    return bool(UNSPACED.match(spelling)) and not _HANGUL.match(spelling)
-
-
-def _patterns(spellings: Sequence[str]) -> list[str]:
-    return [_any_of(spellings)] if spellings else []
-
-
-def _any_of(spellings: Iterable[str]) -> str:
-    return any_of(spellings, _end_of)
+    return "|".join(
+        rf"{start}{any_of(each, _end_of)}" for start, each in ((r"(?<![^\W\d_])", spaced), ("", unspaced)) if each
+    )
 
 
 def _end_of(spelling: str) -> str:
-    """What ends the spelling: its script parts words by blanks, or may go on at once.
-
-    Korean words have blanks between them, so behind one a single letter that goes on is of another (`553 불도저`).
-    """
-    if not UNSPACED.search(spelling):
-        return r"(?![^\W\d_])"
-    is_letter = len(spelling) == 1 and _HANGUL.search(spelling)
-    return rf"(?!(?<=\s{spelling}){_HANGUL.pattern})" if is_letter else ""
+    return "" if UNSPACED.search(spelling) else r"(?![^\W\d_])"

@@ -35,7 +35,7 @@ class Role(StrEnum):
 
     `exclusion`: the next word is not wanted, `exclusion_after`: the last one. `alternative`: the words on both sides
     are either-or, `conjunction`: they go together. `name`: its words are part of a name, whatever they say otherwise.
-    `attached`: something is on the item. `filler`: its words say nothing of an item.
+    `attached`: something is on the item, `attached_after`: what stands before is. `filler`: it says nothing of an item.
     """
 
     VALUE = "value"
@@ -45,6 +45,7 @@ class Role(StrEnum):
     CONJUNCTION = "conjunction"
     NAME = "name"
     ATTACHED = "attached"
+    ATTACHED_AFTER = "attached_after"
     FILLER = "filler"
 
 

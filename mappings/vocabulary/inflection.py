@@ -1,6 +1,6 @@
 """Inflected spellings of several words, each word with another ending (`красной линии` of `красная линия`). Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mappings.vocabulary.entries import Entry
 
@@ -63,3 +63,24 @@ class Inflections:
 
 def _beginning(words: Sequence[str]) -> tuple[str, ...]:
     return tuple([word[:MIN_STEM] for word in words[:2]])
+
+
+def by_last_letter(endings: Iterable[str]) -> dict[str, list[str]]:
+    """The endings by their last letters, the longest first."""
+    grouped: dict[str, list[str]] = {}
+    for ending in sorted(endings, key=len, reverse=True):
+        grouped.setdefault(ending[-1:], []).append(ending)
+    return grouped
+
+
+def stems_of(
+    entries: Mapping[str, Entry], endings: Collection[str], shortest: int, may_inflect: Callable[[str], bool]
+) -> dict[str, Entry]:
+    """Spellings of one word without their endings; a stem has at least the letters of the `shortest`."""
+    stems: dict[str, Entry] = {}
+    longest = max(map(len, endings), default=0)
+    for letters, entry in entries.items():
+        for length in range(1, min(longest, len(letters) - shortest) + 1 if may_inflect(letters) else 0):
+            if letters[-length:] in endings:
+                stems.setdefault(letters[:-length], entry)
+    return stems

@@ -46,6 +46,10 @@ class Numerals:
                 end = run[-1].end
         return digits + text[end:]
 
+    def value_of(self, word: str) -> int:
+        """What one word is worth; 0: it is no number."""
+        return self._values.get(word.lower(), 0)
+
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds each word, within others too."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
@@ -11,6 +12,8 @@ from mappings.vocabulary.words import letters_of
 _SCRIPTS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _BEGINNING = re.compile(rf"{UNSPACED.pattern}|[\u1100-\u11ff]")  # letters of Hangul are decomposed
+_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]+")
+MIN_UNKNOWN, MIN_KNOWN = 3, 4  # letters of words of katakana that are written together
 MAX_UNSPACED = 60  # letters of a word that is parted: nobody writes longer ones
 # within a syllable of katakana: `デザ` is no part of `デザート`
 _CONTINUES = frozenset(letters_of([letter]) for letter in "ーァィゥェォャュョッ")
@@ -51,7 +54,25 @@ class Segments:
             at += length or 1
             if _HANGUL.search(unknown) or (_HANGUL.match(word) and not self._is_named(parts[0])):
                 return _SCRIPTS.findall(word)
-        return [*parts, *_SCRIPTS.findall(unknown)]
+        parts += _SCRIPTS.findall(unknown)
+        return self._without_scraps(parts) if len(parts) > 1 and _KATAKANA.search(word) else parts
+
+    def _without_scraps(self, parts: list[str]) -> list[str]:
+        """The parts, a run of katakana as one where it is a word: `ピンク` is no `ピン`, `スカーレット` no `スカー`."""
+        joined: list[str] = []
+        for is_katakana, run in groupby(parts, key=lambda part: bool(_KATAKANA.fullmatch(part))):
+            pieces = list(run)
+            joined += ["".join(pieces)] if is_katakana and self._is_one_word(pieces) else pieces
+        return joined
+
+    def _is_one_word(self, pieces: Sequence[str]) -> bool:
+        """Whether an unknown piece is too short for a word, or the known one before it is."""
+        for at, piece in enumerate(pieces):
+            if letters_of([piece]) not in self._spellings:
+                is_scrap = len(piece) < MIN_UNKNOWN and len(pieces) > 1
+                if is_scrap or (at and len(pieces[at - 1]) < MIN_KNOWN):
+                    return True
+        return False
 
     def _is_named(self, part: str) -> bool:
         entry = self._entries.get(letters_of([part]))

@@ -1,6 +1,7 @@
-"""Names written by ear in another alphabet (`хайпер бист`), found by their consonants. Pure."""
+"""Names by ear in another alphabet (`хайпер бист`) or in syllables (`ゴールデンコイル`), found by consonants. Pure."""
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
@@ -12,6 +13,10 @@ MIN_NAME = 2  # consonants of a whole name
 MIN_WORD = 3  # consonants of a single word of one
 MIN_BEGINNING = 5  # consonants of the beginning of a name
 MIN_LIKENESS = 0.62  # of what is written to what is heard, vowels included
+MAX_REMEMBERED = 4096  # words in syllables
+MIN_BORROWED = 2  # consonants of a name in syllables
+MIN_BORROWED_LIKENESS = 0.78
+MIN_SHORT_LIKENESS = 0.9  # of a single word of two consonants
 MAX_DOUBTS = 5  # places of a name where more than one sound is tried
 # How English writes sounds; where several may be heard, all of them. What is longer comes first.
 _SPELLINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -30,6 +35,18 @@ _SAID = {
 }  # fmt: skip
 _SAYING = re.compile("|".join(f"({each})" for each in _SAID))
 _SAID_AS = tuple(_SAID.values())
+# Consonants that scripts of syllables write alike.
+_MERGED_AS = {
+    "ts": "t", "sh": "s", "ch": "s", "b": "p", "v": "p", "f": "p", "d": "t", "g": "k", "c": "k", "q": "k", "l": "r",
+    "m": "n", "z": "s", "j": "s", "h": "", "w": "",
+}  # fmt: skip
+_MERGED = re.compile("|".join(_MERGED_AS))
+# Those that they write alike though the rest differs; each weighs as much as the letters that it is compared with.
+_ALIKE = str.maketrans({"l": "r", "v": "b", "c": "k", "q": "k", "z": "j", "h": "", "w": "u", "y": "i"})
+_SOFT_AS = {"ch": "t", "ts": "t", "dge": "j", "dg": "j", "c": "s", "ph": "f"}
+_SOFT = re.compile("ch|ts|dge?|c(?=[eiy])|ph")
+_SMALL_KANA = re.compile("iy(?=[aou])")  # `ジャ` is written as `ji` and `ya`
+_R_UNHEARD = re.compile(r"r(?![aeiouyr]|$)|r(?=e\b|r*$|r*\s)")
 _NO_CONSONANT = re.compile(r"[aeiouy]")
 _REPEATED = re.compile(r"(.)\1+")
 
@@ -66,6 +83,63 @@ class Sounds:
         start = bisect_left(self._sorted, sound)
         end = bisect_left(self._sorted, f"{sound}~", start)
         return [name for each in self._sorted[start:end] for name in self._names[each]]
+
+
+class Loanwords:
+    """Names by how scripts of syllables (kana, Hangul) write them; `letters` are theirs with their sounds.
+
+    Such scripts have few consonants: `l` is `r` in them, `v` is `b`, and nothing is an `r` that ends a syllable.
+    """
+
+    def __init__(self, names: Iterable[str], letters: Mapping[str, str]) -> None:
+        self._letters = letters
+        self._names: dict[str, list[str]] = {}
+        self._heard: dict[str, str] = {}
+        spoken = (" ".join(word for word in words_of(name.lower()) if word.isascii()) for name in names)
+        full_names = dict.fromkeys(name for name in spoken if name.replace(" ", "").isalpha())
+        parts = dict.fromkeys(word for name in full_names for word in name.split())
+        for name in dict.fromkeys((*full_names, *parts)):
+            for sound in {_borrowed(each) for each in _sounds_of(_R_UNHEARD.sub("", name))}:
+                if len(sound) >= MIN_BORROWED:
+                    self._names.setdefault(sound, []).append(name)
+
+    def name_of(self, word: str) -> str:
+        """The name that a word in syllables sounds like; none: empty."""
+        if word not in self._heard:
+            if len(self._heard) == MAX_REMEMBERED:
+                self._heard.clear()
+            self._heard[word] = self._nearest(word)
+        return self._heard[word]
+
+    def _nearest(self, word: str) -> str:
+        written = "".join(self._sound_of(letter) for letter in word)
+        sound = _borrowed(_consonants(written))
+        names = self._names.get(sound, ())
+        likeness, name = max(((_borrowed_likeness(written, name), name) for name in names), default=(0.0, ""))
+        is_short = len(sound) == MIN_BORROWED and " " not in name
+        return name if likeness >= (MIN_SHORT_LIKENESS if is_short else MIN_BORROWED_LIKENESS) else ""
+
+    def _sound_of(self, letter: str) -> str:
+        sound = self._letters.get(letter)
+        if sound is not None:
+            return sound
+        return "".join(self._letters.get(part, "") for part in unicodedata.normalize("NFD", letter))
+
+
+def _borrowed(consonants: str) -> str:
+    """Consonants as scripts of syllables tell them apart."""
+    return _REPEATED.sub(r"\1", _MERGED.sub(lambda match: _MERGED_AS[match.group()], consonants))
+
+
+def _borrowed_likeness(written: str, name: str) -> float:
+    heard = _SAYING.sub(lambda match: _SAID_AS[(match.lastindex or 1) - 1], _R_UNHEARD.sub("", name))
+    spoken = _as_syllables(_SMALL_KANA.sub("", written))
+    return max(SequenceMatcher(None, spoken, _as_syllables(each)).ratio() for each in (heard, name.replace(" ", "")))
+
+
+def _as_syllables(text: str) -> str:
+    soft = _SOFT.sub(lambda match: _SOFT_AS[match.group()], text)
+    return _REPEATED.sub(r"\1", soft.translate(_ALIKE))
 
 
 def _sounds_of(name: str) -> set[str]:

@@ -19,11 +19,11 @@ from mappings.vocabulary.entries import (
     values_of,
 )
 from mappings.vocabulary.exclusions import JoinedExclusions
-from mappings.vocabulary.inflection import Inflections
+from mappings.vocabulary.inflection import Inflections, by_last_letter, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.segments import Segments
-from mappings.vocabulary.sounds import Sounds
+from mappings.vocabulary.sounds import Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
 from mappings.vocabulary.words import has_words, letters_of, words_of
 
@@ -44,12 +44,11 @@ class Vocabulary(BaseModel):
     `opens` types with those that their things open and are said with, `fillers` words that say nothing of an item.
     `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions` say how the
     words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is on an item,
-    `has_attached` says that something is. `selling` and `buying` say so in a trade post, and nothing of an item;
-    `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow a
-    spelling (plurals, cases). `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the
-    order of KEYS, `look_alikes` letters that look alike, `sounds` what those of an alphabet stand for. `amounts` is
-    {word: spellings}, how a language writes the words beside an amount (`usd`), and other currencies (`¤RUB`), `ranges`
-    those beside the two of a range (`zwischen … und`), and `numerals` is {value: spellings}, amounts in words.
+    before `attached_after` it stands, `has_attached` says that something is. `selling` and `buying` say so in a trade
+    post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
+    a spelling. `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
+    `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for. `amounts` is
+    {word: spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,6 +71,7 @@ class Vocabulary(BaseModel):
     names: tuple[str, ...] = ()
     carriers: tuple[str, ...] = ()
     has_attached: tuple[str, ...] = ()
+    attached_after: tuple[str, ...] = ()
     selling: tuple[str, ...] = ()
     buying: tuple[str, ...] = ()
     seeking: tuple[str, ...] = ()
@@ -84,6 +84,7 @@ class Vocabulary(BaseModel):
     keyboard: tuple[str, ...] = ()
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
     sounds: Mapping[str, str] = Field(default_factory=dict)
+    syllables: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     ranges: tuple[str, ...] = ()
     numerals: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)
@@ -185,7 +186,7 @@ class Vocabulary(BaseModel):
     def _entry(self, letters: str) -> Entry | None:
         """What the letters mean, or what they mean with another ending."""
         entry = self.entries.get(letters)
-        has_ending = letters[-1:] in self._last_letters
+        has_ending = letters[-1:] in self._ending_with
         is_whole = entry is not None or letters in self.ignored
         if is_whole or not (has_ending or self._may_inflect(letters)):
             return entry
@@ -196,40 +197,32 @@ class Vocabulary(BaseModel):
         return entry
 
     def _without_ending(self, letters: str, stems: Mapping[str, Entry]) -> Entry | None:
-        for length in range(min(self._longest_ending, len(letters) - 1), 0, -1):
-            stem = letters[:-length]
-            entry = stems.get(stem) if letters[-length:] in self._endings else None
-            if entry is not None and (self._may_inflect(stem) or _may_end(entry, stem, letters[-length:])):
+        for ending in self._ending_with.get(letters[-1:], ()):
+            stem = letters.removesuffix(ending)
+            entry = stems.get(stem) if 0 < len(stem) < len(letters) else None
+            if entry is not None and (self._may_inflect(stem) or _may_end(entry, stem, ending)):
                 return entry
         return None
 
     def _may_inflect(self, letters: str) -> bool:
-        """Whether a spelling may have any ending: in letters that names have, another word may be written so."""
-        return not letters.isascii()
+        return not letters.isascii()  # in letters that names have, another word may be written so
 
     @cached_property
     def _endings(self) -> frozenset[str]:
         return frozenset(letters_of([ending]) for ending in self.endings)
 
     @cached_property
-    def _last_letters(self) -> frozenset[str]:
-        """What endings end with."""
-        return frozenset(ending[-1:] for ending in self._endings)
+    def _ending_with(self) -> dict[str, list[str]]:
+        return by_last_letter(self._endings)
 
     @cached_property
     def _longest_ending(self) -> int:
-        return max((len(ending) for ending in self._endings), default=0)
+        return max(map(len, self._endings), default=0)
 
     @cached_property
     def _stems(self) -> dict[str, Entry]:
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
-        stems: dict[str, Entry] = {}
-        for letters, entry in self.entries.items():
-            longest = min(self._longest_ending, len(letters) - MIN_STEM) if self._may_inflect(letters) else 0
-            for length in range(1, longest + 1):
-                if letters[-length:] in self._endings:
-                    stems.setdefault(letters[:-length], entry)
-        return stems
+        return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
 
     def unfinished(self, letters: str) -> list[Meaning]:
         """What spellings in other letters mean that begin so, the shortest first, at most MAX_UNFINISHED."""
@@ -245,7 +238,7 @@ class Vocabulary(BaseModel):
 
     @cached_property
     def _segments(self) -> Segments:
-        return Segments(self.entries, self.ignored, self._endings)
+        return Segments(self.entries, self.ignored | self.carrying, self._endings)
 
     def _is_spelt_so(self, entry: Entry, letters: tuple[str, ...]) -> bool:
         """Whether the words are this spelling: parted as it is listed, or none of them is known for itself."""
@@ -284,6 +277,12 @@ class Vocabulary(BaseModel):
     def by_sound(self) -> Sounds:
         """Names of finishes and weapons by how they sound."""
         return Sounds((*self.finish_names, *self.fields.get("weapon", ())), self.sounds)
+
+    @cached_property
+    def loanwords(self) -> Loanwords:
+        """Names and their words by how scripts of syllables write them."""
+        names = (*self.finish_names, *self.fields.get("weapon", ()), *self.words, *self.glossary)
+        return Loanwords(names, self.syllables)
 
     @cached_property
     def finish_phrases(self) -> Phrases:
@@ -382,6 +381,7 @@ class Vocabulary(BaseModel):
             Role.CONJUNCTION: self.conjunctions,
             Role.NAME: self.names,
             Role.ATTACHED: self.has_attached,
+            Role.ATTACHED_AFTER: self.attached_after,
             Role.FILLER: tuple([each for each in self.fillers if len(words_of(each)) > 1]),
         }
         for role, spellings in roles.items():

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Collection, Sequence
 
+from mappings.vocabulary.numerals import Numerals
 from mappings.vocabulary.words import letters_of
 
 _COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
 _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")  # of a birthday
-FEW = re.compile(r"[1-5]")  # as many things as an item carries
+MAX_FEW = 5  # as many things as an item carries
 NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
@@ -34,6 +35,12 @@ def count_at(letters: Sequence[str], at: int) -> int:
         return int(count[1] or count[2])
     is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
     return int(letters[at]) if is_times and NUMBER.fullmatch(letters[at]) else 0
+
+
+def few_in(word: str, numerals: Numerals) -> int:
+    """How many things on an item a number in digits or words says; 0: it says none, or more than an item carries."""
+    count = int(word) if word.isdecimal() else numerals.value_of(word)
+    return count if count <= MAX_FEW else 0
 
 
 def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:

@@ -2,13 +2,23 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from api.search.parsing.terms import segmented
-from mappings.vocabulary.entries import Entry, values_of
+from mappings.vocabulary.entries import Entry, Role, values_of
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _KATAKANA = re.compile(r"[\u30a0-\u30ff]+")  # such a word is borrowed as a whole: `フロート` is not of `ロード`
+_SYLLABLES = re.compile(r"[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
+_HIRAGANA = re.compile(r"[\u3041-\u3096]{3,}")
+_TO_KATAKANA = 0x60  # from a letter of hiragana to that of katakana
+_SYLLABIC = re.compile(rf"(?:{_SYLLABLES.pattern})(?:\s+(?:{_SYLLABLES.pattern}))*")
+MIN_SYLLABLES = 3  # of a name by ear
+MAX_JOINED_PARTS = 3  # of a word that is written together
+MAX_JOINED_LETTERS = 24
+MAX_SYLLABIC_WORDS = 12  # that are looked through for a name of several of them
+MAX_PARTICLE = 2  # syllables
 MAX_HEARD = 4  # words that may be one name by ear
 MIN_PART = 4  # letters of a word that is written together with another one
 MIN_WEAPON = 2  # letters of a weapon that is written together with its finish (`ak`)
@@ -30,6 +40,9 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
 
     `of_names`: words that are known as names of something else are translated, too (`Massacre`: Slaughter).
     """
+    text = _in_katakana(text, vocabulary)
+    if of_names:
+        text = _SYLLABIC.sub(lambda run: _name_heard(run.group(), vocabulary), text)
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
     untranslated = frozenset() if of_names else vocabulary.words_of_finishes
@@ -45,10 +58,23 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
         run, heard = (
             next((end for end in range(MAX_HEARD) if at + end not in of), MAX_HEARD) for of in (unknown, spoken)
         )
-        length, name = _name_at(letters[at : at + run], heard, vocabulary)
+        length, name = _name_at(words[at : at + run], letters[at : at + run], heard, vocabulary)
         english += [f" {name} " if name else words[at], gaps[at + length]]
         at += length
     return "".join(english)
+
+
+def _in_katakana(text: str, vocabulary: Vocabulary) -> str:
+    """The text, names in hiragana in the katakana in which they are known (`すたとら`)."""
+    return text if text.isascii() else _HIRAGANA.sub(lambda run: _known_katakana(run.group(), vocabulary), text)
+
+
+def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
+    for length in range(len(run), MIN_SYLLABLES - 1, -1):
+        katakana = "".join(chr(ord(letter) + _TO_KATAKANA) for letter in run[:length])
+        if _known_piece(katakana, vocabulary):
+            return f" {katakana} {run[length:]}"
+    return run
 
 
 def without_typos(text: str, vocabulary: Vocabulary) -> str:
@@ -64,7 +90,7 @@ def without_typos(text: str, vocabulary: Vocabulary) -> str:
     return "".join(respelt)
 
 
-def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
+def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:
     """How many of the words are written in place of what name or words of names; none: a word, empty.
 
     Only the first ones, so many as are `heard`, may be one name by ear: a filler stands for itself, or in a phrase.
@@ -73,12 +99,84 @@ def _name_at(letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[in
         return 1, ""
     length, entry = vocabulary.lexicon.spelling_at(letters, 0)
     if entry is not None and (heard or length > 1):
-        return length, _either(entry)
+        return length, _either(entry) + _joining_end(words[length - 1], vocabulary)
     parted = (_parted(letters[0], vocabulary) or _unjoined(letters[0], vocabulary)) if heard else ""
-    if parted or not vocabulary.sounds or letters[0].isascii():
+    if parted or not heard or letters[0].isascii():
         return 1, parted
+    if _SYLLABLES.fullmatch(words[0]):
+        return _in_syllables(words[:heard], vocabulary)
     names = ((length, vocabulary.by_sound.name_of("".join(letters[:length]))) for length in range(heard, 0, -1))
     return next(((length, name) for length, name in names if name), (1, ""))
+
+
+def _name_heard(run: str, vocabulary: Vocabulary) -> str:
+    """Words in syllables, the name of several words that some of them sound like together instead of them."""
+    words = run.split()
+    if len(words) > MAX_SYLLABIC_WORDS:
+        return run
+    for length in range(min(len(words), MAX_HEARD), 0, -1):
+        for start in range(len(words) - length + 1):
+            name = _heard("".join(words[start : start + length]), vocabulary)
+            if " " in name:
+                return " ".join(["", *words[:start], name, *words[start + length :], ""])
+    return run
+
+
+def _joining_end(word: str, vocabulary: Vocabulary) -> str:
+    """The ending of a word of Hangul that joins it with the next one (`오토트로닉이나`); none: empty."""
+    for length in range(MAX_PARTICLE, 0, -1) if _SYLLABLES.fullmatch(word) else ():
+        entry = vocabulary.entries.get(letters_of([word[-length:]]))
+        is_joining = entry is not None and not entry.meanings and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
+        if is_joining and letters_of([word[:-length]]) in vocabulary.lexicon.entries:
+            return f" {word[-length:]}"
+    return ""
+
+
+def _in_syllables(words: list[str], vocabulary: Vocabulary) -> tuple[int, str]:
+    """The name that words in kana or Hangul sound like together, else the parts of the first one; none: empty."""
+    run = list(takewhile(_SYLLABLES.fullmatch, words))
+    for length in range(len(run), 0, -1):
+        if name := _heard("".join(run[:length]), vocabulary):
+            return length, name
+    return 1, _joined(words[0], vocabulary, MAX_JOINED_PARTS)
+
+
+def _heard(word: str, vocabulary: Vocabulary) -> str:
+    """The name that a word sounds like; none: empty. A short one is no name, nor is one beside amounts (`フロート`)."""
+    is_name = len(word) >= MIN_SYLLABLES and not vocabulary.amount_words.has(word)
+    return vocabulary.loanwords.name_of(word) if is_name else ""
+
+
+def _joined(word: str, vocabulary: Vocabulary, parts: int) -> str:
+    """A word that is written together of known ones and names by ear, apart, the first as long as it can be."""
+    if parts < 2 or len(word) > MAX_JOINED_LETTERS:
+        return ""
+    for piece, next_piece in (
+        (_known_piece, _last_piece),
+        (_known_piece, _heard),
+        (_heard, _last_piece),
+        (_heard, _heard),
+    ):
+        for cut in range(len(word) - 1, 0, -1):
+            first = piece(word[:cut], vocabulary)
+            last = first and (next_piece(word[cut:], vocabulary) or _joined(word[cut:], vocabulary, parts - 1))
+            if last:
+                return f"{first} {last}"
+    return ""
+
+
+def _last_piece(part: str, vocabulary: Vocabulary) -> str:
+    """A known part, or one that says nothing of an item or how others are meant (`이나`)."""
+    letters = letters_of([part])
+    says_other = letters in vocabulary.entries or letters in vocabulary.ignored
+    return _known_piece(part, vocabulary) or (part if says_other else "")
+
+
+def _known_piece(part: str, vocabulary: Vocabulary) -> str:
+    """A part of a word as it is where the vocabulary knows it, else in English; unknown: empty."""
+    letters = letters_of([part])
+    entry = vocabulary.entries.get(letters)
+    return part if entry is not None and entry.meanings else _part(letters, vocabulary)
 
 
 def _parted(word: str, vocabulary: Vocabulary) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from api.search.parsing.quantities import OTHER_CURRENCY
-from mappings.vocabulary.numerals import spelling_of
+from mappings.vocabulary.amounts import AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -19,10 +19,10 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
     text = vocabulary.amount_words.in_digits(text)
-    if (numbers := len(_NUMBER.findall(text))) and (pattern := vocabulary.amount_words.pattern) is not None:
+    if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
-        text = pattern.sub(lambda match: _english(match, vocabulary), text)
+        text = vocabulary.amount_words.in_english(text, _english)
     return _SUB.sub("sub ", text)
 
 
@@ -36,15 +36,12 @@ def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
     return f" between {low} - "
 
 
-def _english(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    words = vocabulary.amount_words.words
-    if match["before"] is not None:
-        follows = match.string[: match.start()][-1:].isalnum()
-        return f"{' ' if follows else ''}{words[spelling_of(match['before'])]} "
-    word = words[spelling_of(match["after"])]
-    if word.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(match.string[: match.start()]):
-        return match.group()  # a year, and a team with such a name (`cologne 2015 tl`)
-    bound = match["bound"]
-    phrase = word if bound is None else f"{word} {words[spelling_of(bound)]}"
-    is_bound = phrase.endswith(("max", "min")) and _NUMBER_NEXT.match(match.string, match.end())
+def _english(text: str, words: AmountMatch) -> str:
+    if words.before:
+        follows = text[: words.start][-1:].isalnum()
+        return f"{' ' if follows else ''}{words.before} "
+    if words.after.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(text[: words.start]):
+        return text[words.start : words.end]  # a year, and a team with such a name (`cologne 2015 tl`)
+    phrase = f"{words.after} {words.bound}" if words.bound else words.after
+    is_bound = phrase.endswith(("max", "min")) and _NUMBER_NEXT.match(text, words.end)
     return f" {phrase}, " if is_bound else f" {phrase} "  # `100 min, 200 max`, not `min 200`

@@ -25,6 +25,10 @@ from mappings.vocabulary.words import letters_of, words_of
 _ALTERNATIVE_FIELDS = frozenset({"exterior", "phase", "quality", "rarity"})
 # Worth about the same, so an amount in one of them is taken as it stands.
 _NEAR_CURRENCIES = frozenset({"USD", "EUR", "GBP"})
+# Letters, digits and signs of amounts as East Asian keyboards write them; other punctuation stays.
+_FULL_WIDTH = {
+    ord(letter) + 0xFEE0: letter for letter in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.$<>=+/%#"
+}
 
 
 class Relaxation(StrEnum):
@@ -107,6 +111,7 @@ def parse_query(text: str, platforms: Sequence[Platform], *, has_order: bool = F
     if not text.isprintable():
         visible = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
     of_listing = is_listing(visible)
+    visible = visible if visible.isascii() else visible.translate(_FULL_WIDTH)
     visible = unpacked(visible) or visible
     parses = tuple(parse_text(visible, platform, has_order=has_order, of_listing=of_listing) for platform in platforms)
     ruled = [(platform.id, each) for platform in platforms if (each := platform.rules) != NO_RULES]
@@ -150,6 +155,7 @@ def parse_text(
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
+    terms = _as_things(terms, vocabulary) if has_order or sort else terms
     finishes = _finishes(terms, vocabulary) if has_order or sort else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
@@ -219,6 +225,13 @@ def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
             mergeable.append((len(merged), field_name, values))
         merged.append(term)
     return merged
+
+
+def _as_things(terms: list[Term], vocabulary: Vocabulary) -> list[Term]:
+    """The terms; a lone weapon or type that is a name, too, is the thing itself under an order (`cheapest agent`)."""
+    named = [term for term in terms if term.meanings]
+    things = tuple(meaning for meaning in named[0].meanings if vocabulary.narrows([meaning])) if len(named) == 1 else ()
+    return [replace(term, meanings=things) if things and term.meanings else term for term in terms]
 
 
 def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:

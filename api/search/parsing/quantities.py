@@ -5,7 +5,8 @@ How quantities are written (cases and blanks do not count):
   `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). Bounds are inclusive: who has 50 can
   pay 50.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
-  are strict. A bare one is the beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
+  are strict, and so are words that say less or more (`under`, `未満`), not `max` and `at most`. A bare one is the
+  beginning of a float, as it is read off a screen: `0.01` is from 0.01 to below 0.02.
 - seed: `seed 661`, `pattern 661`, `template 661`, `id 661`, `#661`, `661 seed`, `seed 661, 670`.
 
 `¤RUB` stands for another currency, in whatever words the vocabulary has for it (`api.search.parsing.numerals`).
@@ -44,10 +45,10 @@ _AT_LEAST = (
     r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
-# a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`
+# a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
-    r"\s*(?:(?P<most>(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)|(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"|(?P<least>\+(?!\w)|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"

@@ -162,7 +162,7 @@ def _read_again(strict: ParsedQuery, texts: Iterable[str], platform: Platform) -
     """Other ways of writing the text, parsed."""
     return [
         replace(strict, parses=(parse_text(text, platform, **_read_as(strict)),))
-        for text in dict.fromkeys(texts)
+        for text in {" ".join(text.split()): text for text in texts}.values()
         if text != strict.text
     ]
 

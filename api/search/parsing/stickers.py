@@ -48,8 +48,8 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
         of_names = words_of_names(parse, vocabulary.finish_phrases)
         words = [at for at, term in enumerate(parse.terms) if _may_be_on_item(term) and term.typed not in of_names]
         starts = [at for at in words if at >= finishes][-MAX_STICKER_WORDS:]
-    else:  # `crown foil x4`
-        starts = [] if carrier is None else [0]
+    else:  # `crown foil x4`, `クラウンフォイル付き`
+        starts = [0] if carrier is not None or _is_said_attached(parse.terms) else []
     if not starts:
         return []
     # `with navi sticker` is about what the sticker is on
@@ -85,6 +85,8 @@ def says_it_is_on_items(strict: ParsedQuery, names: Names) -> bool:
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
     if any(names[parse.platform].is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True
+    if _is_said_attached(parse.terms):
+        return True
     mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
     is_finish = letters_of(mere) in names[parse.platform].finishes
     return (
@@ -92,6 +94,11 @@ def says_it_is_on_items(strict: ParsedQuery, names: Names) -> bool:
         and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)
         and not is_finish
     )
+
+
+def _is_said_attached(terms: Sequence[Term]) -> bool:
+    """Whether what stands before is said to be on an item, and nothing is said of the item."""
+    return any(term.is_attached for term in terms) and not any(term.fields for term in terms)
 
 
 def _with_stickers(

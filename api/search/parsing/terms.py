@@ -8,7 +8,7 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import dataclass, field, replace
 
-from api.search.parsing.counts import FEW, NUMBER, count_at, is_count, with_counts_apart
+from api.search.parsing.counts import NUMBER, count_at, few_in, is_count, with_counts_apart
 from api.search.parsing.words import MAX_JOIN, Term, finished, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role, values_of
@@ -76,6 +76,7 @@ class _Reader:
         self._spellings: dict[int, tuple[int, Entry | None]] = {}
         self._reading = Reading()
         self._at = 0
+        self._excluded_until = 0  # where the last word of exclusion with what it excludes ends
         self._is_known = False  # the last spelling is one of the vocabulary's
 
     def read(self, *, before_quantity: bool) -> Reading:
@@ -146,9 +147,11 @@ class _Reader:
         if entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION):
             finishes = entry.role is Role.CONJUNCTION  # `redline and vulcan`, no item has both
             return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, finishes=finishes)
-        if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
+        if entry.role is Role.EXCLUSION_AFTER and self._at == self._excluded_until > 0:
+            pass  # the second half of `除了 … 以外`
+        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
             self._exclude_last()
-        elif entry.role is Role.ATTACHED:
+        elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
             part = finished(tuple(self._words[self._at : end]))
             self._reading.terms.append(Term(part, is_attached=True))
         elif entry.sorts:
@@ -159,6 +162,11 @@ class _Reader:
             return False
         self._at = end
         return True
+
+    def _ends_with_name(self) -> bool:
+        """Whether what was read last may be the name of what is on an item: `スタトラ付き` has no sticker."""
+        last = self._reading.terms[-1:]
+        return bool(last) and not (last[0].fields or last[0].is_filler or last[0].is_attached)
 
     def _read_exclusion(self, end: int, *, before_quantity: bool) -> bool:
         """Reads a word of exclusion with what it excludes; false if that is nothing."""
@@ -217,7 +225,7 @@ class _Reader:
                 break
             self._exclude_term(other)
             term, end = other, other_end
-        self._at, self._is_known = end, True
+        self._at, self._excluded_until, self._is_known = end, end, True
 
     def _is_of_same_field(self, term: Term, other: Term) -> bool:
         """Whether both are values of one field, or names of finishes."""
@@ -353,7 +361,10 @@ class _Reader:
         return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
 
     def _is_many_at(self, at: int) -> bool:
-        """Whether the number there says how many of what is opened are wanted: `50 cases`, `50 caisses kilowatt`."""
+        """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
+        measure = self._letters[at + 1 : at + 2]
+        if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
+            return bool(few_in(self._words[at].typed, self._vocabulary.amount_words.numerals))
         if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
@@ -364,12 +375,14 @@ class _Reader:
 
     def _attached_at(self, at: int) -> int:
         """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
-        if not FEW.fullmatch(self._letters[at]):
+        count = few_in(self._words[at].typed, self._vocabulary.amount_words.numerals)
+        if not count:
             return 0
         _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
         follows_carrier = at and self._letters[at - 1] in self._vocabulary.carrying
         is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
-        return int(self._letters[at]) if follows_carrier or is_before else 0
+        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carrying  # `四贴`
+        return count if follows_carrier or is_before or is_carried else 0
 
 
 def _names_of(term: Term) -> list[list[str]]:

@@ -32,6 +32,7 @@ _JOINTS = re.compile(r"[.,*=\u00d7]")  # of a sum (`2100*4.4=9200`)
 
 class _Kind(Enum):
     NAME = auto()
+    NAMED_TYPE = auto()
     DETAIL = auto()
     WEAPON = auto()
     TYPE = auto()
@@ -43,6 +44,7 @@ class _Kind(Enum):
     SEEKING = auto()
     EXCHANGING = auto()
     RETURN = auto()
+    EXCLUSION = auto()
     OTHER = auto()
 
 
@@ -56,9 +58,15 @@ class _Part:
 
 
 _Parts = Sequence[_Part]
-_KINDS_OF_ROLES = {Role.NAME: _Kind.NAME, Role.ALTERNATIVE: _Kind.EITHER, Role.CONJUNCTION: _Kind.EITHER}
+_KINDS_OF_ROLES = {
+    Role.NAME: _Kind.NAME,
+    Role.ALTERNATIVE: _Kind.EITHER,
+    Role.CONJUNCTION: _Kind.EITHER,
+    Role.EXCLUSION: _Kind.EXCLUSION,
+    Role.EXCLUSION_AFTER: _Kind.EXCLUSION,
+}
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
-_NAMES = (_Kind.NAME, _Kind.DETAIL, _Kind.WEAPON, _Kind.TYPE)
+_NAMES = (_Kind.NAME, _Kind.NAMED_TYPE, _Kind.DETAIL, _Kind.WEAPON, _Kind.TYPE)
 _DETAILS = frozenset(("exterior", "quality", "phase"))
 _THINGS = (_Kind.WEAPON, _Kind.TYPE)
 
@@ -98,7 +106,8 @@ def _first_of_list(parts: _Parts) -> _Parts:
     """The first of several items, each a weapon or a type and more, with what stands before it."""
     starts = [at for at, part in enumerate(parts) if at and (_SEPARATORS.search(part.gap) or part.kind is _Kind.EITHER)]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
-    named = [at for at, item in enumerate(items) if _has(item, *_THINGS) and _has(item, _Kind.NAME, _Kind.DETAIL)]
+    named_types = () if _has(parts, _Kind.EXCLUSION) else (_Kind.NAMED_TYPE,)  # `… case and … case not wanted`
+    named = [at for at, item in enumerate(items) if _has(item, *named_types) or _is_named(item)]
     if len(named) > 1:
         return [part for item in items[: named[0] + 1] for part in item]
     return _first_of_type(items) or parts
@@ -106,11 +115,19 @@ def _first_of_list(parts: _Parts) -> _Parts:
 
 def _first_of_type(items: Sequence[_Parts]) -> _Parts:
     """The first of several names of one type that is said once, with the type; empty: they are not such."""
-    types = [part for item in items for part in item if part.kind is _Kind.TYPE]
-    are_names = all(_has(item, _Kind.NAME) and not _has(item, _Kind.WEAPON) for item in items)
+    parts = [part for item in items for part in item]
+    types = [part for part in parts if part.kind is _Kind.TYPE] or [
+        part for part in parts if part.kind is _Kind.NAMED_TYPE
+    ]
+    are_names = all(_has(item, _Kind.NAME, _Kind.NAMED_TYPE) and not _has(item, _Kind.WEAPON) for item in items)
     if len(items) < _MIN_LISTED or len(types) != 1 or not are_names:
         return []
     return [*items[0], *(part for part in types if part not in items[0])]
+
+
+def _is_named(item: _Parts) -> bool:
+    """Whether it is a weapon or a type with its name; in one spelling (`裂空`, a case) it is a named type."""
+    return _has(item, *_THINGS) and _has(item, _Kind.NAME, _Kind.DETAIL)
 
 
 def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
@@ -146,7 +163,7 @@ def _kind_of_entry(entry: Entry) -> _Kind:
     if "weapon" in fields:
         return _Kind.WEAPON
     if fields == {"type"}:
-        return _Kind.TYPE
+        return _Kind.NAMED_TYPE if all(" " in meaning.words for meaning in entry.meanings) else _Kind.TYPE
     if fields and fields <= _DETAILS:
         return _Kind.DETAIL
     is_year = all(meaning.words.isnumeric() for meaning in entry.meanings)

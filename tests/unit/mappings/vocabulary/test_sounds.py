@@ -2,7 +2,11 @@
 
 import pytest
 
-from mappings.vocabulary.sounds import Sounds
+from mappings.vocabulary import sounds
+from mappings.vocabulary.sounds import Loanwords, Sounds
+from tests.support.platforms import shared_platforms
+
+CS2 = next(iter(shared_platforms())).language
 
 LETTERS = dict(zip("абвгдеийклмнорстуфхья", "abvgdeiiklmnorstufh", strict=False)) | {
     "ь": "",
@@ -42,3 +46,38 @@ SOUNDS = Sounds(NAMES, LETTERS)
 )
 def test_a_word_stands_for_the_name_that_it_sounds_like(written: str, name: str) -> None:
     assert SOUNDS.name_of(written) == name
+
+
+SYLLABLES = {**CS2.syllables}
+LOANWORDS = Loanwords(
+    ("Golden Coil", "Justice", "Judgement of Anubis", "Lil' Happy", "Sea", "Star Lore", "龍王", "Printstream"),
+    SYLLABLES,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("ゴールデンコイル", "golden coil"),
+        ("골든코일", "golden coil"),
+        ("저스티스", "justice"),
+        ("ジャスティス", ""),  # two consonants, and unlike in the rest
+        ("ジャッジメントオブアヌビス", "judgement of anubis"),
+        ("프린트스트림", "printstream"),
+        ("スター", "star"),  # a word of a name
+        ("リルハッピー", "lil happy"),  # two consonants, but of a name of several words
+        ("ラパ", ""),
+        ("セー", ""),  # one consonant
+        ("☃", ""),
+    ],
+)
+def test_a_word_in_syllables_stands_for_the_name_that_it_sounds_like(written: str, name: str) -> None:
+    assert LOANWORDS.name_of(written) == name
+
+
+def test_words_in_syllables_are_remembered_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sounds, "MAX_REMEMBERED", 2)
+    loanwords = Loanwords(("Golden Coil",), SYLLABLES)
+    assert [
+        loanwords.name_of(word) for word in ("ゴールデンコイル", "ゴルデンコイル", "골든코일", "ゴールデンコイル")
+    ] == ["golden coil"] * 4

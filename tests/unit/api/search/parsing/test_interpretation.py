@@ -76,12 +76,12 @@ def test_an_amount_in_another_currency_is_said_to_be_in_the_platforms() -> None:
 @pytest.mark.parametrize(
     ("text", "typed"),
     [
-        ("awp до 3000 руб", "under 3000 RUB"),
-        ("awp от 1000₽", "over 1000 RUB"),
+        ("awp до 3000 руб", "at most 3000 RUB"),
+        ("awp от 1000₽", "at least 1000 RUB"),
         ("awp 100-200元", "100-200 CNY"),
         ("awp 5000円以下", "5000 JPY max"),
         ("awp R$246,74", "BRL 246,74"),
-        ("awp do 500 zł", "under 500 PLN"),
+        ("awp do 500 zł", "at most 500 PLN"),
         ("awp 500 tl altı", "500 TRY max"),
         ("awp 賣 1200台幣", "1200 TWD"),
     ],

@@ -240,3 +240,69 @@ def test_vocabularies_are_merged_field_by_field() -> None:
     assert (both.fillers, both.narrowing) == (("a",), frozenset({"type", "weapon"}))
     assert dict(both.look_alikes) == {"а": "a"}
     assert both.entries["nope"].role is Role.EXCLUSION_AFTER
+
+
+STRICT = [
+    "ak float less than 0.07", "フロート0.07未満", "플롯 0.07 미만", "磨损小于0.07", "磨损 低于 0.07", "磨損低於0.07",
+    "float 0.07'den düşük", "float 0.07 altı", "Float unter 0.07", "float inferior a 0.07", "float sous 0.07",
+    "float sotto 0.07", "float abaixo de 0.07", "float poniżej 0.07", "флоат меньше 0.07", "флоат менше 0.07",
+]  # fmt: skip
+INCLUSIVE = [
+    "ak float at most 0.07", "フロート0.07以下", "플롯 0.07 이하", "磨损不超过0.07", "磨损0.07以下",
+    "float 0.07 ve altı", "Float höchstens 0.07", "float hasta 0.07", "float fino a 0.07", "float até 0.07",
+    "float do 0.07", "флоат до 0.07",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "is_strict"), [*((each, True) for each in STRICT), *((each, False) for each in INCLUSIVE)]
+)
+def test_less_than_a_float_excludes_it_and_at_most_includes_it(text: str, is_strict: bool) -> None:
+    (quantity,) = parsed(text).quantities
+    assert (quantity.field, quantity.low) == ("float", None)
+    assert quantity.high is not None
+    assert (quantity.high < Decimal("0.07")) is is_strict
+
+
+@pytest.mark.parametrize("text", ["0.2超えのak", "ak 0.2 초과", "ak float 大于0.2", "ak float über 0.2"])
+def test_more_than_a_float_excludes_it(text: str) -> None:
+    (quantity,) = parsed(text).quantities
+    assert quantity.low is not None
+    assert quantity.low > Decimal("0.2")
+
+
+@pytest.mark.parametrize("text", ["ak 50ドル未満", "ak 50달러 미만", "低于50刀的ak", "ak less than $50"])
+def test_who_has_so_much_can_pay_it(text: str) -> None:
+    (quantity,) = parsed(text).quantities
+    assert quantity.field == "price"
+    assert quantity.high == 50
+
+
+def test_a_bound_of_a_script_without_blanks_may_be_followed_by_latin_letters() -> None:
+    (quantity,) = parsed("300以内usp猎户").quantities
+    assert quantity.high == 300
+
+
+@pytest.mark.parametrize("text", ["AK 100 DOLARDAN AŞAĞI", "ak 100 dolardan aşağı"])
+def test_letters_without_a_small_one_of_their_own_are_read(text: str) -> None:
+    (quantity,) = parsed(text).quantities
+    assert quantity.high == 100
+
+
+def test_letters_and_digits_may_be_of_full_width() -> None:
+    (quantity,) = parsed("ＡＫ４７　５０ドル以下　ＦＴ").quantities
+    assert quantity.high == 50
+    assert meant("ＡＫ４７　５０ドル以下　ＦＴ") == ["AK-47", "Field-Tested"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("ピンクのAWP", ["ピンク", "の", "AWP"]),  # no pin
+        ("スカーレットシュマグ", ["スカーレットシュマグ"]),  # no SCAR
+        ("アオイロケース", ["アオイロ", "ケース"]),
+        ("カランビットホゲホゲ", ["カランビット", "ホゲホゲ"]),
+    ],
+)
+def test_a_borrowed_word_is_parted_where_its_parts_are_words(text: str, parts: list[str]) -> None:
+    assert [term.typed for term in parsed(text).terms] == parts

@@ -28,6 +28,19 @@ CS2 = PLATFORM.language
         ("gutdoppler", "gut doppler"),
         ("フロート0.05", "フロート0.05"),  # not `ロード`: a word of katakana is borrowed as a whole
         ("ダークウォーター", "dark water"),
+        ("ビゾン ジャッジメントオブアヌビス", "ビゾン judgement of anubis"),  # by ear
+        ("ゴールデンコイルスタトラ", "golden coil スタトラ"),  # by ear, and a known word behind it
+        ("카람빗마블", "카람빗 marble"),
+        ("네온라이더민웨", "neon rider 민웨"),
+        ("핫라인마이애미팩뉴", "hotline miami 팩뉴"),
+        ("오토트로닉이나 블랙라미네이트", "autotronic 이나 black laminate"),  # an ending joins two names
+        (
+            "가나다라마바사아자차카타파하가나다라마바사아자차카타파하",
+            "가나다라마바사아자차카타파하가나다라마바사아자차카타파하",
+        ),
+        ("뷁뷁뷁", "뷁뷁뷁"),
+        ("すたとらのawp", "スタトラ のawp"),  # hiragana
+        ("さがしてます awp", "さがしてます awp"),
         ("хзщшц", "хзщшц"),
         ("ak redline ft", "ak redline ft"),
         ("", ""),
@@ -145,3 +158,16 @@ def test_a_translated_name_of_a_sticker_may_be_on_the_item() -> None:
     read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]), [PLATFORM])
     on_items = [[term.typed for term in each.parses[0].terms if term.on_item] for each in read]
     assert ["crown"] in on_items
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("パッチ バヨネットフロッグ", "パッチ bayonet frog"),
+        ("패치 베이오넷 프로그", "패치 bayonet frog"),
+        ("가 " * 20, "가 " * 20),  # too many words to look for a name
+        ("나비칼 뷁뷁뷁", "나비칼 뷁뷁뷁"),  # no name
+    ],
+)
+def test_several_words_in_syllables_may_be_one_name_by_ear(text: str, words: str) -> None:
+    assert in_english(text, CS2, of_names=True).split() == words.split()

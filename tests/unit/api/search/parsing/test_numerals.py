@@ -131,3 +131,23 @@ MONEY = Vocabulary(
 )
 def test_other_currencies_are_written_as_their_codes(text: str, english: str) -> None:
     assert with_digits(text, MONEY) == english
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("磨损小于0.07", "float under 0.07"),
+        ("磨损 不超过 0.07", "float at most 0.07"),
+        ("磨损小于 ak 50刀", "磨损小于 ak 50 usd"),  # no amount behind the bound
+        ("磨损度小 ak 50刀", "磨损度小 ak 50 usd"),
+        ("İ ak 50 DOLARDAN AŞAĞI", "İ ak 50 usd max"),  # a letter that has no small one of its length
+        ("ak 50", "ak 50"),
+    ],
+)
+def test_a_bound_may_stand_between_the_word_for_a_float_and_the_number(text: str, english: str) -> None:
+    assert " ".join(with_digits(text, CS2).split()) == english
+
+
+def test_a_vocabulary_without_words_beside_amounts_leaves_them() -> None:
+    assert with_digits("ak 50 дол", Vocabulary()) == "ak 50 дол"
+    assert not CS2.amount_words.has("redline")

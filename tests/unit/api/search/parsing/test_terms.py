@@ -158,6 +158,43 @@ def test_how_many_says_nothing_of_an_item(text: str, counts: list[int], fillers:
     assert [term.typed for term in terms if term.is_filler] == fillers
 
 
+def test_a_number_of_stickers_may_be_a_word_before_or_behind_what_carries_them() -> None:
+    for text in ("ak with four crown foils", "ak贴了四张皇冠", "ak四贴皇冠"):
+        (parse,) = parse_query(text, [CS2]).parses
+        assert max(term.count for term in parse.terms) == 4, text
+    (parse,) = parse_query("ak with twelve crown foils", [CS2]).parses
+    assert max(term.count for term in parse.terms) == 0
+
+
+def test_a_number_in_words_before_a_measure_says_how_many() -> None:
+    (parse,) = parse_query("狂牙大行动武器箱五个", [CS2]).parses
+    assert [(term.typed, term.is_filler) for term in parse.terms[1:]] == [("五", True), ("个", True)]
+
+
+def test_what_stands_before_is_on_the_item_unless_it_is_a_value() -> None:
+    for text in ("クラウンフォイル付き", "크라운포일 붙은거"):
+        (parse,) = parse_query(text, [CS2]).parses
+        assert parse.terms[-1].is_attached, text
+    (parse,) = parse_query("m4a1sナイトメア スタットトラック付き", [CS2]).parses
+    assert not any(term.is_attached for term in parse.terms)
+    (parse,) = parse_query("붙은 ak", [CS2]).parses
+    assert not any(term.is_attached for term in parse.terms)
+
+
+def test_a_word_behind_what_is_not_wanted_may_say_so_again() -> None:
+    (parse,) = parse_query("沙鹰除了印花集以外", [CS2]).parses
+    assert [term.typed for term in parse.terms] == ["沙鹰"]
+    assert [term.typed for term in parse.excluded] == ["印花集"]
+
+
+def test_a_lone_type_that_is_a_name_too_is_the_type_under_an_order() -> None:
+    for text, fields in (("便宜的探员", [{"type"}]), ("便宜的mp5探员", [{"weapon"}, {"type"}])):
+        (parse,) = parse_query(text, [CS2]).parses
+        assert [set(term.fields) for term in parse.terms if term.meanings] == fields
+    (parse,) = parse_query("便宜的探员", [CS2]).parses
+    assert [len(term.meanings) for term in parse.terms if term.meanings] == [1]
+
+
 def test_something_may_be_on_the_item() -> None:
     assert [term.is_attached for term in parsed("ak with stickers").terms] == [False, True]
     assert {"exists": {"field": "stickers"}} in text_clauses(parse_query("stickered ak", [CS2]))["filter"]

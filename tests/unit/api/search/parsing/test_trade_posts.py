@@ -140,6 +140,12 @@ def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
         ("ssg 08 dragonfire or awp asiimov", "ssg 08 dragonfire"),
         ("TROCO AK redline e AWP Neo-Noir", "TROCO AK redline"),
         ("glock or usp fade", ""),
+        ("武器箱：裂空，棱彩2，变革", "武器箱：裂空"),
+        ("кейсы фракчер, призма 2, хрома 3", "кейсы фракчер"),
+        ("グローブケースとクラッチケース以外の箱", ""),  # not a list of what is wanted
+        ("AK売ってAWPアシモフFT買いたい", "AWPアシモフFT買いたい"),
+        ("나 ak 팔고 awp 아시모프 사고싶음", "awp 아시모프 사고싶음"),
+        ("刚卖了p90，现在想收个二西莫夫大狙", "二西莫夫大狙"),
     ],
 )
 def test_the_first_of_several_things_counts(text: str, first: str) -> None:
