@@ -13,6 +13,7 @@ Keys = Sequence[tuple[float, Clause]]
 _NOTHING: Final[Clause] = {"match_none": {}}
 MIN_MANY: Final = 300
 """Keys from which on a detail is looked for that says them."""
+MAX_TERMS: Final = 1_000_000  # `max_terms_count` of gear.json
 MAX_EXCEPTIONS_SHARE: Final = 4
 """A detail says keys if a quarter as many, at most, are exceptions."""
 
@@ -102,4 +103,6 @@ def _clause_of(key_field: str, keys: list[str], details: Sequence[tuple[Clause, 
 
 
 def _named(key_field: str, keys: list[str]) -> Clause:
-    return {"terms": {key_field: orjson.Fragment(orjson.dumps(keys))}}  # encoded once, however often it is sent
+    parts = [keys[first : first + MAX_TERMS] for first in range(0, len(keys), MAX_TERMS)]
+    # encoded once, however often it is sent
+    return _either([{"terms": {key_field: orjson.Fragment(orjson.dumps(part))}} for part in parts])

@@ -30,7 +30,7 @@ Stamp = tuple[tuple[str, int], ...]
 STAMP_REQUEST: Final[Json] = {
     "size": 0,
     "track_total_hits": False,
-    "aggs": {"indices": {"terms": {"field": "_index"}, "aggs": {"last": {"max": {"field": "_seq_no"}}}}},
+    "aggs": {"indices": {"terms": {"field": "_index", "size": 1000}, "aggs": {"last": {"max": {"field": "_seq_no"}}}}},
 }
 
 
@@ -73,8 +73,12 @@ class LookupResult:
         """Those that the products are of."""
         return {generation_of(index) for index in (*self.indices, *(index for index, _ in self.stamp or ()))}
 
+    def check_hits(self, answers: Sequence[Answer]) -> None:
+        """Raises MovedError if there are hits of another generation than the products."""
+        self.check({hit["_index"] for answer in answers for hit in _hits_of(answer) if "_index" in hit})
+
     def check(self, serving: Iterable[str]) -> None:
-        """Raises MovedError if the listings are of another generation than the products."""
+        """Raises MovedError if these indices are of another generation than the products."""
         generations = {_alias_of(generation): generation for generation in self.generations}
         if len(generations) < len(self.generations) or any(
             generations.get(_alias_of(index), index) != index for index in serving
@@ -84,7 +88,7 @@ class LookupResult:
     def has_hits(self, answers: Sequence[Answer]) -> bool:
         """Whether there is a hit, or none was asked for."""
         are_asked = any(body.get("size") != 0 for body in self.lookups.bodies)
-        return not are_asked or any(hits_of(answer) for answer in answers)
+        return not are_asked or any(_hits_of(answer) for answer in answers)
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
         """The places of the bodies that a part of the keys gives no items, though others may."""
@@ -199,6 +203,11 @@ class ProductSearch:
         for key in [key for key in self._entries if key[0] == products.indices]:
             del self._entries[key]
         self._stamps[products.indices] = stamp
+
+
+def _hits_of(answer: Answer) -> list[Hit]:
+    """The hits of an answer that may have been limited to other parts."""
+    return hits_of(answer) if "hits" in answer else []
 
 
 def _alias_of(generation: str) -> str:

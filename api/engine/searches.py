@@ -18,7 +18,6 @@ from api.engine.answers import (
     Json,
     Products,
     all_shards_of,
-    hits_of,
     partial_answer,
     read_answer,
     read_json,
@@ -158,7 +157,7 @@ class Searches:
         answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
         if check and not self._products.is_current(result, products, answers.pop()):
             raise MovedError
-        result.check({hit["_index"] for answer in answers for hit in hits_of(answer) if "_index" in hit})
+        result.check_hits(answers)
         if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return answers
