@@ -261,15 +261,15 @@ class Searches:
         """Opens a point in time that is kept for so long after each use; raises as `search` does."""
         params = {"keep_alive": f"{round(keep_seconds * 1000)}ms", "allow_partial_pit_creation": "false"}
         serving = await self.generations(platforms)
-        older = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
-        indices = [each.index for each in serving.values()] or [self.alias(platform) for platform in platforms]
-        products = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
         try:
-            pit = await self._read(self._client.create_pit(index=",".join(indices), params=params), _pit_of)
+            pit = await self._read(self._client.create_pit(index=self._aliases(platforms), params=params), _pit_of)
         except NotLoadedError as error:
-            if error.index not in (each.index for each in serving.values()):
-                raise
-            return await self.open_pit(platforms, keep_seconds)  # replaced and removed in between
+            return await self.open_pit(self._without(platforms, error), keep_seconds)
+        if await self.generations(platforms) != serving:  # the catalogue was replaced in between
+            await self.close_pits([pit])
+            return await self.open_pit(platforms, keep_seconds)
+        older = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        products = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
         return OpenedPit(pit, Products(products, tuple(sorted(older))))
 
     async def search_pit(self, body: Json, products: Products) -> Answer:
