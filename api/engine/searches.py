@@ -310,6 +310,8 @@ class Searches:
             indices = await self._read(call, read_json)
         except MissingError as error:  # some aliases are missing; the answer lists the others
             indices = {name: index for name, index in error.body.items() if isinstance(index, dict)}
+        if not all(isinstance(description, dict) for description in indices.values()):
+            raise partial_answer(aliases=sorted(indices))
         serving: dict[int, Generation] = {}
         for index, description in indices.items():
             for alias in description.get("aliases", {}):
