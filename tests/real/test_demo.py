@@ -17,6 +17,9 @@ import pytest
 from tests.support.indices import drop_indices
 from tests.support.servers import free_port
 
+# It makes everything anew, also on a machine that has other tests to run.
+pytestmark = pytest.mark.timeout(600)
+
 ROOT = Path(__file__).parents[2]
 
 
