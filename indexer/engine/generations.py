@@ -9,10 +9,12 @@ unfinished.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import AuthorizationException
 
 from indexer.engine.drift import DefinedIndex, at_creation, defined_listings, defined_products, same
 from indexer.engine.retry import RetryPolicy
@@ -178,12 +180,15 @@ class Generations:
             raise CommandError(message)
 
     def _merge_products(self, index: str) -> None:
-        """Makes one segment of the products, so that a text is looked up once; not of very many."""
+        """Makes one segment of the products, so that a text is looked up once; not of very many, and not where the user
+        may not: it is only slower then.
+        """
         products = products_of(index)
         self._retry.call(lambda: self._client.indices.refresh(index=products))
         if self.count(products) <= MAX_MERGED_PRODUCTS:
             params = {"max_num_segments": 1}
-            self._retry.call(lambda: self._client.indices.forcemerge(index=products, params=params))
+            with suppress(AuthorizationException):
+                self._retry.call(lambda: self._client.indices.forcemerge(index=products, params=params))
 
     def serving_items(self) -> int | None:
         """How many items serve now; None where nothing does."""
