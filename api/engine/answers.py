@@ -6,7 +6,7 @@ Items stay the JSON that they were loaded as: they are cut out of the engine's a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar
 
 import msgspec
 import orjson
@@ -74,6 +74,13 @@ class Products:
 
 
 NO_PRODUCTS = Products(())
+
+
+class OpenedPit(NamedTuple):
+    """The id of a point in time of listings, and where their products are."""
+
+    id: str
+    products: Products
 
 
 class SearchEngine(Protocol):

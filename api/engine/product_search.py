@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
 from cachetools import LRUCache
 
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
@@ -218,10 +217,3 @@ def stamp_of(answer: Answer) -> Stamp:
     """The stamp in the answer to STAMP_REQUEST."""
     buckets = answer["aggregations"]["indices"]["buckets"]
     return tuple(sorted((bucket["key"], int(bucket["last"]["value"])) for bucket in buckets))
-
-
-def header(indices: Sequence[str], *, cached: bool) -> bytes:
-    """The line in front of a search body in a multi-search; without `request_cache` the engine caches answers without
-    hits alone.
-    """
-    return orjson.dumps({"index": list(indices), "allow_partial_search_results": False, "request_cache": cached})

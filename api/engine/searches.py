@@ -1,10 +1,11 @@
 """Searches of the engine: every call has one deadline and gives a complete answer, or raises."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 import structlog
@@ -16,6 +17,7 @@ from api.engine.answers import (
     Answer,
     BadAnswerError,
     Json,
+    OpenedPit,
     Products,
     all_shards_of,
     partial_answer,
@@ -32,7 +34,7 @@ from api.engine.errors import (
     map_engine_error,
 )
 from api.engine.product_lookups import Fields, Lookups, lookups_of
-from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch, header
+from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -67,13 +69,6 @@ MAX_CACHED_BYTES: Final = 65_536
 
 Request = tuple[Sequence[str], Json]
 """The indices or aliases to search, and the search body."""
-
-
-class OpenedPit(NamedTuple):
-    """The id of a point in time of listings, and where their products are."""
-
-    id: str
-    products: Products
 
 
 class Searches:
@@ -127,7 +122,7 @@ class Searches:
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
-        products = Products(tuple(products_of(self.alias(platform)) for platform in platforms))
+        products = self._products_of(platforms)
         result = self._products.cached(lookups, products)
         for tries_left in reversed(range(MAX_TRIES)):
             # what the last one finds holds whatever comes meanwhile
@@ -136,10 +131,11 @@ class Searches:
                 result = result or await self._find(platforms, lookups, may_change=may_change)
                 answers = await self._of_listings(platforms, result, products, filter_path)
                 if undecided := result.undecided(answers):
-                    result = await self._find(platforms, lookups, all_keys=True, may_change=may_change)
+                    rest = replace(lookups, bodies=[lookups.bodies[place] for place in undecided])
+                    result = await self._find(platforms, rest, all_keys=True, may_change=may_change)
                     complete = await self._of_listings(platforms, result, products, filter_path)
-                    for place in undecided:
-                        answers[place] = complete[place]
+                    for place, answer in zip(undecided, complete, strict=True):
+                        answers[place] = answer
                 return answers
             result = None
         log.error("listings and products are of two generations, or replaced all the time: gear-indexer doctor tells")
@@ -165,9 +161,9 @@ class Searches:
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
     ) -> LookupResult:
-        aliases = tuple(products_of(self.alias(platform)) for platform in platforms)
+        products = self._products_of(platforms)
         try:
-            return await self._products.find(lookups, Products(aliases), all_keys=all_keys, may_change=may_change)
+            return await self._products.find(lookups, products, all_keys=all_keys, may_change=may_change)
         except NotLoadedError:
             products = await self._loaded_products(platforms)
         try:
@@ -179,15 +175,9 @@ class Searches:
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
         serving = await self.generations(platforms)
-        expected = {
-            products_of(each.index) for each in serving.values() if each.fingerprint not in self._definition.reads
-        }
-        names = ",".join(products_of(self.alias(platform)) for platform in platforms)
-        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
-        try:
-            indices = await self._read(call, read_json)
-        except MissingError as error:  # some aliases are missing; the answer lists the others
-            indices = error.body
+        older = self._older(serving)
+        expected = {products_of(each.index) for number, each in serving.items() if number not in older}
+        indices = await self._aliased_indices(self._products_of(platforms).indices)
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
             raise ApiError("search_unavailable", f"{missing[0]} is missing or does not serve: load the catalogue again")
@@ -195,9 +185,16 @@ class Searches:
     async def _loaded_products(self, platforms: Sequence[Platform]) -> Products:
         """Where the products are of the platforms that are loaded."""
         serving = await self.generations(platforms)
-        flat = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        flat = self._older(serving)
         loaded = [platform for platform in platforms if platform.id in serving.keys() - flat]
-        return Products(tuple(products_of(self.alias(platform)) for platform in loaded), tuple(sorted(flat)))
+        return replace(self._products_of(loaded), flat=tuple(sorted(flat)))
+
+    def _products_of(self, platforms: Sequence[Platform]) -> Products:
+        return Products(tuple(products_of(self.alias(platform)) for platform in platforms))
+
+    def _older(self, serving: Mapping[int, Generation]) -> set[int]:
+        """The platforms whose listings are their own products."""
+        return {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
 
     async def _ask_platforms(
         self,
@@ -235,7 +232,7 @@ class Searches:
             send = partial(self._client.search, index=",".join(indices), body=content, params=params)
             return [await self._search(send, lambda answer: all_shards_of(read_answer(answer)))]
         lines = b"".join(
-            b"%b\n%b\n" % (header(indices, cached=len(content) <= MAX_CACHED_BYTES), content)
+            b"%b\n%b\n" % (_header(indices, cached=len(content) <= MAX_CACHED_BYTES), content)
             for indices, content in contents
         )
         parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
@@ -268,7 +265,7 @@ class Searches:
         if await self.generations(platforms) != serving:  # the catalogue was replaced in between
             await self.close_pits([pit])
             return await self.open_pit(platforms, keep_seconds)
-        older = {number for number, each in serving.items() if each.fingerprint in self._definition.reads}
+        older = self._older(serving)
         products = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
         return OpenedPit(pit, Products(products, tuple(sorted(older))))
 
@@ -303,15 +300,7 @@ class Searches:
     async def generations(self, platforms: Sequence[Platform]) -> dict[int, Generation]:
         """The serving index of each loaded platform; raises ApiError `search_unavailable`."""
         ids = {self._settings.alias(platform.id): platform.id for platform in platforms}
-        # With the indices named: a user who may read only these may not ask all indices for their aliases.
-        names = ",".join(ids)
-        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
-        try:
-            indices = await self._read(call, read_json)
-        except MissingError as error:  # some aliases are missing; the answer lists the others
-            indices = {name: index for name, index in error.body.items() if isinstance(index, dict)}
-        if not all(isinstance(description, dict) for description in indices.values()):
-            raise partial_answer(aliases=sorted(indices))
+        indices = await self._aliased_indices(tuple(ids))
         serving: dict[int, Generation] = {}
         for index, description in indices.items():
             for alias in description.get("aliases", {}):
@@ -319,6 +308,19 @@ class Searches:
                 if alias in ids and generation is not None:
                     serving[ids[alias]] = generation
         return serving
+
+    async def _aliased_indices(self, aliases: Sequence[str]) -> dict[str, Json]:
+        """What the engine says of the indices behind those of the aliases that exist."""
+        # With the indices named: a user who may read only these may not ask all indices for their aliases.
+        names = ",".join(aliases)
+        call = self._client.indices.get_alias(index=names, name=names, params={"ignore_unavailable": "true"})
+        try:
+            indices = await self._read(call, read_json)
+        except MissingError as error:  # some aliases are missing; the answer lists the others
+            return {name: index for name, index in error.body.items() if isinstance(index, dict)}
+        if not all(isinstance(description, dict) for description in indices.values()):
+            raise partial_answer(aliases=sorted(indices))
+        return indices
 
     def alias(self, platform: Platform) -> str:
         """The alias of a platform."""
@@ -386,6 +388,11 @@ def _pit_of(content: bytes) -> str:
         raise partial_answer(pit=sorted(answer))
     pit: str = answer["pit_id"]
     return pit
+
+
+def _header(indices: Sequence[str], *, cached: bool) -> bytes:
+    """The line in front of a search body; without `request_cache` the engine caches answers without hits alone."""
+    return orjson.dumps({"index": list(indices), "allow_partial_search_results": False, "request_cache": cached})
 
 
 def _in_responses(part: str) -> str:

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 import structlog
 
 from api.background import BackgroundTasks
+from api.engine.answers import OpenedPit
 from api.engine.client import Engine
 from api.engine.errors import TooManyPitsError
-from api.engine.searches import OpenedPit
 from api.errors import ApiError
 from api.search.context import PointInTime
 from api.search.pagination.cursor import Cursor, decode, encode

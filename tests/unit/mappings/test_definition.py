@@ -83,7 +83,7 @@ def test_a_document_that_is_both_has_the_fields_of_both() -> None:
         assert ours.get("fields", {}).keys() <= field.get("fields", {}).keys()
 
 
-def test_the_fields_of_products_are_told_from_those_of_listings() -> None:
+def test_the_fields_of_products_differ_from_those_of_listings() -> None:
     definition = read_definition()
     fields, only = definition.product_fields(), definition.products_only()
     assert {"product", "platform", "name", "name.folded", "name.letters", "rarity.folded", "stickers.typed"} <= fields

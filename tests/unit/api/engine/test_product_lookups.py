@@ -253,7 +253,7 @@ def test_details_are_those_of_the_query_and_the_types_of_what_it_finds() -> None
     assert [each.query for each in lookup.details(FIELDS, ["Knife"])] == [EXTERIOR, of_type]
 
 
-def test_a_lookup_is_told_from_others_by_all_that_it_asks() -> None:
+def test_lookups_differ_by_all_that_they_ask() -> None:
     kinds = [Lookup("product", WORD, scored, sample) for scored in (False, True) for sample in (False, True)]
     assert len({each.identity for each in [*kinds, Lookup("stickers", WORD, False, False)]}) == 5
     assert Lookups(FIELDS).lookups == []

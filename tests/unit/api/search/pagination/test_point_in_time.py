@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from api.background import BackgroundTasks
-from api.engine.answers import NO_PRODUCTS
+from api.engine.answers import NO_PRODUCTS, OpenedPit
 from api.engine.errors import TooManyPitsError
-from api.engine.searches import OpenedPit
 from api.search.context import PointInTime
 from api.search.pagination.point_in_time import PointsInTime
 from mappings.platforms import Platform
