@@ -46,6 +46,12 @@ def generation_of(products: str) -> str:
     return products.removesuffix("-products")
 
 
+def alias_of_generation(index: str) -> str | None:
+    """The alias whose generation has this name; None for a name that no generation has."""
+    match = _GENERATION.fullmatch(index)
+    return None if match is None else match["alias"]
+
+
 def locks_alias(alias: str) -> str:
     """The alias of the locks of all platforms, such as `gear-locks`."""
     return f"{alias.rpartition('-')[0]}-locks"

@@ -10,7 +10,7 @@ from cachetools import LRUCache
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
 from api.engine.product_keys import MIN_MANY, Keys, keys_of, places_of, with_keys
 from api.engine.product_lookups import Fields, Lookup, Lookups
-from mappings.names import generation_of
+from mappings.names import alias_of_generation, generation_of
 
 MAX_KEYS: Final = 50_000
 """Keys in one answer; where there are more, they are asked for in several."""
@@ -78,9 +78,9 @@ class LookupResult:
 
     def check(self, serving: Iterable[str]) -> None:
         """Raises MovedError if these indices are of another generation than the products."""
-        generations = {_alias_of(generation): generation for generation in self.generations}
+        generations = {alias_of_generation(generation): generation for generation in self.generations}
         if len(generations) < len(self.generations) or any(
-            generations.get(_alias_of(index), index) != index for index in serving
+            generations.get(alias_of_generation(index), index) != index for index in serving
         ):
             raise MovedError
 
@@ -207,10 +207,6 @@ class ProductSearch:
 def _hits_of(answer: Answer) -> list[Hit]:
     """The hits of an answer that may have been limited to other parts."""
     return hits_of(answer) if "hits" in answer else []
-
-
-def _alias_of(generation: str) -> str:
-    return generation.rsplit("-", 2)[0]
 
 
 def stamp_of(answer: Answer) -> Stamp:

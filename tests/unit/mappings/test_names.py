@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mappings.names import (
     alias_of,
+    alias_of_generation,
     deletes_alias,
     deletes_index,
     generation_name,
@@ -25,6 +26,13 @@ FINGERPRINTS = st.text("0123456789abcdef", min_size=8, max_size=8)
 
 def in_milliseconds(moment: datetime) -> datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+@given(MOMENTS, FINGERPRINTS)
+def test_a_generation_names_its_alias(moment: datetime, fingerprint: str) -> None:
+    name = generation_name("my-gear-730", moment, fingerprint)
+    assert alias_of_generation(name) == "my-gear-730"
+    assert alias_of_generation(products_of(name)) is None, "it is the products of one"
 
 
 @given(MOMENTS, FINGERPRINTS)
