@@ -37,7 +37,10 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
             {"documents", "engine", "locking", "orders", "products", "sources"},
             "a load is told how to show its progress",
         ),
-        "maintenance": ({"documents", "engine", "loading", "locking", "orders"}, "commands call it, not the reverse"),
+        "maintenance": (
+            {"documents", "engine", "loading", "locking", "orders", "products"},
+            "commands call it, not the reverse",
+        ),
         "doctor": (
             {"engine", "locking", "maintenance", "orders", "products"},
             "it looks from outside at what the others left",
@@ -108,6 +111,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "migrations": (set(), "each is as it was when it was written"),
     },
     "mappings": {
+        "items": (set(), "an item is what it is, however it is read or written"),
         "transport": (set(), "connections know no item"),
         "vocabulary": (set(), "words are read without a connection"),
     },

@@ -10,7 +10,7 @@ import msgspec
 
 from api.changes.entries import Difference
 from api.engine.feed import FeedEngine, Hit
-from mappings.item import MAX_INTEGER
+from mappings.items.item import MAX_INTEGER
 
 BATCH: Final = 1000
 MERGED: Final = 10_000  # ids a page: the engine's most
@@ -60,7 +60,7 @@ class View:
         body: dict[str, Any] = {"sort": [{"_seq_no": "asc"}, {"id": "asc"}], "size": BATCH, "seq_no_primary_term": True}
         body["query"] = {"range": {"_seq_no": {"gt": position}}}
         while hits := await self.engine.hits(self.pit, body):
-            yield [_document(hit) for hit in hits]
+            yield await self._with_items(hits)
             if len(hits) < BATCH:
                 return
             body["search_after"] = hits[-1].sort
@@ -71,7 +71,12 @@ class View:
         if not with_items:
             body["_source"] = {"excludes": ["item"]}
         hits = await self.engine.hits(self.pit, body) if ids else []
-        return {hit.id: _document(hit) for hit in hits}
+        documents = await self._with_items(hits) if with_items else [_document(hit, hit.source) for hit in hits]
+        return {document.id: document for document in documents}
+
+    async def _with_items(self, hits: Sequence[Hit]) -> list[_Document]:
+        sources = await self.engine.sources(hits)
+        return [_document(hit, source) for hit, source in zip(hits, sources, strict=True)]
 
     async def contents(self) -> AsyncGenerator[tuple[int, tuple[Any, ...]], None]:
         """Every id, ascending, and what tells whether its item has changed."""
@@ -90,8 +95,8 @@ class View:
             await asyncio.gather(following, return_exceptions=True)  # so that no request outlives its owner
 
 
-def _document(hit: Hit) -> _Document:
-    return _Document(hit.id, hit.sequence_number, _facts.decode(hit.source), hit.source)
+def _document(hit: Hit, source: bytes) -> _Document:
+    return _Document(hit.id, hit.sequence_number, _facts.decode(source), source)
 
 
 async def since(before: View, after: View, position: int, deleted: Ids) -> Differences:

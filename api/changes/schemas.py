@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from api.changes.search_fields import SearchFields
 from api.http.fields import Int64, NullDefault
 from api.search.schemas.examples import ITEM
-from mappings.item import GearItem
+from mappings.items.item import GearItem
 
 DEFAULT_CHANGES = 100
 MAX_CHANGES = 1000

@@ -1,7 +1,4 @@
-"""Search answers: their types, their JSON and whether they are complete. Pure.
-
-Items stay the JSON that they were loaded as: they are cut out of the engine's answer and put into ours unparsed.
-"""
+"""Search answers: their types, their JSON and whether they are complete. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +9,19 @@ import msgspec
 import orjson
 
 from api.errors import ApiError
+from mappings.items.listing import Listing
 from mappings.platforms import Platform
 
 Json = dict[str, Any]
 Gear = orjson.Fragment  # an item as JSON
 
 
-class _Source(TypedDict, total=False):
-    item: msgspec.Raw
-
-
 class Hit(TypedDict, total=False):
-    """One hit: the item as it was loaded, and the values that it is sorted by."""
+    """One hit: its listing, its item as it was loaded, which is put together from that, and what it is sorted by."""
 
     _index: str
-    _source: _Source
+    _source: Listing
+    item: bytes
     sort: list[Any]
 
 
@@ -48,6 +43,35 @@ class Answer(TypedDict, total=False):
 
 class _MultiSearchAnswer(TypedDict, total=False):
     responses: list[Answer]
+
+
+class StoredListing(Listing):
+    """All that is read of an item by its id."""
+
+    listed_at: int | None = msgspec.field(default=None, name="listedAt")
+    digest: dict[str, int] | None = None
+    bound: bool = False
+    version: int | None = None
+
+
+class Failure(msgspec.Struct):
+    """Why a document could not be read."""
+
+    type: str = ""
+
+
+class StoredDocument(msgspec.Struct):
+    """One document of a multi-get."""
+
+    index: str = msgspec.field(name="_index")
+    id: str = msgspec.field(name="_id")
+    exists: bool = msgspec.field(default=False, name="found")
+    source: StoredListing = msgspec.field(default_factory=StoredListing, name="_source")
+    error: Failure | None = None
+
+
+class _MultiGetAnswer(msgspec.Struct):
+    docs: list[StoredDocument]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +145,7 @@ Decoded = TypeVar("Decoded")
 
 _answer = msgspec.json.Decoder(Answer)
 _multi_search = msgspec.json.Decoder(_MultiSearchAnswer)
+_multi_get = msgspec.json.Decoder(_MultiGetAnswer)
 _json = msgspec.json.Decoder(Json)
 
 
@@ -132,6 +157,11 @@ def read_answer(content: bytes) -> Answer:
 def read_multi_search(content: bytes) -> list[Answer]:
     """Decodes the answers to a multi-search; raises BadAnswerError."""
     return _decoded(_multi_search, content).get("responses", [])
+
+
+def read_documents(content: bytes) -> list[StoredDocument]:
+    """Decodes the answer to a multi-get of listings; raises BadAnswerError."""
+    return _decoded(_multi_get, content).docs
 
 
 def read_json(content: bytes) -> Json:
@@ -173,4 +203,4 @@ def hits_of(answer: Answer) -> list[Hit]:
 
 def item_of(hit: Hit) -> Gear:
     """The item of a hit, as it was loaded."""
-    return Gear(bytes(hit["_source"]["item"]))
+    return Gear(hit["item"])

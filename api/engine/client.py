@@ -9,14 +9,16 @@ from opensearchpy import AsyncOpenSearch
 
 from api.engine.answers import (
     Json,
+    StoredDocument,
     StoredItem,
     hits_of,
     partial_answer,
+    read_documents,
     read_json,
 )
 from api.engine.errors import (
     ForbiddenError,
-    MissingError,
+    NotLoadedError,
 )
 from api.engine.searches import Searches
 from api.errors import ApiError
@@ -50,23 +52,35 @@ class Engine(Searches):
 
     async def item(self, platform: Platform, number: int) -> StoredItem | None:
         """The item with this id as it is now, bound or not; None if the platform has none."""
-        alias = self._aliases([platform])
-        # the whole source: a part of it has its keys in another order, and the digest depends on that
-        call = self._client.get(index=alias, id=str(number))
-        try:
-            return await self._read(call, lambda content: _item_of(read_json(content), alias))
-        except MissingError:
-            return None
+        return (await self.items(platform, [number])).get(number)
 
     async def items(self, platform: Platform, numbers: Sequence[int]) -> dict[int, StoredItem]:
-        """Those of these items that the platform has, in their order, as `item` does, in one round trip."""
+        """Those of these items that the platform has, in their order, bound or not, in one round trip."""
         alias = self._aliases([platform])
+        documents = await self._documents(alias, numbers)
+        try:
+            return await self._stored_items(alias, documents)
+        except NotLoadedError:  # the catalogue was replaced meanwhile, and its indices removed
+            return await self._stored_items(alias, await self._documents(alias, numbers))
+
+    async def _documents(self, alias: str, numbers: Sequence[int]) -> list[StoredDocument]:
         call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
-        documents = await self._read(call, lambda content: _documents_of(content, len(numbers)))
+        documents = await self._read(call, read_documents)
+        if len(documents) != len(numbers):
+            raise partial_answer(documents=len(numbers), answers=len(documents))
         for document in documents:
-            if "error" in document:
-                raise partial_answer(error=str(document["error"])[:300])
-        return {int(document["_id"]): _item_of(document, alias) for document in documents if document["found"]}
+            if document.error is not None:
+                if document.error.type == "index_not_found_exception":
+                    raise NotLoadedError(alias)
+                raise partial_answer(error=document.error.type)
+        return [document for document in documents if document.exists]
+
+    async def _stored_items(self, alias: str, documents: Sequence[StoredDocument]) -> dict[int, StoredItem]:
+        listings = [(document.index, document.source) for document in documents]
+        items = await self._items.of_listings(listings)
+        return {
+            int(document.id): _item_of(item, document, alias) for document, item in zip(documents, items, strict=True)
+        }
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
         """Those of these items that the index shows as bound; raises as `search` does."""
@@ -135,18 +149,15 @@ class Engine(Searches):
         return await self._read(send(self._client), read_json)
 
 
-def _item_of(document: Json, alias: str) -> StoredItem:
-    source = document.get("_source", {})
-    if "item" not in source:
-        raise partial_answer(answer=sorted(document))
-    generation = parse_generation(alias, document.get("_index", ""))
+def _item_of(item: bytes, document: StoredDocument, alias: str) -> StoredItem:
+    source, generation = document.source, parse_generation(alias, document.index)
     return StoredItem(
-        item=source["item"],
-        price=source.get("price"),
-        listed_at=source.get("listedAt"),
-        digest=source.get("digest"),
-        bound=source.get("bound", False),
-        version=source.get("version"),
+        item=read_json(item),
+        price=source.price,
+        listed_at=source.listed_at,
+        digest=source.digest,
+        bound=source.bound,
+        version=source.version,
         loaded_at=None if generation is None else generation.created_at,
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 import structlog
 from opensearchpy.exceptions import NotFoundError, TransportError
 
+from api.engine.answers import Answer, all_shards_of, partial_answer
 from api.errors import ApiError
 
 log = structlog.get_logger("gear.api")
@@ -84,6 +85,17 @@ def map_engine_error(error: TransportError) -> Exception:
         return error  # the engine refuses our request: a bug
     log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
     return ForbiddenError() if error.status_code == 403 else ApiError("search_unavailable")
+
+
+def all_answers(answers: list[Answer], count: int) -> list[Answer]:
+    """The answers to `count` searches of one request if all are complete; raises what one of them was refused with."""
+    for answer in answers:
+        if "error" in answer:
+            kind = str(answer["error"].get("type"))
+            raise map_engine_error(TransportError(answer.get("status", 500), kind, answer))
+    if len(answers) != count:
+        raise partial_answer(searches=count, answers=len(answers))
+    return [all_shards_of(answer) for answer in answers]
 
 
 def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:

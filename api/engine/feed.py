@@ -12,6 +12,7 @@ import orjson
 from api.engine.answers import Json, all_shards_of, partial_answer, read_json
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError, PitGoneError
+from mappings.items.listing import Listing
 from mappings.names import deletes_alias, parse_generation
 from mappings.platforms import Platform
 
@@ -36,6 +37,7 @@ class Hit(msgspec.Struct):
     """A hit of a view."""
 
     _id: str
+    _index: str = ""
     _seq_no: int = -1
     _source: msgspec.Raw = msgspec.Raw()
     fields: dict[str, list[Any]] = {}
@@ -50,6 +52,11 @@ class Hit(msgspec.Struct):
     def sequence_number(self) -> int:
         """Of the last operation on the document, in its shard."""
         return self._seq_no
+
+    @property
+    def index(self) -> str:
+        """The index that it is in."""
+        return self._index
 
     @property
     def source(self) -> bytes:
@@ -107,6 +114,7 @@ class _Answer(msgspec.Struct, Generic[Found]):
 
 
 _matched: Final = msgspec.json.Decoder(_Answer[MatchedEntry])
+_listing: Final = msgspec.json.Decoder(Listing)
 _views: Final = msgspec.json.Decoder(_Answer[Hit])
 _entries: Final = msgspec.json.Decoder(_Answer[_EntryHit])
 
@@ -162,6 +170,18 @@ class FeedEngine(Engine):
     async def hits(self, pit: str, body: Json) -> list[Hit]:
         """The hits of a search in a view; raises PitGoneError and as `search`."""
         return (await self._view(pit, {**body, "track_total_hits": False})).hits
+
+    async def sources(self, hits: Sequence[Hit]) -> list[bytes]:
+        """The documents of hits as JSON with their items; raises PitGoneError where their products are gone."""
+        listings = [(hit.index, _listing.decode(hit.source)) for hit in hits]
+        try:
+            items = await self._items.of_listings(listings)
+        except NotLoadedError as error:
+            raise PitGoneError from error
+        return [
+            hit.source if listing.is_complete else b'{"item":%b,%b' % (item, hit.source.lstrip()[1:])
+            for hit, (_, listing), item in zip(hits, listings, items, strict=True)
+        ]
 
     async def count(self, pit: str) -> int:
         """How many items a view has; raises as `hits`."""

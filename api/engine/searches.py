@@ -20,6 +20,7 @@ from api.engine.answers import (
     OpenedPit,
     Products,
     all_shards_of,
+    hits_of,
     partial_answer,
     read_answer,
     read_json,
@@ -31,10 +32,13 @@ from api.engine.errors import (
     NodeLostError,
     NotLoadedError,
     PitGoneError,
+    all_answers,
     map_engine_error,
 )
+from api.engine.items import Items
 from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch
+from api.engine.requests import multi_search, multi_search_params, search_params
 from api.errors import ApiError
 from mappings.connection import SearchSettings, connect_async
 from mappings.definition import read_definition
@@ -45,10 +49,6 @@ from mappings.transport.nodes import Observer
 log = structlog.get_logger("gear.api")
 
 Read = TypeVar("Read")
-
-# Sent only with other filters: a filter makes the engine parse its own answer once more, a third of a millisecond for
-# a page of items (docs/decisions/0034). It names the hits, their number, and what proves an answer complete.
-_ALWAYS_READ = ("timed_out", "_shards.total", "_shards.failed", "hits.total", "hits.hits._source", "aggregations")
 
 # What tells one state of an index from another: the number of shard copies, and for each copy its node, its commit and
 # its count of refreshes. The commit differs between copies whose count began anew.
@@ -63,8 +63,6 @@ _REVISION = (
 
 
 MAX_TRIES: Final = 3  # of a search under which the catalogue is replaced, or products come
-# A larger body, with the keys of very many products, would take the place of hundreds in the engine's cache.
-MAX_CACHED_BYTES: Final = 65_536
 
 
 Request = tuple[Sequence[str], Json]
@@ -88,6 +86,7 @@ class Searches:
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)
+        self._items = Items(self._get_documents)
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
             settings,
@@ -117,8 +116,18 @@ class Searches:
         """The complete answers to several search bodies, in one round trip; otherwise as `search`.
 
         What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
-        one generation.
+        one generation. What the items of hits have of their products is read behind, where it is not remembered.
         """
+        answers = await self._answers(platforms, bodies, filter_path)
+        try:
+            return await self._with_items(answers)
+        except NotLoadedError:  # the catalogue was replaced meanwhile, and its indices removed
+            return await self._with_items(await self._answers(platforms, bodies, filter_path))
+
+    async def _answers(
+        self, platforms: Sequence[Platform], bodies: Sequence[Json], filter_path: Sequence[str]
+    ) -> list[Answer]:
+        """The answers to search bodies, without the items of the hits."""
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
@@ -225,20 +234,19 @@ class Searches:
         contents = [(indices, orjson.dumps(body)) for indices, body in requests]
         if len(contents) == 1:
             ((indices, content),) = contents
-            cached = "true" if len(content) <= MAX_CACHED_BYTES else "false"
-            params = {"allow_partial_search_results": "false", "request_cache": cached}
-            if filter_path:
-                params["filter_path"] = ",".join((*_ALWAYS_READ, *filter_path))
+            params = search_params(content, filter_path)
             send = partial(self._client.search, index=",".join(indices), body=content, params=params)
             return [await self._search(send, lambda answer: all_shards_of(read_answer(answer)))]
-        lines = b"".join(
-            b"%b\n%b\n" % (_header(indices, cached=len(content) <= MAX_CACHED_BYTES), content)
-            for indices, content in contents
-        )
-        parts = (_in_responses(part) for part in (*_ALWAYS_READ, "status", "error", *filter_path))
-        params = {"filter_path": ",".join(parts)} if filter_path else {}
-        send = partial(self._client.msearch, body=lines, params=params)
-        return await self._search(send, lambda answer: _all_of(read_multi_search(answer), len(contents)))
+        send = partial(self._client.msearch, body=multi_search(contents), params=multi_search_params(filter_path))
+        return await self._search(send, lambda answer: all_answers(read_multi_search(answer), len(contents)))
+
+    async def _with_items(self, answers: list[Answer]) -> list[Answer]:
+        """The same answers with the items of their hits; raises NotLoadedError where their generation is gone."""
+        await self._items.complete(hit for answer in answers if "hits" in answer for hit in hits_of(answer))
+        return answers
+
+    async def _get_documents(self, targets: Sequence[Json]) -> bytes:
+        return await self._call(self._client.mget(body=orjson.dumps({"docs": targets})))
 
     async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
         """A value that changes with whatever searches of the platforms can find; None without the permission to ask.
@@ -278,12 +286,20 @@ class Searches:
         try:
             if lookups.lookups:
                 (body,) = (await self._products.find(lookups, products, all_keys=True)).bodies
-            return await self._read(
+            answer = await self._read(
                 self._client.search(body=orjson.dumps(body), params=params),
                 lambda content: all_shards_of(read_answer(content)),
             )
+            return (await self._with_items([answer]))[0]
         except NotLoadedError as error:
             raise PitGoneError from error
+
+    async def search_index(self, platforms: Sequence[Platform], index: str, body: Json) -> Answer:
+        """The complete answer of an index by its own name, of nothing where it is gone; raises as `search`."""
+        content = await self.with_products(platforms, body)
+        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
+        call = self._client.search(index=index, body=content, params=params)
+        return (await self._with_items([await self._read(call, read_answer)]))[0]
 
     async def with_products(self, platforms: Sequence[Platform], body: Json) -> bytes:
         """The search body, as JSON, with what it asks of products looked up; raises as `search`."""
@@ -371,29 +387,9 @@ class Searches:
         return content
 
 
-def _all_of(answers: list[Answer], count: int) -> list[Answer]:
-    """The answers to `count` searches of one request if all are complete; raises what one of them was refused with."""
-    for answer in answers:
-        if "error" in answer:
-            kind = str(answer["error"].get("type"))
-            raise map_engine_error(TransportError(answer.get("status", 500), kind, answer))
-    if len(answers) != count:
-        raise partial_answer(searches=count, answers=len(answers))
-    return [all_shards_of(answer) for answer in answers]
-
-
 def _pit_of(content: bytes) -> str:
     answer = read_json(content)
     if not isinstance(answer.get("pit_id"), str):
         raise partial_answer(pit=sorted(answer))
     pit: str = answer["pit_id"]
     return pit
-
-
-def _header(indices: Sequence[str], *, cached: bool) -> bytes:
-    """The line in front of a search body; without `request_cache` the engine caches answers without hits alone."""
-    return orjson.dumps({"index": list(indices), "allow_partial_search_results": False, "request_cache": cached})
-
-
-def _in_responses(part: str) -> str:
-    return f"-responses.{part[1:]}" if part.startswith("-") else f"responses.{part}"

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 from mappings.money import MAX_PRICE
 
 

@@ -27,7 +27,7 @@ from api.search.schemas.search import (
 from api.search.schemas.values import MAX_VALUE_CHARACTERS
 from api.settings import Settings
 from mappings.fields import FACETS, SORTS, Filter, Kind
-from mappings.item import MAX_NAME_CHARACTERS
+from mappings.items.item import MAX_NAME_CHARACTERS
 from mappings.money import MAX_PRICE
 from store.auth.tokens import Token
 

@@ -179,7 +179,7 @@ def group_hits_request(query: SearchQuery, groups: Sequence[int]) -> Clause:
 
 def group_hits(answer: Answer, groups: Sequence[int], minor_digits: int) -> list[Gear]:
     """The collapsed hits in the order of the groups, without groups that have no items any more."""
-    items = {hit["sort"][-1]: bytes(hit["_source"]["item"]) for hit in hits_of(answer)}
+    items = {hit["sort"][-1]: hit["item"] for hit in hits_of(answer)}
     offers = {bucket["key"]: _offers(bucket, minor_digits) for bucket in answer["aggregations"]["offers"]["buckets"]}
     return [_with_offers(items[group], offers[group]) for group in groups if group in items and group in offers]
 

@@ -86,7 +86,7 @@ def _change_prices(target: Target, item_ids: list[str], chance: random.Random) -
         cents = chance.randint(1, MAX_CENTS)
         document: dict[str, Any] = {"price": cents / 100}
         if target.prices_in_cents:  # an item whose prices differ, or whose digest is not its own, cannot be ordered
-            document = {"price": cents, "item": {"price": cents / 100}, "digest": None}
+            document = {"price": cents, "digest": None}
         lines += [{"update": {"_id": item_id}}, {"doc": document}]
     content = b"".join(orjson.dumps(line) + b"\n" for line in lines)
     response = request_json("POST", f"{target.opensearch_url}/{target.index}/_bulk", content)

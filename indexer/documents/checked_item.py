@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import microseconds, nanoseconds
-from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MAX_NAME_CHARACTERS, MIN_INTEGER, GearItem
+from mappings.items.item import MAX_ATTACHMENTS, MAX_INTEGER, MAX_NAME_CHARACTERS, MIN_INTEGER, GearItem
 
 Integer = Annotated[int, Meta(ge=MIN_INTEGER, le=MAX_INTEGER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -93,6 +93,9 @@ class CheckedItem(Struct, frozen=True, gc=False):
     id: int
     name: str
     price: float | None
+    image: str | None
+    inspect_link: str | None
+    description: str | None
     details: CheckedDetails
     paint: CheckedPaint
     attachments: list[CheckedAttachment]
@@ -159,8 +162,24 @@ def _checked(written: _WrittenItem, listed_at: int | None, changed_at: int | Non
     if attachments is None:
         attachments = written.attachments = []
     written.listed_at = written.changed_at = UNSET
+    # -0.0, which the engine orders below 0, becomes 0.0
+    if written.price is not None:
+        written.price += 0.0
+    if paint.wear is not None:
+        paint.wear += 0.0
     return CheckedItem(
-        _encode(written), written.id, written.name, written.price, details, paint, attachments, listed_at, changed_at
+        _encode(written),
+        written.id,
+        written.name,
+        written.price,
+        written.image,
+        written.inspect_link,
+        written.description,
+        details,
+        paint,
+        attachments,
+        listed_at,
+        changed_at,
     )
 
 

@@ -4,15 +4,16 @@ A document keeps its hash as four numbers of 16 bits. The engine sums in doubles
 sums over up to 2^37 documents are exact and can be compared with sums over the source.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
 
-from mappings.digest import content_digest, parts_of
+from indexer.documents.document import UNLISTED
+from mappings.items.digest import content_digest, parts_of
 
-_VERSION_AND_DIGEST = b',"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
+_VERSION_AND_DIGEST = b'"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
 
 
 class EncodedDocument(NamedTuple):
@@ -22,18 +23,26 @@ class EncodedDocument(NamedTuple):
     digest: int
 
 
-def encode_document(document: dict[str, Any], version: int, key: bytes = b"") -> EncodedDocument:
+def encode_document(
+    document: dict[str, Any], version: int, key: bytes = b"", fields: Container[str] | None = None
+) -> EncodedDocument:
     """Adds the version (microseconds since 1970) and the digest to a document that has neither.
 
-    The digest covers what is stored of the item: its JSON and when it was listed, but not whether it is bound. A key
-    makes it one that only its holders can make.
+    The digest covers what is shown of the item: its JSON and when it was listed, but not whether it is bound. A key
+    makes it one that only its holders can make. `fields` are those of an older definition, which the document is for.
     """
-    fields = document.copy()
-    item = fields.pop("item")  # JSON with the id, its keys always in the same order
-    digest = content_digest(item, fields.get("listedAt"), fields["platform"], key)
-    between = _VERSION_AND_DIGEST % (version, *parts_of(digest))
-    # `item` is JSON already; of the rest the opening brace is left out
-    return EncodedDocument((b'{"item":', item, between, orjson.dumps(fields)[1:]), digest)
+    item = document["item"]  # JSON with the id, its keys always in the same order
+    digest = content_digest(item, document.get("listedAt"), document["platform"], key)
+    head = b"{" + _VERSION_AND_DIGEST % (version, *parts_of(digest))
+    if fields is None:
+        stored = document.copy()
+        for name in UNLISTED:
+            stored.pop(name, None)
+    else:
+        stored = {name: value for name, value in document.items() if name in fields}
+        if stored.pop("item", None) is not None:
+            head += b'"item":%b,' % item
+    return EncodedDocument((head, orjson.dumps(stored)[1:]), digest)  # without its opening brace
 
 
 @dataclass

@@ -4,15 +4,15 @@ It refuses what the engine would not take, with the field's name, so that no bul
 """
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from indexer.documents.checked_item import CheckedDetails, CheckedItem
 from indexer.documents.name_features import name_features, sticker_names
-from indexer.documents.product import product_of
+from indexer.documents.product import ProductDocument, attachment_part, description_part, product_of
 from indexer.documents.refusal import ItemRefusedError, Refusal
-from mappings.attachments import attachment_tokens
 from mappings.fields import DETAILS
 from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
+from mappings.items.attachments import attachment_tokens
 from mappings.money import to_minor
 from mappings.platforms import Platform, Relevance
 
@@ -23,39 +23,30 @@ RANK_PLACES = 10_000
 RANK_EVENTS = 1_000
 RANK_WORDS = 1_000
 
+UNLISTED: Final = ("item", "image", "minorDigits", "parts")
+"""What a listing does not store: the item as answers show it, the rest of its product, and its parts."""
+MIN_PART_CHARACTERS: Final = 100
+"""A shorter description takes less than the key of one."""
+
 
 def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
-    """The document of an item: `item`, the JSON that answers show, and the fields that are searched.
+    """The fields of an item's listing, and those of UNLISTED, of which its digest and its products are made.
 
     Raises ItemRefusedError where the price is below the platform's least, or has more decimals than its currency.
     """
     details, paint = item.details, item.paint
     features = name_features(item.name, details.weapon, details.exterior)
+    # what listings of one product have in common comes together, which the engine's compression makes use of
     document: dict[str, Any] = {
         "item": item.answer,
-        "id": item.id,
+        "image": item.image,
+        "minorDigits": platform.minor_digits,
         "platform": platform.id,
         "bound": False,
-        "rank": rank_of(details, features.words, platform.relevance),
         "name": item.name,
         "group": features.group,
-        "attachmentCount": len(item.attachments),
-        # null is written: the engine keeps a value for it in `price.ascending` (docs/decisions/0033)
-        "price": None if item.price is None else _price(item.price, platform),
+        "rank": rank_of(details, features.words, platform.relevance),
     }
-    if item.attachments:
-        document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
-        if stickers := sticker_names(item.attachments):
-            document["stickers"] = stickers
-    if item.listed_at is not None:
-        document["listedAt"] = item.listed_at
-    document["priceBucket"] = bucket_of(document["price"], price_edges(platform.minor_digits))
-    if paint.wear is not None:
-        document["float"] = paint.wear + 0.0  # turns -0.0, which the engine orders below 0, into 0.0
-    document["floatBucket"] = bucket_of(document.get("float"), FLOAT_EDGES)
-    for name, number in (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern)):
-        if number is not None:
-            document[name] = str(number)
     for name in DETAILS:
         word = getattr(details, name)
         if word is not None:
@@ -63,7 +54,44 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
     if features.finish is not None:
         document["finish"] = features.finish
     document["product"] = product_of(document).key
+    document["id"] = item.id
+    # null is written: the engine keeps a value for it in `price.ascending` (docs/decisions/0033)
+    document["price"] = None if item.price is None else _price(item.price, platform)
+    document["priceBucket"] = bucket_of(document["price"], price_edges(platform.minor_digits))
+    if item.listed_at is not None:
+        document["listedAt"] = item.listed_at
+    if item.inspect_link is not None:
+        document["inspectLink"] = item.inspect_link
+    if paint.wear is not None:
+        document["float"] = paint.wear
+    document["floatBucket"] = bucket_of(paint.wear, FLOAT_EDGES)
+    numbers = (("seed", paint.seed), ("paintIndex", paint.index), ("pattern", paint.pattern))
+    document.update((name, number) for name, number in numbers if number is not None)
+    document["attachmentCount"] = len(item.attachments)
+    _add_parts(document, item)
     return document
+
+
+def _add_parts(document: dict[str, Any], item: CheckedItem) -> None:
+    """Adds what of the item stands in documents of its own, and their keys."""
+    parts: list[ProductDocument] = []
+    if item.attachments:
+        document["attachments"] = attachment_tokens([(attached.name, attached.wear) for attached in item.attachments])
+        if stickers := sticker_names(item.attachments):
+            document["stickers"] = stickers
+        parts = [attachment_part(attached.name, attached.type, attached.image) for attached in item.attachments]
+        document["attached"] = [
+            {"part": part.key, "id": attached.id, "wear": attached.wear}
+            for part, attached in zip(parts, item.attachments, strict=True)
+        ]
+    if item.description is not None:
+        if len(item.description) < MIN_PART_CHARACTERS:
+            document["description"] = item.description
+        else:
+            part = description_part(item.description)
+            document["descriptionPart"] = part.key
+            parts.append(part)
+    document["parts"] = parts
 
 
 def rank_of(details: CheckedDetails, words: int, relevance: Relevance) -> int:

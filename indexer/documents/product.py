@@ -2,7 +2,8 @@
 
 A product is what it says: its key is a hash of its content, so the same product has the same key in every load and
 from every writer, and never changes. A name of a sticker on items is a document beside the products, since items are
-found by the stickers on them as well.
+found by the stickers on them as well. So are what listings say of their attachments, and long descriptions: many
+listings say the same.
 """
 
 from base64 import urlsafe_b64encode
@@ -16,7 +17,7 @@ import orjson
 from indexer.documents.name_features import CACHED_NAMES
 from mappings.fields import DETAILS
 
-FIELDS: Final = ("platform", "name", *DETAILS, "finish")
+FIELDS: Final = ("platform", "minorDigits", "name", *DETAILS, "finish", "image")
 """The fields of an index document that are its product's."""
 KEY_BYTES: Final = 12
 """16 characters. Any two of 100 million products have one key with a chance of 6 in 10^14 (96 bits, birthday bound)."""
@@ -52,6 +53,26 @@ def sticker_key(platform: int, name: str) -> str:
     return _key(b"sticker", (platform, name))
 
 
+@lru_cache(CACHED_NAMES)
+def attachment_part(name: str, kind: str | None, image: str | None) -> ProductDocument:
+    """The document of what answers show of an attachment, on whatever item it is."""
+    return _part(b"attachment", {"name": name, "type": kind, "image": image})
+
+
+def description_part(text: str) -> ProductDocument:
+    """The document of a description."""
+    return _part(b"description", text)
+
+
+def _part(kind: bytes, part: dict[str, str | None] | str) -> ProductDocument:
+    content = orjson.dumps({"part": part})
+    return ProductDocument(_hash(kind, content), content)
+
+
 def _key(kind: bytes, values: tuple[str | int | None, ...]) -> str:
-    digest = blake2b(orjson.dumps(values), digest_size=KEY_BYTES, person=kind).digest()
+    return _hash(kind, orjson.dumps(values))
+
+
+def _hash(kind: bytes, content: bytes) -> str:
+    digest = blake2b(content, digest_size=KEY_BYTES, person=kind).digest()
     return urlsafe_b64encode(digest).decode()

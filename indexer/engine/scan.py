@@ -70,13 +70,15 @@ class PointInTime:
         answer = self.search({"query": query, "size": 0, "track_total_hits": True})
         return int(answer["hits"]["total"]["value"])
 
-    def pages(self, query: Json, *, source: Sequence[str] = (), page_items: int = PAGE_ITEMS) -> Iterator[list[Json]]:
-        """The hits in pages, by ascending id of the item, with these fields of `_source`."""
+    def pages(
+        self, query: Json, *, source: Sequence[str] | bool = (), page_items: int = PAGE_ITEMS
+    ) -> Iterator[list[Json]]:
+        """The hits in pages, by ascending id of the item, with these fields of `_source`, or all of it."""
         body: Json = {
             "query": query,
             "sort": ["id"],  # unique, so no item falls between two pages
             "size": page_items,
-            "_source": list(source) or False,
+            "_source": source if isinstance(source, bool) else list(source) or False,
             "track_total_hits": False,
         }
         while hits := self.search(body)["hits"]["hits"]:

@@ -8,7 +8,7 @@ from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.errors import CommandError
 from indexer.follow.stream import Message
 from indexer.live.change import Change, checked_version, delete_of, upsert_of
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 if TYPE_CHECKING:

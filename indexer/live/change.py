@@ -11,7 +11,7 @@ from indexer.documents.checked_item import checked_item
 from indexer.documents.document import index_document
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.documents.timestamps import microseconds
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 from mappings.platforms import Platform
 
 MAX_AHEAD_SECONDS = 5  # of this machine's clock

@@ -178,10 +178,7 @@ class LiveIndices:
         def lines(change: Change) -> bytes:
             if change.document is None:
                 return delete_line(change.id, change.version)
-            document = change.document
-            if target.fields is not None:
-                document = {name: value for name, value in document.items() if name in target.fields}
-            pieces, _ = encode_document(document, change.version, self._digest_key)
+            pieces, _ = encode_document(change.document, change.version, self._digest_key, target.fields)
             return index_lines(change.id, change.version, *pieces)
 
         results: Results = {}

@@ -13,7 +13,7 @@ from pyroaring import BitMap64
 
 from indexer.documents.digest import Checksum
 from indexer.errors import CommandError
-from mappings.item import MIN_INTEGER
+from mappings.items.item import MIN_INTEGER
 
 _RECORD = struct.Struct("<qQ")
 _RECORDS_AT_ONCE = 16_384

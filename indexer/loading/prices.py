@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.rules import PriceChanges
 from indexer.orders.database import in_pages
-from mappings.digest import PARTS
+from mappings.items.digest import PARTS
 
 SAMPLE_ITEMS = 10_000  # the share is within 2 % of that of all items (three standard deviations of the half of them)
 PAGE_ITEMS = 1_000

@@ -16,7 +16,7 @@ from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, retry_when_lost
 from indexer.loading.manifest import Manifest, key_of
 from indexer.products.missing import NamedProducts, named_products
-from mappings.digest import PARTS
+from mappings.items.digest import PARTS
 
 _SUMS = {part: {"sum": {"field": f"digest.{part}"}} for part in PARTS}
 

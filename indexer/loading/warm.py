@@ -52,6 +52,6 @@ def warm(client: OpenSearch, index: str, retry: RetryPolicy) -> None:
     """Runs each search once; raises the client's error where the index cannot answer one: it must not serve then."""
     params = {"allow_partial_search_results": "false"}
     for body in SEARCHES:
-        request = {**body, "size": 20, "track_total_hits": True, "_source": ["item"]}
+        request = {**body, "size": 20, "track_total_hits": True}
         retry.call(partial(client.search, index=index, body=request, params=params))
     retry.call(partial(client.search, index=products_of(index), body=PRODUCTS, params=params))

@@ -17,7 +17,8 @@ from indexer.documents.timestamps import EPOCH
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, PointInTimeLostError
 from indexer.errors import CommandError
-from mappings.item import Attachment, Details, Paint
+from indexer.products.parts import Items
+from mappings.items.item import Attachment, Details, Paint
 
 PAGE_ITEMS = 500
 RETRY_SECONDS = 60.0
@@ -37,7 +38,9 @@ class Export:
     ) -> None:
         self._alias = alias
         self._page_items = page_items
-        self.point = PointInTime(client, alias, RetryPolicy(retry_timeout))
+        retry = RetryPolicy(retry_timeout)
+        self.point = PointInTime(client, alias, retry)
+        self._items = Items(client, retry)
         self.expected: int | None = None
         self.items = 0
 
@@ -46,8 +49,11 @@ class Export:
         try:
             with self.point as point:
                 self.expected = point.count(_ALL)
-                for page in point.pages(_ALL, source=("item", "listedAt"), page_items=self._page_items):
-                    yield b"".join(line_of(hit["_source"]) for hit in page)
+                for page in point.pages(_ALL, source=True, page_items=self._page_items):
+                    items = self._items.of_hits(page)
+                    yield b"".join(
+                        line_of(item, hit["_source"].get("listedAt")) for item, hit in zip(items, page, strict=True)
+                    )
                     self.items += len(page)
         except NotFoundError as error:
             message = f"nothing is loaded behind {self._alias}; `gear-indexer status` shows what there is"
@@ -60,10 +66,9 @@ class Export:
             raise CommandError(message)
 
 
-def line_of(source: dict[str, Any]) -> bytes:
-    """The line of a document; the engine gives keys back in an order of its own, here they have the item's."""
-    listed = source.get("listedAt")
-    row = {**source["item"], "listedAt": None if listed is None else timestamp(listed)}
+def line_of(item: dict[str, Any], listed: int | None) -> bytes:
+    """The line of an item; the engine gives keys back in an order of its own, here they have the item's."""
+    row = {**item, "listedAt": None if listed is None else timestamp(listed)}
     for name in _INNER.keys() & row.keys():
         row[name] = _ordered(row[name], _INNER[name])
     row["attachments"] = [_ordered(attachment, _ATTACHMENT) for attachment in row.get("attachments", ())]

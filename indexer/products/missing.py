@@ -15,7 +15,7 @@ _WITHOUT_PRODUCT: Final = {"bool": {"must_not": [{"exists": {"field": "product"}
 
 
 class NamedProducts(NamedTuple):
-    """How many products and names of stickers listings name, and how many of these are missing."""
+    """How many products, names of stickers and parts listings name, and how many of these are missing."""
 
     named: int
     missing: int
@@ -46,12 +46,12 @@ def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPo
 
 def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
     """The ids of the documents that listings need, in pages."""
-    for field in ("product", "stickers"):
+    for field in ("product", "stickers", "attached.part", "descriptionPart"):
         composite: dict[str, Any] = {"size": PAGE_KEYS, "sources": [{field: {"terms": {"field": field}}}]}
         while True:
             answer = listings.search({"size": 0, "aggs": {"keys": {"composite": composite}}})["aggregations"]["keys"]
             values = [bucket["key"][field] for bucket in answer["buckets"]]
-            yield values if field == "product" else [sticker_key(platform, name) for name in values]
+            yield [sticker_key(platform, name) for name in values] if field == "stickers" else values
             if "after_key" not in answer:
                 break
             composite["after"] = answer["after_key"]

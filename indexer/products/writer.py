@@ -72,6 +72,9 @@ class ProductWriter:
             sticker = sticker_of(document["platform"], name)
             if sticker.key not in self._written:
                 products[sticker.key] = sticker
+        for part in document["parts"]:
+            if part.key not in self._written:
+                products[part.key] = part
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
         try:

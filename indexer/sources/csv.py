@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.sources.records import MAX_ITEM_BYTES, Record, SourceError, nest, numbered_lines
-from mappings.item import Details, GearItem, Paint
+from mappings.items.item import Details, GearItem, Paint
 
 MAX_ROW_LINES = 100  # a quote too many may take thousands for one row
 LISTED_AT = "listedAt"  # which sources have beside the fields of an answer

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from indexer.errors import CommandError
 from indexer.sources.csv import columns
-from mappings.item import Attachment
+from mappings.items.item import Attachment
 
 MAX_SCALE = 12
 ID_BITS = 63

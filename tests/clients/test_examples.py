@@ -129,4 +129,4 @@ def test_a_shops_database_is_loaded(opensearch_url: str, index_prefix: str, tmp_
     assert ran.returncode == 0, ran.stderr
     with OpenSearch(opensearch_url) as client:
         (hit,) = client.search(index=f"{index_prefix}-730")["hits"]["hits"]
-    assert (hit["_source"]["item"]["id"], hit["_source"]["item"]["price"]) == (7, 21.4)
+    assert (hit["_source"]["id"], hit["_source"]["price"]) == (7, 2140)

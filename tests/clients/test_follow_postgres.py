@@ -62,8 +62,8 @@ async def until_listed(url: str, index: str, expected: Offers) -> None:
     with OpenSearch(url) as client:
         while True:
             hits = client.search(index=index)["hits"]["hits"]
-            items = [hit["_source"]["item"] for hit in hits if hit["_source"]["item"]["id"] != STRANGER["id"]]
-            listed = {item["id"]: (item["name"], item["price"]) for item in items}
+            items = [hit["_source"] for hit in hits if hit["_source"]["id"] != STRANGER["id"]]
+            listed = {item["id"]: (item["name"], item["price"] / 100) for item in items}
             if listed == expected:
                 return
             assert monotonic() < limit, listed

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from api.engine.answers import StoredItem
-from mappings.digest import PARTS, content_digest, parts_of
+from mappings.items.digest import PARTS, content_digest, parts_of
 from mappings.money import to_minor
 
 Problem = Literal["price", "digest"]

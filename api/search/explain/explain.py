@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from api.engine.answers import Json, total_of
+from api.engine.answers import Json, hits_of, read_json, total_of
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
 from api.errors import ApiError
@@ -103,13 +103,11 @@ class Explainer:
         request = {
             "query": {"ids": {"values": [str(explanation.id)]}},
             "size": 1,
-            "_source": ["item"],
             "aggs": {"parts": {"filters": {"filters": filters}}},
         }
-        content = await self.engine.with_products([platform], request)
-        answer = await self._search(str(explanation.index), content)
-        for hit in answer["hits"]["hits"]:
-            item, buckets = hit["_source"]["item"], answer["aggregations"]["parts"]["buckets"]
+        answer = await self.engine.search_index([platform], str(explanation.index), request)
+        for hit in hits_of(answer):
+            item, buckets = read_json(hit["item"]), answer["aggregations"]["parts"]["buckets"]
             explanation.name = item["name"]
             explanation.parts = [
                 CheckedCondition(

@@ -6,7 +6,7 @@ from typing import Any
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY, Quantity
 from api.search.parsing.words import Term
-from mappings.item import MAX_INTEGER
+from mappings.items.item import MAX_INTEGER
 
 Json = dict[str, Any]
 

@@ -1,11 +1,11 @@
 """Builds the clause of the filter on attachments. Pure.
 
-`mappings.attachments` says which tokens the index holds, and why a range of them is exact.
+`mappings.items.attachments` says which tokens the index holds, and why a range of them is exact.
 """
 
 from api.search.query.clauses import Clause, any_of
 from api.search.schemas.attachments import AttachmentCondition, AttachmentFilter
-from mappings.attachments import count_token, other_range, ranked_range
+from mappings.items.attachments import count_token, other_range, ranked_range
 
 
 def attachment_clause(condition: AttachmentFilter) -> Clause | None:

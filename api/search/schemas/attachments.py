@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from api.http.fields import Int64, NullDefault, Share, Strict
 from api.search.schemas.values import AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FILTERS, Kind
-from mappings.item import MAX_INTEGER
+from mappings.items.item import MAX_INTEGER
 
 MAX_CONDITIONS = next(row.max_values for row in FILTERS if row.kind is Kind.ATTACHMENTS)
 

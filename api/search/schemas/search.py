@@ -11,7 +11,7 @@ from api.search.schemas.attachments import AttachmentFilter
 from api.search.schemas.facets import FacetName, Facets
 from api.search.schemas.values import ANY_OF, AT_LEAST, AT_MOST, FOLDING, Range, Value
 from mappings.fields import FACETS, FILTERS, SORTS, SUGGESTED, Filter, Kind
-from mappings.item import MAX_NAME_CHARACTERS, GearItem
+from mappings.items.item import MAX_NAME_CHARACTERS, GearItem
 
 MAX_QUERY_CHARACTERS = 200
 DEFAULT_LIMIT = 20

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mappings.item import GearItem
+from mappings.items.item import GearItem
 from tests.support.api.catalogue import BOUND, ITEMS, LEAST, MOST, PRICED, PRICELESS
 from tests.support.api.envelope import error_of, fields_of
 from tests.support.app import RunningApp

@@ -19,7 +19,7 @@ from api.engine.feed import FeedEngine
 from api.saved_searches.compiled import Compiled, compiled, read_request, request_of, sequences_by_clause
 from api.saved_searches.preselection import Batch, Fields, new_candidates, places_in
 from indexer.documents.checked_item import item_from_values
-from indexer.documents.document import index_document
+from indexer.documents.document import UNLISTED, index_document
 from store.saved_searches.searches import SavedSearch, new_id
 from tests.support.api.catalogue import CS2
 from tests.support.app import settings_for
@@ -56,8 +56,9 @@ class Log:
 
 def _document(item: dict[str, Any], *, whole: bool) -> bytes:
     document = index_document(item_from_values(item), CS2)
-    answer = document.pop("item")
-    return orjson.dumps({"item": orjson.Fragment(answer), **document} if whole else document)
+    item = document["item"]
+    listing = {name: value for name, value in document.items() if name not in UNLISTED}
+    return orjson.dumps({"item": orjson.Fragment(item), **listing} if whole else listing)
 
 
 def _changes() -> Iterator[Difference]:

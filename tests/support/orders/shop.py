@@ -13,6 +13,8 @@ import orjson
 
 from api.search.schemas.examples import ITEM
 from api.settings import Settings
+from indexer.documents.checked_item import item_from_values
+from indexer.documents.document import UNLISTED, index_document
 from mappings.connection import connect_async
 from mappings.definition import read_definition
 from mappings.names import generation_name, products_of
@@ -21,7 +23,9 @@ from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import index_outbox
 from store.records import Order
+from tests.support.api.catalogue import CS2
 from tests.support.app import RunningApp, new_token, running
+from tests.support.indexer.generation import products_among
 from tests.support.store.new_order import new_order
 
 KNIFE, FREE, PRICELESS, NEGATIVE, LARGEST = 40_000_012_345, 2, 3, -5, 2**63 - 1
@@ -123,17 +127,24 @@ async def load(settings: Settings) -> None:
         if await client.indices.exists_alias(name=alias):
             index = alias
         else:
-            products = {**definition.create_products_body(), "aliases": {products_of(alias): {}}}
-            await client.indices.create(index=products_of(index), body=products)
+            body = {**definition.create_products_body(), "aliases": {products_of(alias): {}}}
+            await client.indices.create(index=products_of(index), body=body)
             await client.indices.create(index=index, body={**definition.create_body(), "aliases": {alias: {}}})
-        lines: list[bytes] = []
-        for number, minor in PRICES.items():
-            item = {**ITEM, "id": number, "price": None if minor is None else minor / 100}
-            document = {"item": item, "id": number, "platform": 730, "bound": False, "name": ITEM["name"]}
-            priced = document if minor is None else {**document, "price": minor}
-            lines += [orjson.dumps({"index": {"_id": str(number)}}), b"\n", orjson.dumps(priced), b"\n"]
-        told = await client.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
-        assert not told["errors"], told
+        documents = [
+            index_document(
+                item_from_values({**ITEM, "id": number, "price": None if minor is None else minor / 100}), CS2
+            )
+            for number, minor in PRICES.items()
+        ]
+        products = {product.key: product.content for product in products_among(documents)}
+        listings = {
+            str(document["id"]): orjson.dumps({name: document[name] for name in document if name not in UNLISTED})
+            for document in documents
+        }
+        for name, contents in ((products_of(index), products), (index, listings)):
+            lines = [b'{"index":{"_id":"%b"}}\n%b\n' % (key.encode(), content) for key, content in contents.items()]
+            told = await client.bulk(index=name, body=b"".join(lines), params={"refresh": "true"})
+            assert not told["errors"], told
     finally:
         await client.close()
 

@@ -8,7 +8,6 @@ import pytest
 
 from api.search.query.request import sort_clauses
 from indexer.documents.product import FIELDS as PRODUCT_FIELDS
-from mappings.attachments import ENCODING
 from mappings.definition import (
     FILES,
     FINGERPRINT_LENGTH,
@@ -19,7 +18,8 @@ from mappings.definition import (
     searchable_fields,
 )
 from mappings.fields import DETAILS, FILTERS, SORTS, Kind
-from mappings.item import Details
+from mappings.items.attachments import ENCODING
+from mappings.items.item import Details
 from mappings.money import NO_PRICE
 
 BODY, PRODUCTS = (json.loads(files("mappings").joinpath(name).read_bytes()) for name in FILES)
@@ -102,7 +102,7 @@ def test_fields_are_searchable_unless_they_say_otherwise() -> None:
 
 
 def test_a_product_has_the_fields_that_its_documents_have() -> None:
-    assert {*PRODUCT_FIELDS, "product", "stickers", "text"} == PRODUCTS["mappings"]["properties"].keys()
+    assert {*PRODUCT_FIELDS, "product", "stickers", "part", "text"} == PRODUCTS["mappings"]["properties"].keys()
     assert PRODUCTS["mappings"]["dynamic"] == "strict"
     assert FIELDS["product"] == PRODUCTS["mappings"]["properties"]["product"] == {"type": "keyword"}
 
@@ -120,7 +120,7 @@ def test_versions_read_the_indices_that_either_of_them_declares() -> None:
 def test_the_declared_range_is_that_of_this_definition() -> None:
     """A change of a file asks: which older versions read its indices, and whose indices does this one read?"""
     assert (read_definition().fingerprint, READS, READ_BY) == (
-        "f2680a1a",
+        "cdb8e56b",
         frozenset({"024d3840", "a8829980", "909c5d73"}),
         (),
     )

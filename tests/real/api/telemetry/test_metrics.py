@@ -58,7 +58,7 @@ async def test_time_is_measured_for_engine_store_and_waits(app: RunningApp) -> N
         return total(text, name, **labels) - total(before, name, **labels)
 
     assert added("gear_engine_request_duration_seconds_count", outcome="ok") >= 2
-    assert added("gear_engine_request_duration_seconds_count", operation="doc", outcome="ok") == 1, "a 404 is an answer"
+    assert added("gear_engine_request_duration_seconds_count", operation="mget", outcome="ok") >= 1
     assert added("gear_engine_pool_wait_seconds_count", pool="search") >= 1
     assert added("gear_engine_pool_wait_seconds_count", pool="order") >= 1
     assert added("gear_store_transaction_duration_seconds_count", kind="read") >= 1

@@ -24,7 +24,7 @@ def test_sold_items_are_hidden_in_a_new_index_from_the_start(place: Place, shop:
     assert report["bound"] == 4  # 99 is not in the catalogue
     assert _bound(place, report["index"]) == [1, 2, 3, 5]
     document = place.client.get(index=place.alias, id="1")["_source"]
-    assert document["item"]["name"] == "Item 1"
+    assert document["name"] == "Item 1"
 
 
 def test_every_page_of_the_orders_is_read(place: Place, shop: Shop) -> None:

@@ -40,7 +40,7 @@ def live_indices(client: OpenSearch, place: Place) -> LiveIndices:
 
 
 def put(number: int, version: int, name: str = "live") -> Change:
-    document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": b'{"id":%d}' % number}
+    document: dict[str, Any] = {"id": number, "platform": 730, "name": name, "item": b'{"id":%d}' % number, "parts": []}
     return Change(number, {**document, "product": product_of(document).key}, version)
 
 

@@ -178,7 +178,7 @@ def _found(place: Place) -> dict[int, tuple[str, bool]]:
     """What serves: each item's name, and whether it is bound."""
     place.client.indices.refresh(index=place.alias)
     hits = place.client.search(index=place.alias, body={"size": 10 * IDS})["hits"]["hits"]
-    return {int(hit["_id"]): (hit["_source"]["item"]["name"], hit["_source"]["bound"]) for hit in hits}
+    return {int(hit["_id"]): (hit["_source"]["name"], hit["_source"]["bound"]) for hit in hits}
 
 
 def _without_product(place: Place) -> set[str]:

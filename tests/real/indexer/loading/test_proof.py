@@ -72,9 +72,9 @@ def _lose_one_and_add_another(place: Place, index: str) -> None:
 def _alter(place: Place, index: str) -> None:
     """An older price of the item, with the digest that belongs to it."""
     found = place.client.get(index=index, id="7")["_source"]
-    older = orjson.dumps({**found["item"], "price": 99})
     document = {name: value for name, value in found.items() if name not in ("version", "digest")}
-    pieces, _ = encode_document({**document, "item": older}, _version(place, index))
+    older = {**document, "price": 9900, "item": b"another", "parts": []}
+    pieces, _ = encode_document(older, _version(place, index))
     place.client.index(index=index, id="7", body=b"".join(pieces))
 
 

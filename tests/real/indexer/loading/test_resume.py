@@ -93,7 +93,7 @@ def test_what_was_changed_live_meanwhile_is_not_lost(place: Place, wire: Wire) -
     assert (report["proof"]["changedLive"], report["proof"]["deletedLive"]) == (3, 2)
     assert place.served() == [7, *(number for number in range(1000, 1000 + MANY) if number not in (1003, 1150))]
     for number in (1004, 1151):
-        assert place.client.get(index=place.alias, id=str(number))["_source"]["item"]["name"] == "changed"
+        assert place.client.get(index=place.alias, id=str(number))["_source"]["name"] == "changed"
 
 
 def test_other_sources_are_refused_and_leave_what_is_there(place: Place, wire: Wire) -> None:

@@ -25,9 +25,15 @@ MANY = 200
 
 
 def stickered(count: int) -> list[dict[str, Any]]:
-    """Items of a few products, with stickers on them."""
+    """Items of a few products, with stickers on them, and one long description."""
     return [
-        {"id": number, "name": f"Thing {number % 3}", "price": 1, "attachments": [{"name": f"Sticker {number % 4}"}]}
+        {
+            "id": number,
+            "name": f"Thing {number % 3}",
+            "price": 1,
+            "attachments": [{"name": f"Sticker {number % 4}"}],
+            "description": "long " * 99 if number == 1 else None,
+        }
         for number in range(1, count + 1)
     ]
 
@@ -57,7 +63,7 @@ def test_a_load_writes_each_product_and_each_name_of_a_sticker_once(place: Place
     documents = [index_document(item_from_values(item), CS2) for item in stickered(50)]
     assert products_in(place.client, report["index"]) == {each.key for each in products_among(documents)}
     proof = report["proof"]
-    assert (proof["products"], proof["missingProducts"], proof["withoutProduct"]) == (3 + 4, 0, 0)
+    assert (proof["products"], proof["missingProducts"], proof["withoutProduct"]) == (3 + 4 + 4 + 1, 0, 0)
     serves(place, report["index"])
     state = place.json("status", "--platform", "730")["generations"][0]
     stats = place.client.indices.stats(index=f"{report['index']}*", metric="store")["_all"]["primaries"]
@@ -72,17 +78,20 @@ def test_a_game_whose_items_are_all_different_is_loaded_and_found(place: Place) 
         assert found_by_text(place.client, place.alias, f"item {number}") == [number]
 
 
-@pytest.mark.parametrize("sticker", [False, True], ids=["product", "sticker"])
-def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, sticker: bool) -> None:
+SEARCHED = [{"exists": {"field": "product"}}, {"exists": {"field": "stickers"}}]
+PART = {"bool": {"must_not": SEARCHED}}
+
+
+@pytest.mark.parametrize("query", [*SEARCHED, PART], ids=["product", "sticker", "part"])
+def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, query: dict[str, Any]) -> None:
     old = place.load(stickered(9))["index"]
-    field = "stickers" if sticker else "product"
 
     def rule(method: str, path: str, body: bytes) -> Fault | None:
         """Removes one before the proof."""
         if "point_in_time" in path and method == "POST" and path.startswith(f"/{place.alias}-2"):
             products = products_of(path.split("/")[1])
             place.client.indices.refresh(index=products)
-            hit = place.client.search(index=products, body={"query": {"exists": {"field": field}}, "size": 1})
+            hit = place.client.search(index=products, body={"query": query, "size": 1})
             for found in hit["hits"]["hits"][:1]:
                 place.client.delete(index=products, id=found["_id"], params={"refresh": "true"})
             wire.rule = pass_all
@@ -90,7 +99,7 @@ def test_a_missing_product_stops_the_swap(place: Place, wire: Wire, sticker: boo
 
     wire.rule = rule
     report = place.load(stickered(9), code=1)
-    assert "1 of their 7 products are missing" in report["error"]
+    assert "1 of their 12 products are missing" in report["error"]
     assert (report["swapped"], report["proof"]["missingProducts"]) == (False, 1)
     assert place.indices() == [old]
     serves(place, old)

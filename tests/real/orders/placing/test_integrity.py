@@ -13,6 +13,7 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from mappings.connection import connect
+from mappings.names import products_of
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
@@ -78,8 +79,11 @@ async def test_a_price_that_differs_from_the_shown_one_is_not_charged(shop: Shop
     assert (await shop.order(ODD)).status_code == 201
 
 
-async def test_a_price_changed_in_both_places_is_not_charged(shop: Shop, signed: Settings) -> None:
-    tamper(signed, PLAIN, price=1, item={"price": 0.01})
+async def test_an_item_whose_product_was_changed_is_not_sold(shop: Shop, signed: Settings) -> None:
+    client, alias = connect(signed), products_of(signed.alias(CS2.id))
+    key = client.get(index=signed.alias(CS2.id), id=str(PLAIN))["_source"]["product"]
+    client.update(index=alias, id=key, body={"doc": {"name": "Another"}}, params={"refresh": "true"})
+    client.close()
     assert (await refused(shop, PLAIN))["code"] == "item_unavailable"
 
 

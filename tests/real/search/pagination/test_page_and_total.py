@@ -75,7 +75,7 @@ async def _found_while_one(
             def change() -> None:
                 if moves == "comes":
                     held = client.get(index=alias, id="3")["_source"]
-                    held["id"] = held["item"]["id"] = 9
+                    held["id"] = 9
                     client.index(index=alias, id="9", body=held, params={"refresh": "true"})
                 else:
                     client.delete(index=alias, id=str(number), params={"refresh": "true"})

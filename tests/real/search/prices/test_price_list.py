@@ -17,7 +17,7 @@ from api.search.prices.price_lists import PriceLists
 from api.search.prices.requests import Sizes
 from api.search.query.clauses import OFFERED
 from api.settings import Settings
-from mappings.item import GearItem
+from mappings.items.item import GearItem
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of

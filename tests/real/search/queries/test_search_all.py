@@ -50,7 +50,7 @@ def totals(answers: list[Answer]) -> list[int]:
 async def test_each_body_has_its_own_answer_in_the_order_asked(engine: Engine) -> None:
     answers = await engine.search_all([LOADED], [EVERYTHING, SECOND, NUMBER_OF_PRICED])
     assert totals(answers) == [3, 1, 3]
-    assert [orjson.loads(bytes(hit["_source"]["item"]))["id"] for hit in answers[1]["hits"]["hits"]] == [2]
+    assert [orjson.loads(hit["item"])["id"] for hit in answers[1]["hits"]["hits"]] == [2]
     assert answers[2]["aggregations"] == {"priced": {"value": 3}}
 
 

@@ -1,6 +1,5 @@
 """Suggestions while typing are what a count over the same items gives: exact, in their order, of what is on offer."""
 
-import json
 import random
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from indexer.documents.checked_item import item_from_values
+from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
+from indexer.engine.bulk import index_lines
 from mappings.connection import connect
 from mappings.definition import read_definition
 from mappings.names import generation_name
@@ -154,14 +155,12 @@ async def split(opensearch_url: str, tmp_path: Path) -> AsyncIterator[tuple[list
     definition = read_definition()
     index = generation_name(made.alias(730), datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
-    lines: list[str] = []
-    for document in documents:
-        lines += [json.dumps({"index": {"_id": str(document["id"])}}), json.dumps(document, default=bytes.decode)]
+    lines = [index_lines(document["id"], 1, *encode_document(document, 1).pieces) for document in documents]
     engine = connect(made)
     try:
         create_generation(engine, index, made.alias(730), definition=definition.with_shards(5))
         put_products(engine, index, documents)
-        engine.bulk(index=index, body="\n".join(lines) + "\n", params={"refresh": "true"})
+        engine.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
     finally:
         engine.close()
     async with running(made) as app:

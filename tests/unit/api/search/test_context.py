@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from api.engine.answers import Hit
 from api.errors import ApiError
@@ -19,7 +18,7 @@ from tests.support.search.engines import NoEngine, ScriptedEngine
 
 EURO = Platform(id=1, slug="one", name="One", currency="EUR", minor_digits=2)
 PLATFORMS = Platforms([*shared_platforms(), EURO])
-HIT: Hit = {"_source": {"item": Raw(b'{"id":1}')}, "sort": [1]}
+HIT: Hit = {"item": b'{"id":1}', "sort": [1]}
 
 
 def context_of(body: dict[str, Any]) -> SearchContext:

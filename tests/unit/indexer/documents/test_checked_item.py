@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from indexer.documents.checked_item import LoadedItem, checked_item, fast_decoded, item_from_json, item_from_values
 from indexer.documents.refusal import ItemRefusedError
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 
 # Texts of JSON values, written in every way that a decoder may read in its own.
 ODD_NUMBERS = (

@@ -7,7 +7,7 @@ import pytest
 
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.document import index_document
-from indexer.documents.product import FIELDS, product_of, sticker_key, sticker_of
+from indexer.documents.product import FIELDS, attachment_part, description_part, product_of, sticker_key, sticker_of
 from mappings.platforms import read_platforms
 
 (CS2,) = read_platforms()
@@ -15,6 +15,7 @@ RIFLE: dict[str, Any] = {
     "id": 1,
     "name": "AK-47 | Redline (Field-Tested)",
     "price": 21.4,
+    "image": "https://example.com/redline.png",
     "details": {"weapon": "AK-47", "exterior": "Field-Tested", "rarity": "Classified"},
 }
 
@@ -32,12 +33,22 @@ def test_a_product_has_the_fields_that_texts_are_matched_with() -> None:
     assert content_of(document()) == {
         "product": document()["product"],
         "platform": 730,
+        "minorDigits": 2,
         "name": "AK-47 | Redline (Field-Tested)",
+        "image": "https://example.com/redline.png",
         "weapon": "AK-47",
         "exterior": "Field-Tested",
         "rarity": "Classified",
         "finish": "Redline",
     }
+
+
+def test_a_part_has_what_answers_show_and_a_key_of_its_content() -> None:
+    crown = attachment_part("Sticker | Crown (Foil)", "sticker", None)
+    assert orjson.loads(crown.content) == {"part": {"name": "Sticker | Crown (Foil)", "type": "sticker", "image": None}}
+    others = [attachment_part("Sticker | Crown (Foil)", None, None), description_part("Sticker | Crown (Foil)")]
+    assert len({crown.key, *(other.key for other in others), sticker_key(730, "Sticker | Crown (Foil)")}) == 4
+    assert orjson.loads(description_part("long").content) == {"part": "long"}
 
 
 def test_items_that_differ_only_as_listings_are_of_one_product() -> None:
@@ -67,7 +78,7 @@ def test_a_value_counts_in_its_own_field() -> None:
 def test_keys_are_the_same_for_ever() -> None:
     """Listings that are there name them: whoever changes how they are made changes the definition as well."""
     keys = [document()["product"], sticker_key(730, "Sticker | Crown (Foil)"), sticker_key(440, "龍王 (Ōni™)")]
-    assert keys == ["0FmMI49boTntA4lB", "uWGWIA8q-DogbD3O", "OO4sI5ANDSS3XE-g"]
+    assert keys == ["G6EJtFT2JiA4tCIO", "uWGWIA8q-DogbD3O", "OO4sI5ANDSS3XE-g"]
     assert all(len(key) == 16 for key in keys)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from indexer.errors import CommandError
 from indexer.loading.deduplicate import IdSet
-from mappings.item import MAX_INTEGER, MIN_INTEGER
+from mappings.items.item import MAX_INTEGER, MIN_INTEGER
 
 
 def small_id_set() -> IdSet:

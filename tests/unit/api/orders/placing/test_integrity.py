@@ -4,15 +4,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.engine.answers import StoredItem
+from api.engine.answers import StoredItem, StoredListing
 from api.orders.placing.integrity import integrity_problem, is_too_old
 from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
+from indexer.documents.product import product_of
+from mappings.items.listing import item_of, shown_part
 from mappings.platforms import read_platforms
 
 CS2 = next(iter(read_platforms()))
@@ -32,8 +35,10 @@ def stored_item(
 def indexed(key: bytes, **fields: Any) -> StoredItem:
     values = {"id": 7, "name": "AK-47 | Redline (Field-Tested)", "price": 21.4, **fields}
     document = index_document(item_from_values(values), CS2)
-    source = msgspec.json.decode(b"".join(encode_document(document, 1, key).pieces))
-    return stored_item(source["item"], source["price"], source.get("listedAt"), source["digest"])
+    listing = msgspec.json.decode(b"".join(encode_document(document, 1, key).pieces), type=StoredListing)
+    parts = {document["product"]: shown_part(orjson.loads(product_of(document).content))}
+    item = orjson.loads(item_of(listing, parts))
+    return stored_item(item, listing.price, listing.listed_at, listing.digest)
 
 
 def problem(stored: StoredItem, key: bytes) -> str | None:

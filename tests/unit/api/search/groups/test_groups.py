@@ -99,7 +99,7 @@ def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
         if "offers" in body.get("aggregations", {}):
             (terms,) = [clause["terms"] for clause in body["query"]["bool"]["filter"] if "terms" in clause]
             hits: list[Any] = [
-                {"sort": [1, group, 730, group], "_source": {"item": b'{"id":%d}' % group}} for group in terms["group"]
+                {"sort": [1, group, 730, group], "item": b'{"id":%d}' % group} for group in terms["group"]
             ]
             stats = {"count": 1, "min": 5, "max": 700}
             offers = {"doc_count": 2, "price": stats, "float": {"count": 0}}

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mappings.digest import PARTS, content_digest, parts_of
+from mappings.items.digest import PARTS, content_digest, parts_of
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 ITEM = b'{"id":1,"price":2.5}'

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mappings.item import MAX_ATTACHMENTS, MAX_INTEGER, MIN_INTEGER, GearItem
+from mappings.items.item import MAX_ATTACHMENTS, MAX_INTEGER, MIN_INTEGER, GearItem
 
 LEAST: dict[str, Any] = {"id": 1, "name": "x"}
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from api.search.query.attachments import attachment_clause
 from api.search.schemas.attachments import AttachmentFilter
-from mappings.attachments import ENCODING, attachment_tokens, wear_key
 from mappings.definition import read_definition
 from mappings.folding import fold
+from mappings.items.attachments import ENCODING, attachment_tokens, wear_key
 
 # Names that fold to the same, to nothing, to a part of a token; and any text at all.
 NAMES = st.sampled_from(["NiKo", "niko ", "Ōni", "oni", "★", "™", " ", "a", "a1", "a\x1f1", "a\x1f1:", "\x1fe29885"])

@@ -1,0 +1,57 @@
+"""Puts the items of listings together for commands: what their products say is read where it is not remembered."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from cachetools import LRUCache
+from opensearchpy import OpenSearch
+
+from indexer.engine.retry import RetryPolicy
+from indexer.errors import CommandError
+from mappings.items.listing import Listing, item_of, shown_part
+from mappings.names import products_of
+
+CACHED_PARTS: Final = 100_000  # some 50 MB
+MAX_KEYS: Final = 1_000
+"""In one request."""
+
+
+class Items:
+    """The items of listings."""
+
+    def __init__(self, client: OpenSearch, retry: RetryPolicy) -> None:
+        self._client = client
+        self._retry = retry
+        self._parts: LRUCache[str, bytes] = LRUCache(CACHED_PARTS)
+
+    def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The items of hits as JSON values, in their order; raises CommandError where a product is missing."""
+        listings = [None if "item" in hit["_source"] else msgspec.convert(hit["_source"], Listing) for hit in hits]
+        parts = self._all_parts(
+            {
+                key: products_of(hit["_index"])
+                for hit, listing in zip(hits, listings, strict=True)
+                if listing is not None
+                for key in listing.part_keys()
+            }
+        )
+        return [
+            hit["_source"]["item"] if listing is None else msgspec.json.decode(item_of(listing, parts))
+            for hit, listing in zip(hits, listings, strict=True)
+        ]
+
+    def _all_parts(self, indices: Mapping[str, str]) -> dict[str, bytes]:
+        """The parts of these keys, each with the index that it is in."""
+        parts = {key: self._parts[key] for key in indices if key in self._parts}
+        unknown = [key for key in indices if key not in parts]
+        for first in range(0, len(unknown), MAX_KEYS):
+            keys = unknown[first : first + MAX_KEYS]
+            targets = [{"_index": indices[key], "_id": key} for key in keys]
+            for document in self._retry.call(partial(self._client.mget, body={"docs": targets}))["docs"]:
+                if not document.get("found"):
+                    message = f"{document['_index']} lacks a product; export again, or see gear-indexer doctor"
+                    raise CommandError(message)
+                parts[document["_id"]] = self._parts[document["_id"]] = shown_part(document["_source"])
+        return parts

@@ -1,0 +1,1 @@
+"""The gear item: its shape, its parts in listing and product, the tokens of its attachments, its digest."""

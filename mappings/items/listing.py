@@ -1,0 +1,123 @@
+"""The item of a listing as answers show it, put together from what the listing and its product store. Pure.
+
+A listing stores what is its own; the name, the picture and the details are its product's. What several listings say of
+their attachments, and long descriptions, are documents beside the products, named by the hash of their content.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from mappings.fields import DETAILS
+
+_SEPARATOR: Final = b"\n"  # JSON that is written without blanks has none
+_encode = msgspec.json.Encoder().encode
+
+
+class Attached(Struct, gc=False):
+    """Something on an item: the key of what it is, and what is its own."""
+
+    part: str
+    id: int | None = None
+    wear: float | None = None
+
+
+class Listing(Struct, gc=False):
+    """What a document of the index of listings has for answers; `item` in one of an older definition, with all."""
+
+    id: int = 0
+    product: str = ""
+    price: int | None = None  # in minor units
+    inspect_link: str | None = msgspec.field(default=None, name="inspectLink")
+    description: str | None = None
+    description_part: str | None = msgspec.field(default=None, name="descriptionPart")
+    wear: float | None = msgspec.field(default=None, name="float")
+    seed: int | None = None
+    paint_index: int | None = msgspec.field(default=None, name="paintIndex")
+    pattern: int | None = None
+    attached: list[Attached] = []
+    item: Raw = Raw()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has its item as answers show it."""
+        return bool(bytes(self.item))
+
+    def part_keys(self) -> Iterator[str]:
+        """The keys of the documents that its item is put together from."""
+        yield self.product
+        if self.description_part is not None:
+            yield self.description_part
+        for attached in self.attached:
+            yield attached.part
+
+
+class _Shape(Struct, rename="camel", gc=False):
+    """Keys in the order of answers."""
+
+
+class _Paint(_Shape):
+    wear: float | None = msgspec.field(name="float")
+    seed: int | None
+    index: int | None
+    pattern: int | None
+
+
+class _Attachment(_Shape):
+    id: int | None
+    name: Raw
+    wear: float | None
+    type: Raw
+    image: Raw
+
+
+class _Item(_Shape):
+    id: int
+    name: Raw
+    price: float | None
+    image: Raw
+    inspect_link: str | None
+    description: Raw | str | None
+    details: Raw
+    paint: _Paint
+    attachments: list[_Attachment]
+
+
+def shown_part(document: Mapping[str, Any]) -> bytes:
+    """What answers take of a document of the index of products: pieces of JSON, in one string to be small."""
+    part = document.get("part")
+    if isinstance(part, str):
+        return _encode(part)
+    if part is not None:
+        return _joined(part.get(name) for name in ("name", "type", "image"))
+    details = {name: document.get(name) for name in DETAILS}
+    return _joined((document["name"], document.get("image"), details, document["minorDigits"]))
+
+
+def item_of(listing: Listing, parts: Mapping[str, bytes]) -> bytes:
+    """The item as JSON, byte for byte as it was loaded; `parts` are those of its `part_keys`."""
+    name, image, details, digits = parts[listing.product].split(_SEPARATOR)
+    item = _Item(
+        listing.id,
+        Raw(name),
+        # the double nearest to the decimal, as the price was read
+        None if listing.price is None else listing.price / 10 ** int(digits),
+        Raw(image),
+        listing.inspect_link,
+        listing.description if listing.description_part is None else Raw(parts[listing.description_part]),
+        Raw(details),
+        _Paint(listing.wear, listing.seed, listing.paint_index, listing.pattern),
+        [_attachment(attached, parts[attached.part]) for attached in listing.attached],
+    )
+    return _encode(item)
+
+
+def _attachment(attached: Attached, part: bytes) -> _Attachment:
+    name, kind, image = part.split(_SEPARATOR)
+    return _Attachment(attached.id, Raw(name), attached.wear, Raw(kind), Raw(image))
+
+
+def _joined(values: Any) -> bytes:
+    return _SEPARATOR.join(_encode(value) for value in values)

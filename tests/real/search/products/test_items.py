@@ -1,0 +1,156 @@
+"""What listings and products store apart is one item in every answer, byte for byte as it was loaded."""
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+from opensearchpy import OpenSearch
+
+from api.engine.client import Engine
+from indexer.documents.checked_item import item_from_values
+from indexer.maintenance.export import Export
+from mappings.connection import SearchSettings, connect
+from mappings.names import products_of
+from mappings.platforms import read_platforms
+from tests.support.api.catalogue import put_index
+from tests.support.api.envelope import error_of
+from tests.support.app import RunningApp, running, settings_for
+from tests.support.indices import drop_indices
+
+(CS2,) = read_platforms()
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """An app on an index of items; no response is cached."""
+
+    app: RunningApp
+    settings: SearchSettings
+    client: OpenSearch
+    index: str
+
+    async def use(self, engine: Engine) -> None:
+        """Has searches ask by this client."""
+        self.app.app.state.services = replace(self.app.app.state.services, engine=engine)
+
+
+@asynccontextmanager
+async def serving(opensearch_url: str, folder: Path, items: Sequence[Item]) -> AsyncIterator[Serving]:
+    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, response_cache_mib=0)
+    index = put_index(settings, CS2, items)
+    client = connect(settings)
+    try:
+        async with running(settings) as app:
+            yield Serving(app, settings, client, index)
+    finally:
+        client.close()
+        drop_indices(opensearch_url, settings.index_prefix)
+
+
+def item(number: int) -> Item:
+    """An item of one of three products, with whatever items may have."""
+    kinds: list[Item] = [
+        {"name": "AK-47 | Redline (Field-Tested)", "details": {"type": "Rifle", "weapon": "AK-47", "rarity": "Covert"}},
+        {"name": '★ Jörmungandr \\ "x"', "image": "https://example.com/龍.png", "description": "Fresh from a case."},
+        {"name": "Case", "description": "A long description. " * 20, "inspectLink": f"steam://{number}"},
+    ]
+    attachments = [
+        {"id": 4, "name": "Sticker | Crown (Foil)", "wear": 0.25, "type": "sticker", "image": "https://e.com/c.png"},
+        {"name": "Sticker | Crown (Foil)"},
+    ]
+    paint = {"float": 0.1 + number / 1e3, "seed": 661, "index": 2**63 - 1, "pattern": None}
+    return {"id": number, **kinds[number % 3], "price": number / 100, "paint": paint, "attachments": attachments}
+
+
+ITEMS = [item(number) for number in range(1, 10)]
+LOADED = {each["id"]: item_from_values(each).answer for each in ITEMS}
+
+
+async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, ITEMS) as service:
+        app = service.app
+        for body in ({}, {"sort": "price_desc"}, {"query": "case"}, {"cursor": "*", "facets": ["type"]}):
+            answer = await app.search({"limit": 100, **body})
+            shown = [each["id"] for each in answer.json()["gear"]]
+            assert shown, answer.text
+            assert all(LOADED[each] in answer.content for each in shown)
+        grouped = await app.search({"groupBy": "name", "sort": "name_asc"})
+        assert len(grouped.json()["gear"]) == 3
+        assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
+        one = await app.client.get("/v1/gear/2?platform=730")
+        assert LOADED[2] in one.content
+        export = Export(service.client, service.settings.alias(730), page_items=4)
+        exported = [orjson.loads(line) for line in b"".join(export.pieces()).splitlines()]
+        assert [orjson.dumps({**each, "listedAt": 0}) for each in exported] == [
+            orjson.dumps({**orjson.loads(LOADED[number]), "listedAt": 0}) for number in sorted(LOADED)
+        ]
+
+
+async def test_an_item_that_an_order_has_bound_and_freed_is_as_it_was(opensearch_url: str, tmp_path: Path) -> None:
+    """The engine writes the numbers of a document that it updates in its own way."""
+    async with serving(opensearch_url, tmp_path, ITEMS) as service:
+        alias = service.settings.alias(730)
+        for bound in (True, False):
+            service.client.update(index=alias, id="5", body={"doc": {"bound": bound}}, params={"refresh": "true"})
+        answer = await service.app.search({"filters": {"ids": [5]}})
+        assert LOADED[5] in answer.content
+
+
+async def test_a_missing_product_stops_only_the_answers_that_need_it(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, ITEMS) as service:
+        key = service.client.get(index=service.index, id="2")["_source"]["descriptionPart"]
+        service.client.delete(index=products_of(service.index), id=key, params={"refresh": "true"})
+        for refused in (
+            await service.app.search({"filters": {"ids": [2]}}),
+            await service.app.client.get("/v1/gear/2?platform=730"),
+        ):
+            assert (refused.status_code, error_of(refused)["code"]) == (503, "search_unavailable")
+            assert "lacks a product" in error_of(refused)["message"]
+        others = await service.app.search({"filters": {"ids": [1, 4, 7, 9]}})
+        assert others.json()["total"] == 4
+
+
+class ReplacedEngine(Engine):
+    """The real engine, under which something happens before the first products are read."""
+
+    def __init__(self, settings: SearchSettings, change: Any) -> None:
+        super().__init__(settings, timeout=30)
+        self.change = change
+
+    async def _get_documents(self, targets: Any) -> bytes:
+        change, self.change = self.change, None
+        if change is not None:
+            change()
+        return await super()._get_documents(targets)
+
+
+async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_next(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    async with serving(opensearch_url, tmp_path, ITEMS) as service:
+        following = [{**item(number), "name": "Grue"} for number in (1, 2)]
+
+        def replace_catalogue() -> None:
+            put_index(service.settings, CS2, following)
+            service.client.indices.delete(index=f"{service.index},{products_of(service.index)}")
+
+        engine = ReplacedEngine(service.settings, replace_catalogue)
+        await service.use(engine)
+        answer = await service.app.search({})
+        await engine.close()
+        assert answer.status_code == 200, answer.text
+        assert [each["name"] for each in answer.json()["gear"]] == ["Grue", "Grue"]
+
+
+async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: str, tmp_path: Path) -> None:
+    items = [{"id": number, "name": f"Grue {number}", "price": number} for number in range(1, 7)]
+    async with serving(opensearch_url, tmp_path, items) as service:
+        first = (await service.app.search({"cursor": "*", "limit": 3})).json()
+        service.client.indices.delete(index=products_of(service.index))
+        following = await service.app.search({"cursor": first["nextCursor"], "limit": 3})
+        assert error_of(following)["code"] == "cursor_expired"

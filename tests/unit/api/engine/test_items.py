@@ -1,0 +1,90 @@
+"""Items are put together from their parts, which are asked for once, in requests of a bounded size."""
+
+from typing import Any
+
+import orjson
+import pytest
+from msgspec import Raw
+
+from api.engine import items as module
+from api.engine.answers import BadAnswerError, Hit
+from api.engine.errors import NotLoadedError
+from api.engine.items import MAX_KEYS, Items
+from api.errors import ApiError
+from mappings.items.listing import Attached, Listing
+
+
+class Products:
+    """An index of products that has every key but some; what was asked for is noted."""
+
+    def __init__(self, **documents: Any) -> None:
+        self.documents = documents
+        self.requests: list[list[str]] = []
+
+    async def get(self, targets: list[dict[str, str]]) -> bytes:
+        """The answer to a multi-get."""
+        self.requests.append([target["_id"] for target in targets])
+        return orjson.dumps({"docs": [self._document(target) for target in targets]})
+
+    def _document(self, target: dict[str, str]) -> dict[str, Any]:
+        key = target["_id"]
+        source = {"name": f"Thing {key}", "minorDigits": 2}
+        return {**target, "found": True, "_source": source, **self.documents.get(key, {})}
+
+
+def hit(number: int, product: str, **more: Any) -> Hit:
+    return {"_index": "gear-730-x", "_source": Listing(number, product, **more)}
+
+
+async def names(items: Items, *hits: Hit) -> list[str]:
+    await items.complete(hits)
+    return [orjson.loads(each["item"])["name"] for each in hits]
+
+
+async def test_a_part_is_asked_for_once() -> None:
+    products = Products()
+    items = Items(products.get)
+    assert await names(items, hit(1, "a"), hit(2, "b"), hit(3, "a")) == ["Thing a", "Thing b", "Thing a"]
+    assert await names(items, hit(4, "b"), hit(5, "c")) == ["Thing b", "Thing c"]
+    assert products.requests == [["a", "b"], ["c"]]
+    await items.complete([{"sort": [1]}])
+    assert len(products.requests) == 2, "what has no listing needs no item"
+
+
+async def test_more_parts_than_are_remembered_are_all_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CACHED_BYTES", 2_000)
+    products = Products()
+    items = Items(products.get)
+    hits = [hit(number, str(number)) for number in range(2 * MAX_KEYS + 1)]
+    assert await names(items, *hits) == [f"Thing {number}" for number in range(2 * MAX_KEYS + 1)]
+    assert [len(keys) for keys in products.requests] == [MAX_KEYS, MAX_KEYS, 1]
+
+
+async def test_an_item_of_an_older_definition_needs_no_product() -> None:
+    products = Products()
+    older: Hit = {"_index": "gear-730-x", "_source": Listing(1, item=Raw(b'{"id": 1}'))}
+    await Items(products.get).complete([older])
+    assert (older["item"], products.requests) == (b'{"id": 1}', [])
+
+
+@pytest.mark.parametrize(
+    ("listing", "document", "error"),
+    [
+        (Listing(1, "a"), {"found": False}, ApiError),
+        (Listing(1, ""), {}, ApiError),
+        (Listing(1, "a"), {"error": {"type": "index_not_found_exception"}}, NotLoadedError),
+        (Listing(1, "a"), {"error": {"type": "shard_not_available"}}, BadAnswerError),
+        (Listing(1, "b", attached=[Attached("a")]), {"found": False}, ApiError),
+    ],
+)
+async def test_a_part_that_cannot_be_read_is_an_error(listing: Listing, document: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        await Items(Products(a=document).get).of_listings([("gear-730-x", listing)])
+
+
+async def test_an_answer_that_lacks_documents_is_incomplete() -> None:
+    async def get(_: Any) -> bytes:
+        return b'{"docs": []}'
+
+    with pytest.raises(BadAnswerError):
+        await Items(get).of_listings([("gear-730-x", Listing(1, "a"))])

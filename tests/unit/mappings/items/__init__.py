@@ -1,0 +1,1 @@
+"""What an item is, and how it is stored and given back."""

@@ -1,0 +1,61 @@
+"""A listing and its product give back the item that was loaded, byte for byte."""
+
+from typing import Any
+
+import msgspec
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.documents.checked_item import item_from_json
+from indexer.documents.digest import encode_document
+from indexer.documents.document import MIN_PART_CHARACTERS, UNLISTED, index_document
+from indexer.documents.product import product_of
+from indexer.documents.refusal import ItemRefusedError
+from mappings.definition import read_definition
+from mappings.items.listing import Listing, item_of, shown_part
+from mappings.platforms import Platform
+from tests.support.indexer.drawn_items import ITEMS
+from tests.support.platforms import shared_platforms
+
+CS2 = next(iter(shared_platforms()))
+YEN = Platform(id=3, slug="yen", name="Yen", currency="JPY", minor_digits=0)
+
+
+def stored(item: dict[str, Any], platform: Platform) -> tuple[Listing, dict[str, bytes], bytes]:
+    """The listing of an item, the parts of its keys, and the item as it was loaded."""
+    checked = item_from_json(orjson.dumps(item))
+    document = index_document(checked, platform)
+    listing = msgspec.json.decode(b"".join(encode_document(document, 1).pieces), type=Listing)
+    documents = [product_of(document), *document["parts"]]
+    return listing, {each.key: shown_part(orjson.loads(each.content)) for each in documents}, checked.answer
+
+
+@given(ITEMS, st.sampled_from([CS2, YEN]))
+def test_an_item_is_given_back_as_it_was_loaded(item: dict[str, Any], platform: Platform) -> None:
+    try:
+        listing, parts, loaded = stored(item, platform)
+    except ItemRefusedError:
+        return
+    assert item_of(listing, parts) == loaded
+    assert set(listing.part_keys()) == parts.keys(), "each part is asked for, and no other"
+    assert not listing.is_complete
+
+
+def test_a_listing_of_an_older_definition_has_its_item() -> None:
+    assert msgspec.json.decode(b'{"id":1,"item":{"id":1}}', type=Listing).is_complete
+
+
+def test_a_long_description_stands_once() -> None:
+    items = [{"id": number, "name": "x", "description": "y" * MIN_PART_CHARACTERS} for number in (1, 2)]
+    (first, parts, _), (second, others, _) = (stored(item, CS2) for item in items)
+    assert (first.description, first.description_part) == (None, second.description_part)
+    assert parts == others
+    short = stored({"id": 3, "name": "x", "description": "y" * (MIN_PART_CHARACTERS - 1)}, CS2)[0]
+    assert (short.description, short.description_part) == ("y" * (MIN_PART_CHARACTERS - 1), None)
+
+
+def test_a_listing_stores_nothing_that_its_index_has_no_field_for() -> None:
+    document = index_document(item_from_json(b'{"id": 1, "name": "x", "image": "y", "description": "z"}'), CS2)
+    fields = read_definition().body["mappings"]["properties"].keys()
+    assert document.keys() - fields == set(UNLISTED)
