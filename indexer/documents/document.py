@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from indexer.documents.checked_item import CheckedDetails, CheckedItem
 from indexer.documents.name_features import name_features, sticker_names
-from indexer.documents.product import ProductDocument, attachment_part, description_part, product_of
+from indexer.documents.product import ProductDocument, attachment_part, description_part, product_key
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.fields import DETAILS
 from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
@@ -53,7 +53,7 @@ def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
             document[name] = word
     if features.finish is not None:
         document["finish"] = features.finish
-    document["product"] = product_of(document).key
+    document["product"] = product_key(document)
     document["id"] = item.id
     # null is written: the engine keeps a value for it in `price.ascending` (docs/decisions/0033)
     document["price"] = None if item.price is None else _price(item.price, platform)

@@ -7,7 +7,7 @@ listings say the same.
 """
 
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -32,22 +32,22 @@ class ProductDocument(NamedTuple):
 
 def product_of(document: Mapping[str, Any]) -> ProductDocument:
     """The product of an index document."""
-    return _product(*(document.get(name) for name in FIELDS))
+    key = product_key(document)
+    fields = {name: document[name] for name in FIELDS if document.get(name) is not None}
+    return ProductDocument(key, _exact(orjson.dumps({"product": key, **fields})))
 
 
-@lru_cache(CACHED_NAMES)
-def _product(*values: str | int | None) -> ProductDocument:
-    fields = {name: value for name, value in zip(FIELDS, values, strict=True) if value is not None}
-    key = _key(b"product", values)
-    return ProductDocument(key, orjson.dumps({"product": key, **fields}))
+def product_key(document: Mapping[str, Any]) -> str:
+    """The id of the product of an index document."""
+    return _key(b"product", [document.get(name) for name in FIELDS])
 
 
-@lru_cache(CACHED_NAMES)
 def sticker_of(platform: int, name: str) -> ProductDocument:
     """The document of the name of a sticker on items of a platform."""
-    return ProductDocument(sticker_key(platform, name), orjson.dumps({"platform": platform, "stickers": name}))
+    return ProductDocument(sticker_key(platform, name), _exact(orjson.dumps({"platform": platform, "stickers": name})))
 
 
+@lru_cache(CACHED_NAMES)
 def sticker_key(platform: int, name: str) -> str:
     """The id of the document of a sticker's name."""
     return _key(b"sticker", (platform, name))
@@ -65,11 +65,16 @@ def description_part(text: str) -> ProductDocument:
 
 
 def _part(kind: bytes, part: dict[str, str | None] | str) -> ProductDocument:
-    content = orjson.dumps({"part": part})
+    content = _exact(orjson.dumps({"part": part}))
     return ProductDocument(_hash(kind, content), content)
 
 
-def _key(kind: bytes, values: tuple[str | int | None, ...]) -> str:
+def _exact(content: bytes) -> bytes:
+    """The same in as many bytes as it has: the encoder's own take 4,096, however few they are."""
+    return bytes(memoryview(content))
+
+
+def _key(kind: bytes, values: Sequence[str | int | None]) -> str:
     return _hash(kind, orjson.dumps(values))
 
 

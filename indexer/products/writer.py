@@ -7,7 +7,7 @@ from typing import Any, Final
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, TransportError
 
-from indexer.documents.product import ProductDocument, product_of, sticker_of
+from indexer.documents.product import ProductDocument, product_of, sticker_key, sticker_of
 from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
@@ -69,9 +69,9 @@ class ProductWriter:
             product = product_of(document)
             products[product.key] = product
         for name in document.get("stickers", ()):
-            sticker = sticker_of(document["platform"], name)
-            if sticker.key not in self._written:
-                products[sticker.key] = sticker
+            key = sticker_key(document["platform"], name)
+            if key not in self._written:
+                products[key] = sticker_of(document["platform"], name)
         for part in document["parts"]:
             if part.key not in self._written:
                 products[part.key] = part
