@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final
 
+from mappings.folding import mark_mappings
+
 FINGERPRINT_LENGTH = 8
 FILES: Final = ("gear.json", "products.json")
 # The definitions of other versions that go with this one, by fingerprint. Whoever changes one states them anew.
@@ -93,5 +95,6 @@ def searchable_fields(properties: Mapping[str, Any]) -> frozenset[str]:
 def read_definition() -> Definition:
     """Reads the definition that ships with this package."""
     body, products = (json.loads(files("mappings").joinpath(name).read_bytes()) for name in FILES)
+    body["settings"]["analysis"]["char_filter"]["without_marks"]["mappings"] = mark_mappings()
     canonical = json.dumps([body, products], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     return Definition(body, products, hashlib.sha256(canonical).hexdigest()[:FINGERPRINT_LENGTH])

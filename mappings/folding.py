@@ -5,12 +5,15 @@ attachments, is folded here first; a test compares this function with the engine
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 
 from mappings.ascii_folding import ASCII_FOLDING
+from mappings.nonspacing_marks import NONSPACING_MARKS
 
 DROPPED_MARKS = "★™"
+MARKS = frozenset(DROPPED_MARKS) | {chr(code) for first, last in NONSPACING_MARKS for code in range(first, last + 1)}
+BLANKS = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+CONTROLS = "".join(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)))
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # every separator and every control character
 _ASCII = {letter: ascii_text for ascii_text, letters in ASCII_FOLDING.items() for letter in letters}
@@ -24,8 +27,31 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _folded(letter: str) -> str:
-    if letter in DROPPED_MARKS:
+    if letter in MARKS:
         return ""
     # one letter may become two, a letter and an accent
-    bare = "".join(part for part in (letter, *letter.lower()) if unicodedata.category(part) != "Mn")
+    bare = "".join(part for part in (letter, *letter.lower()) if part not in MARKS)
     return next((_ASCII[part] for part in bare if part in _ASCII), bare[1:])
+
+
+def mark_mappings() -> list[str]:
+    """What the engine's filter `without_marks` does: marks are left out, and every blank becomes a space."""
+    return [
+        *(f"{_escaped(mark)} => " for mark in sorted(MARKS)),
+        *(f"{_escaped(one)} => \\u0020" for one in BLANKS + CONTROLS),
+    ]
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{int.from_bytes(units[at : at + 2], 'big'):04x}" for at in range(0, len(units), 2))
+
+
+@lru_cache(maxsize=4096)  # there are few words
+def single_spaced(word: str) -> str:
+    """The word as the engine's normalizer `word` folds it: itself, unless it has blanks side by side without its marks;
+    then without both.
+    """
+    bare = "".join([letter for letter in word if letter not in MARKS])
+    spaced = _BLANKS.sub(" ", bare)
+    return word if len(spaced) == len(bare) or not spaced.strip() else spaced

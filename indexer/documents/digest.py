@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from indexer.documents.document import UNLISTED
+from mappings.fields import DETAILS
+from mappings.folding import single_spaced
 from mappings.items.digest import content_digest, parts_of
 
 _VERSION_AND_DIGEST = b'"version":%d,"digest":{"a":%d,"b":%d,"c":%d,"d":%d},'
@@ -38,6 +40,9 @@ def encode_document(
         stored = document.copy()
         for name in UNLISTED:
             stored.pop(name, None)
+        for name in DETAILS:
+            if name in stored:
+                stored[name] = single_spaced(stored[name])
     else:
         stored = {name: value for name, value in document.items() if name in fields}
         if stored.pop("item", None) is not None:

@@ -16,7 +16,7 @@ from api.search.query.rules import hidden_clauses
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
-from mappings.folding import fold
+from mappings.folding import fold, single_spaced
 from mappings.money import NO_PRICE
 
 SORTS_BY_NAME = {sort.name: sort for sort in SORTS}
@@ -183,7 +183,7 @@ def filter_clauses(filters: BaseModel | None, minor_digits: int) -> dict[str, Cl
 
 def values_clause(field: str, values: list[str]) -> Clause:
     """Any of the values: folded by the engine's normalizer, but as it is where folding leaves nothing of a value."""
-    folded = _unique([value for value in values if fold(value)])
+    folded = _unique([single_spaced(value) for value in values if fold(value)])
     as_is = _unique([value for value in values if not fold(value)])
     clauses: list[Clause] = []
     if folded:

@@ -156,6 +156,11 @@ def facets(items: list[Item], body: dict[str, Any]) -> dict[str, Any]:
     return {name: facet(items, body, name) for name in body.get("facets") or ()}
 
 
+def _spelled(value: str) -> str:
+    """As facets list it: with single blanks."""
+    return " ".join(value.split()) or value
+
+
 def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
     """The counts by one field, whose own selection does not narrow them."""
     hits = hits_of(items, without(body, name))
@@ -163,10 +168,10 @@ def facet(items: list[Item], body: dict[str, Any], name: str) -> Any:
         return _histogram([item["price"] for item in hits], _LADDER)
     if name == "float":
         return _histogram([item["paint"]["float"] for item in hits], _HUNDREDTHS)
-    found = Counter(item["details"][name] for item in hits if item["details"][name] is not None)
+    found = Counter(_spelled(item["details"][name]) for item in hits if item["details"][name] is not None)
     alike = Counter(fold(item["details"][name]) for item in hits if item["details"][name] is not None)
     selected = {fold(value) for value in (body.get("filters") or {}).get(name) or ()}
-    held = {item["details"][name] for item in items if item["details"][name] is not None}
+    held = {_spelled(item["details"][name]) for item in items if item["details"][name] is not None}
     listed = set(found) | {value for value in held if fold(value) in selected}
     ordered = sorted(listed, key=lambda value: (-alike[fold(value)], value))
     return [{"value": value, "count": alike[fold(value)]} for value in ordered]
