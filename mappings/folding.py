@@ -38,7 +38,7 @@ def mark_mappings() -> list[str]:
     """What the engine's filter `without_marks` does: marks are left out, and every blank becomes a space."""
     return [
         *(f"{_escaped(mark)} => " for mark in sorted(MARKS)),
-        *(f"{_escaped(one)} => \\u0020" for one in BLANKS + CONTROLS),
+        *(f"{_escaped(blank)} => \\u0020" for blank in BLANKS + CONTROLS),
     ]
 
 
