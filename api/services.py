@@ -29,6 +29,7 @@ from mappings.platforms import Platforms
 from store.connection.engine import Store
 
 ORDER_CONNECTIONS = 8
+ORDER_CACHED_BYTES = 2 * 1024**2  # of parts: an order reads one item
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ async def open_services(
         settings,
         settings.search_timeout,
         connections=ORDER_CONNECTIONS,
+        cached_bytes=ORDER_CACHED_BYTES,
         observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
     )
     resources.push_async_callback(order_engine.close)

@@ -18,6 +18,7 @@ from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 
 CONNECTIONS: Final = 12
+CACHED_BYTES: Final = 8 * 1024**2  # of parts of items: what changes together is much alike
 ENGINE_SECONDS: Final = 30.0  # a page of ten thousand items takes longer than one of a search
 
 
@@ -59,7 +60,7 @@ def change_feed(
 ) -> ChangeFeed:
     """The feed of a service with these settings; `resources` closes its connections."""
     observer = EngineObserver("feed", metrics.engine)
-    engine = FeedEngine(settings, ENGINE_SECONDS, connections=CONNECTIONS, observer=observer)
+    engine = FeedEngine(settings, ENGINE_SECONDS, connections=CONNECTIONS, observer=observer, cached_bytes=CACHED_BYTES)
     resources.push_async_callback(engine.close)
     change_log = ChangeLog(engine, settings.index_prefix)
     # each knows the other: readers wake the recorder, which wakes who waits

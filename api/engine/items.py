@@ -16,7 +16,7 @@ from mappings.names import products_of
 log = structlog.get_logger("gear.api")
 
 CACHED_BYTES: Final = 24 * 1024**2
-"""Of all parts that a worker remembers: those of 36,000 products with their pictures."""
+"""Of the parts that a worker remembers for searches: those of 36,000 products with their pictures."""
 _ENTRY_BYTES: Final = 250  # what an entry takes besides: key, header and its place in two dictionaries
 MAX_KEYS: Final = 1_000
 """In one request."""
@@ -42,10 +42,10 @@ _documents: Final = msgspec.json.Decoder(_Documents)
 class Items:
     """The items of one worker's hits; what a key names never changes, so nothing that is remembered is ever wrong."""
 
-    def __init__(self, get: GetDocuments) -> None:
+    def __init__(self, get: GetDocuments, cached_bytes: int = CACHED_BYTES) -> None:
         """`get` asks the engine for documents by index and id, and gives its answer."""
         self._get = get
-        self._parts: LRUCache[str, bytes] = LRUCache(CACHED_BYTES, getsizeof=lambda part: len(part) + _ENTRY_BYTES)
+        self._parts: LRUCache[str, bytes] = LRUCache(cached_bytes, getsizeof=lambda part: len(part) + _ENTRY_BYTES)
 
     async def complete(self, hits: Iterable[Hit]) -> None:
         """Adds its item to each hit that has a listing; raises NotLoadedError where its generation is gone, ApiError

@@ -35,7 +35,7 @@ from api.engine.errors import (
     all_answers,
     map_engine_error,
 )
-from api.engine.items import Items
+from api.engine.items import CACHED_BYTES, Items
 from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch
 from api.engine.requests import multi_search, multi_search_params, search_params
@@ -79,14 +79,17 @@ class Searches:
         on_ejected: Callable[[int], None] = lambda _: None,
         connections: int = 32,
         observer: Observer | None = None,
+        cached_bytes: int = CACHED_BYTES,
     ) -> None:
-        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request."""
+        """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request;
+        `cached_bytes` of parts of items are remembered.
+        """
         self._settings = settings
         self._timeout = timeout
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)
-        self._items = Items(self._get_documents)
+        self._items = Items(self._get_documents, cached_bytes)
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
             settings,

@@ -6,7 +6,6 @@ import orjson
 import pytest
 from msgspec import Raw
 
-from api.engine import items as module
 from api.engine.answers import BadAnswerError, Hit
 from api.engine.errors import NotLoadedError
 from api.engine.items import MAX_KEYS, Items
@@ -51,10 +50,9 @@ async def test_a_part_is_asked_for_once() -> None:
     assert len(products.requests) == 2, "what has no listing needs no item"
 
 
-async def test_more_parts_than_are_remembered_are_all_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CACHED_BYTES", 2_000)
+async def test_more_parts_than_are_remembered_are_all_there() -> None:
     products = Products()
-    items = Items(products.get)
+    items = Items(products.get, cached_bytes=2_000)
     hits = [hit(number, str(number)) for number in range(2 * MAX_KEYS + 1)]
     assert await names(items, *hits) == [f"Thing {number}" for number in range(2 * MAX_KEYS + 1)]
     assert [len(keys) for keys in products.requests] == [MAX_KEYS, MAX_KEYS, 1]
