@@ -54,4 +54,4 @@ def single_spaced(word: str) -> str:
     """
     bare = "".join([letter for letter in word if letter not in MARKS])
     spaced = _BLANKS.sub(" ", bare)
-    return word if len(spaced) == len(bare) or not spaced.strip() else spaced
+    return word if len(spaced) == len(bare) or not spaced.strip() else spaced.strip()

@@ -45,35 +45,6 @@ class _MultiSearchAnswer(TypedDict, total=False):
     responses: list[Answer]
 
 
-class StoredListing(Listing):
-    """All that is read of an item by its id."""
-
-    listed_at: int | None = msgspec.field(default=None, name="listedAt")
-    digest: dict[str, int] | None = None
-    bound: bool = False
-    version: int | None = None
-
-
-class Failure(msgspec.Struct):
-    """Why a document could not be read."""
-
-    type: str = ""
-
-
-class StoredDocument(msgspec.Struct):
-    """One document of a multi-get."""
-
-    index: str = msgspec.field(name="_index")
-    id: str = msgspec.field(name="_id")
-    exists: bool = msgspec.field(default=False, name="found")
-    source: StoredListing = msgspec.field(default_factory=StoredListing, name="_source")
-    error: Failure | None = None
-
-
-class _MultiGetAnswer(msgspec.Struct):
-    docs: list[StoredDocument]
-
-
 @dataclass(frozen=True, kw_only=True)
 class StoredItem:
     """An item of the index: its JSON as answers show it, its price in minor units if it has one, the digest of both,
@@ -145,31 +116,26 @@ Decoded = TypeVar("Decoded")
 
 _answer = msgspec.json.Decoder(Answer)
 _multi_search = msgspec.json.Decoder(_MultiSearchAnswer)
-_multi_get = msgspec.json.Decoder(_MultiGetAnswer)
 _json = msgspec.json.Decoder(Json)
 
 
 def read_answer(content: bytes) -> Answer:
     """Decodes the answer to a search; raises BadAnswerError."""
-    return _decoded(_answer, content)
+    return decoded(_answer, content)
 
 
 def read_multi_search(content: bytes) -> list[Answer]:
     """Decodes the answers to a multi-search; raises BadAnswerError."""
-    return _decoded(_multi_search, content).get("responses", [])
-
-
-def read_documents(content: bytes) -> list[StoredDocument]:
-    """Decodes the answer to a multi-get of listings; raises BadAnswerError."""
-    return _decoded(_multi_get, content).docs
+    return decoded(_multi_search, content).get("responses", [])
 
 
 def read_json(content: bytes) -> Json:
     """Decodes any other answer; raises BadAnswerError."""
-    return _decoded(_json, content)
+    return decoded(_json, content)
 
 
-def _decoded(decoder: msgspec.json.Decoder[Decoded], content: bytes) -> Decoded:
+def decoded(decoder: msgspec.json.Decoder[Decoded], content: bytes) -> Decoded:
+    """What a decoder makes of an answer; raises BadAnswerError."""
     try:
         return decoder.decode(content)
     except ValueError as error:  # not JSON, or JSON of another shape

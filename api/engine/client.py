@@ -9,13 +9,12 @@ from opensearchpy import AsyncOpenSearch
 
 from api.engine.answers import (
     Json,
-    StoredDocument,
     StoredItem,
     hits_of,
     partial_answer,
-    read_documents,
     read_json,
 )
+from api.engine.documents import ListingDocument, read_listings
 from api.engine.errors import (
     ForbiddenError,
     NotLoadedError,
@@ -63,19 +62,12 @@ class Engine(Searches):
         except NotLoadedError:  # the catalogue was replaced meanwhile, and its indices removed
             return await self._stored_items(alias, await self._documents(alias, numbers))
 
-    async def _documents(self, alias: str, numbers: Sequence[int]) -> list[StoredDocument]:
+    async def _documents(self, alias: str, numbers: Sequence[int]) -> list[ListingDocument]:
         call = self._client.mget(index=alias, body={"ids": [str(number) for number in numbers]})
-        documents = await self._read(call, read_documents)
-        if len(documents) != len(numbers):
-            raise partial_answer(documents=len(numbers), answers=len(documents))
-        for document in documents:
-            if document.error is not None:
-                if document.error.type == "index_not_found_exception":
-                    raise NotLoadedError(alias)
-                raise partial_answer(error=document.error.type)
+        documents = await self._read(call, lambda content: read_listings(content, len(numbers)))
         return [document for document in documents if document.exists]
 
-    async def _stored_items(self, alias: str, documents: Sequence[StoredDocument]) -> dict[int, StoredItem]:
+    async def _stored_items(self, alias: str, documents: Sequence[ListingDocument]) -> dict[int, StoredItem]:
         listings = [(document.index, document.source) for document in documents]
         items = await self._items.of_listings(listings)
         return {
@@ -149,7 +141,7 @@ class Engine(Searches):
         return await self._read(send(self._client), read_json)
 
 
-def _item_of(item: bytes, document: StoredDocument, alias: str) -> StoredItem:
+def _item_of(item: bytes, document: ListingDocument, alias: str) -> StoredItem:
     source, generation = document.source, parse_generation(alias, document.index)
     return StoredItem(
         item=read_json(item),

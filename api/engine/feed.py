@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import orjson
 
-from api.engine.answers import Json, all_shards_of, partial_answer, read_json
+from api.engine.answers import Json, all_shards_of, decoded, partial_answer, read_json
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError, PitGoneError
 from mappings.items.listing import Listing
@@ -173,7 +173,7 @@ class FeedEngine(Engine):
 
     async def sources(self, hits: Sequence[Hit]) -> list[bytes]:
         """The documents of hits as JSON with their items; raises PitGoneError where their products are gone."""
-        listings = [(hit.index, _listing.decode(hit.source)) for hit in hits]
+        listings = [(hit.index, decoded(_listing, hit.source)) for hit in hits]
         try:
             items = await self._items.of_listings(listings)
         except NotLoadedError as error:

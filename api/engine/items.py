@@ -1,14 +1,13 @@
 """Puts the items of hits together from their listings and products, and remembers what products answers show."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 import structlog
 from cachetools import LRUCache
 
-from api.engine.answers import Failure, Hit, partial_answer
-from api.engine.errors import NotLoadedError
+from api.engine.answers import Hit
+from api.engine.documents import ProductDocument
 from api.errors import ApiError
 from mappings.items.listing import Listing, item_of, shown_part
 from mappings.names import products_of
@@ -21,29 +20,14 @@ _ENTRY_BYTES: Final = 250  # what an entry takes besides: key, header and its pl
 MAX_KEYS: Final = 1_000
 """In one request."""
 
-GetDocuments = Callable[[list[dict[str, str]]], Awaitable[bytes]]
-
-
-class _Document(msgspec.Struct):
-    index: str = msgspec.field(name="_index")
-    id: str = msgspec.field(name="_id")
-    exists: bool = msgspec.field(default=False, name="found")
-    source: dict[str, Any] = msgspec.field(default_factory=dict, name="_source")
-    error: Failure | None = None
-
-
-class _Documents(msgspec.Struct):
-    docs: list[_Document]
-
-
-_documents: Final = msgspec.json.Decoder(_Documents)
+GetProducts = Callable[[list[dict[str, str]]], Awaitable[list[ProductDocument]]]
 
 
 class Items:
     """The items of one worker's hits; what a key names never changes, so nothing that is remembered is ever wrong."""
 
-    def __init__(self, get: GetDocuments, cached_bytes: int = CACHED_BYTES) -> None:
-        """`get` asks the engine for documents by index and id, and gives its answer."""
+    def __init__(self, get: GetProducts, cached_bytes: int = CACHED_BYTES) -> None:
+        """`get` reads documents of products by index and id; raises NotLoadedError, ApiError `search_unavailable`."""
         self._get = get
         self._parts: LRUCache[str, bytes] = LRUCache(cached_bytes, getsizeof=lambda part: len(part) + _ENTRY_BYTES)
 
@@ -59,13 +43,10 @@ class Items:
     async def of_listings(self, listings: Sequence[tuple[str, Listing]]) -> list[bytes]:
         """The items of listings, each with the index that it is in; raises as `complete`."""
         try:
-            return [self._item(listing, self._parts) for _, listing in listings]
+            return [_item(index, listing, self._parts) for index, listing in listings]
         except KeyError:  # a part is not remembered
             parts = await self._all_parts(listings)
-            return [self._item(listing, parts) for _, listing in listings]
-
-    def _item(self, listing: Listing, parts: Mapping[str, bytes]) -> bytes:
-        return bytes(listing.item) if listing.is_complete else item_of(listing, parts)
+            return [_item(index, listing, parts) for index, listing in listings]
 
     async def _all_parts(self, listings: Sequence[tuple[str, Listing]]) -> dict[str, bytes]:
         """The parts of all keys of the listings; apart from the cache, which may be too small for them."""
@@ -87,19 +68,25 @@ class Items:
 
     async def _read(self, keys: list[tuple[str, str]]) -> dict[str, bytes]:
         targets = [{"_index": index, "_id": key} for key, index in keys]
-        answer = _documents.decode(await self._get(targets))
-        if len(answer.docs) != len(keys):
-            raise partial_answer(documents=len(keys), answers=len(answer.docs))
         parts: dict[str, bytes] = {}
-        for document in answer.docs:
-            if document.error is not None:
-                if document.error.type == "index_not_found_exception":
-                    raise NotLoadedError(document.index)
-                raise partial_answer(error=document.error.type)
+        for document in await self._get(targets):
             if not document.exists:
                 raise _lacks_product(document.index)
-            parts[document.id] = self._parts[document.id] = shown_part(document.source)
+            try:
+                part = shown_part(document.source)
+            except KeyError as error:  # it is of another kind
+                raise _lacks_product(document.index) from error
+            parts[document.id] = self._parts[document.id] = part
         return parts
+
+
+def _item(index: str, listing: Listing, parts: Mapping[str, bytes]) -> bytes:
+    if listing.is_complete:
+        return bytes(listing.item)
+    try:
+        return item_of(listing, parts)
+    except ValueError as error:  # a part is of another kind
+        raise _lacks_product(index) from error
 
 
 def _lacks_product(index: str) -> ApiError:

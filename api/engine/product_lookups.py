@@ -15,6 +15,7 @@ import orjson
 
 from mappings.definition import Definition
 from mappings.fields import DETAILS
+from mappings.folding import single_spaced
 
 Clause = dict[str, Any]
 Hits = Sequence[tuple[float, str]]
@@ -75,7 +76,7 @@ class Lookup:
     def details(self, fields: "Fields", types: Sequence[str]) -> "list[Lookup]":
         """Lookups of details that may say the same: those that the query names, and these types."""
         leaves = [leaf for leaf in _leaves(self.query) if fields.details.issuperset(_own_fields(leaf))]
-        leaves += [{"terms": {"type.folded": [name]}} for name in types]
+        leaves += [{"terms": {"type.folded": [single_spaced(name)]}} for name in types]
         unique = {orjson.dumps(leaf): leaf for leaf in leaves}.values()
         return [Lookup(self.key_field, leaf, is_scored=False, is_sample=False) for leaf in unique]
 

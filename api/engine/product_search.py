@@ -28,6 +28,7 @@ Stamp = tuple[tuple[str, int], ...]
 
 STAMP_REQUEST: Final[Json] = {
     "size": 0,
+    "query": {"exists": {"field": "platform"}},  # which texts are matched with: parts have none
     "track_total_hits": False,
     "aggs": {"indices": {"terms": {"field": "_index", "size": 1000}, "aggs": {"last": {"max": {"field": "_seq_no"}}}}},
 }

@@ -26,6 +26,7 @@ from api.engine.answers import (
     read_json,
     read_multi_search,
 )
+from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import (
     ForbiddenError,
     MissingError,
@@ -89,7 +90,7 @@ class Searches:
         self._definition = read_definition()
         self._fields = Fields.of(self._definition)
         self._products = ProductSearch(self._ask_products, self._fields)
-        self._items = Items(self._get_documents, cached_bytes)
+        self._items = Items(self._get_products, cached_bytes)
         self._on_ejected = on_ejected
         self._client: AsyncOpenSearch = connect_async(
             settings,
@@ -248,8 +249,9 @@ class Searches:
         await self._items.complete(hit for answer in answers if "hits" in answer for hit in hits_of(answer))
         return answers
 
-    async def _get_documents(self, targets: Sequence[Json]) -> bytes:
-        return await self._call(self._client.mget(body=orjson.dumps({"docs": targets})))
+    async def _get_products(self, targets: Sequence[Json]) -> list[ProductDocument]:
+        call = self._client.mget(body=orjson.dumps({"docs": targets}))
+        return await self._read(call, lambda content: read_products(content, len(targets)))
 
     async def revision(self, platforms: Sequence[Platform]) -> bytes | None:
         """A value that changes with whatever searches of the platforms can find; None without the permission to ask.

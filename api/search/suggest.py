@@ -10,7 +10,7 @@ from api.search.parsing.prefix import PrefixQuery, PrefixWord
 from api.search.query.clauses import OFFERED, Clause, any_of
 from api.search.query.text import similar
 from mappings.fields import SUGGESTED, Suggested
-from mappings.folding import fold
+from mappings.folding import fold, single_spaced
 from mappings.platforms import Platform
 
 FIRST_VALUES = 500  # of a field whose items have several values, some of which do not match
@@ -106,7 +106,7 @@ def suggestion_request(query: SuggestionQuery) -> Clause:
     if query.all_values:
         terms["shard_size"] = MAX_VALUES
     if query.begins:
-        clauses: list[Clause] = [{"prefix": {f"{field}.folded": {"value": typed.text.strip()}}}]
+        clauses: list[Clause] = [{"prefix": {f"{field}.folded": {"value": single_spaced(typed.text.strip())}}}]
     else:
         clauses = [_word_clause(f"{field}.typed", word, query.fuzzy) for word in typed.words]
     return {

@@ -91,7 +91,7 @@ class Deletes:
             except NotFoundError:
                 return []
             for document in answer["docs"]:
-                _check_read(document)
+                check_read(document)
             return [document["_source"] for document in answer["docs"] if document.get("found")]
 
         records = self._retry.call(read)
@@ -158,10 +158,9 @@ class Deletes:
                 raise CommandError(message)
 
 
-def _check_read(document: Mapping[str, Any]) -> None:
-    """Raises a TransportError that is retried where the record was not read, as while its shard is not started.
-
-    Without the index nothing was recorded.
+def check_read(document: Mapping[str, Any]) -> None:
+    """Raises a TransportError that is retried where a document of a multi-get was not read, as while its shard is not
+    started; not where there is no index.
     """
     error = document.get("error")
     if error is not None and error["type"] != _NO_INDEX:

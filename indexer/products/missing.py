@@ -23,7 +23,7 @@ class NamedProducts(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether every listing can be found by its texts."""
+        """Whether every listing can be found by its texts, and shown."""
         return not self.missing and not self.unnamed
 
 

@@ -8,12 +8,13 @@ import msgspec
 from cachetools import LRUCache
 from opensearchpy import OpenSearch
 
+from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from mappings.items.listing import Listing, item_of, shown_part
 from mappings.names import products_of
 
-CACHED_PARTS: Final = 100_000  # some 50 MB
+CACHED_BYTES: Final = 50 * 1024**2
 MAX_KEYS: Final = 1_000
 """In one request."""
 
@@ -24,7 +25,7 @@ class Items:
     def __init__(self, client: OpenSearch, retry: RetryPolicy) -> None:
         self._client = client
         self._retry = retry
-        self._parts: LRUCache[str, bytes] = LRUCache(CACHED_PARTS)
+        self._parts: LRUCache[str, bytes] = LRUCache(CACHED_BYTES, getsizeof=len)
 
     def of_hits(self, hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The items of hits as JSON values, in their order; raises CommandError where a product is missing."""
@@ -49,9 +50,15 @@ class Items:
         for first in range(0, len(unknown), MAX_KEYS):
             keys = unknown[first : first + MAX_KEYS]
             targets = [{"_index": indices[key], "_id": key} for key in keys]
-            for document in self._retry.call(partial(self._client.mget, body={"docs": targets}))["docs"]:
+            for document in self._retry.call(partial(self._read, targets)):
                 if not document.get("found"):
                     message = f"{document['_index']} lacks a product; export again, or see gear-indexer doctor"
                     raise CommandError(message)
                 parts[document["_id"]] = self._parts[document["_id"]] = shown_part(document["_source"])
         return parts
+
+    def _read(self, targets: list[dict[str, str]]) -> list[dict[str, Any]]:
+        documents: list[dict[str, Any]] = self._client.mget(body={"docs": targets})["docs"]
+        for document in documents:
+            check_read(document)
+        return documents

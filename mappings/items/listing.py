@@ -34,9 +34,9 @@ class Listing(Struct, gc=False):
     description: str | None = None
     description_part: str | None = msgspec.field(default=None, name="descriptionPart")
     wear: float | None = msgspec.field(default=None, name="float")
-    seed: int | None = None
-    paint_index: int | None = msgspec.field(default=None, name="paintIndex")
-    pattern: int | None = None
+    seed: int | str | None = None  # a string in older definitions
+    paint_index: int | str | None = msgspec.field(default=None, name="paintIndex")
+    pattern: int | str | None = None
     attached: list[Attached] = []
     item: Raw = Raw()
 
@@ -60,9 +60,9 @@ class _Shape(Struct, rename="camel", gc=False):
 
 class _Paint(_Shape):
     wear: float | None = msgspec.field(name="float")
-    seed: int | None
-    index: int | None
-    pattern: int | None
+    seed: int | str | None
+    index: int | str | None
+    pattern: int | str | None
 
 
 class _Attachment(_Shape):

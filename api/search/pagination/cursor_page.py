@@ -40,7 +40,8 @@ async def reading(
             yield CursorReader(services, context, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:
-        raise ApiError("cursor_expired") from error
+        # one that has just begun is gone because something is wrong, and beginning again would not help
+        raise ApiError("search_unavailable" if context.body.cursor == START else "cursor_expired") from error
 
 
 async def _continued(services: Services, context: SearchContext, charge: Charge, forced: str | None) -> "CursorReader":

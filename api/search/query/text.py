@@ -18,7 +18,7 @@ from api.search.parsing.quantities import Quantity
 from api.search.parsing.words import Term, Word
 from api.search.query.clauses import Clause, any_of, constant_score, price_range
 from api.search.query.rules import pin_scores, pinned_clause
-from mappings.folding import fold
+from mappings.folding import fold, single_spaced
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
 
@@ -213,7 +213,9 @@ def _all_of(parts: list[Condition]) -> Clause:
 
 
 def _meaning(meaning: Meaning) -> Clause:
-    filters: list[Clause] = [{"terms": {f"{field}.folded": list(values)}} for field, values in meaning.filters]
+    filters: list[Clause] = [
+        {"terms": {f"{field}.folded": [single_spaced(value) for value in values]}} for field, values in meaning.filters
+    ]
     if meaning.words:
         filters.append(_all_words(meaning.words))
     return filters[0] if len(filters) == 1 else {"bool": {"filter": filters}}

@@ -11,6 +11,7 @@ import orjson
 from opensearchpy import OpenSearch
 
 from api.engine.client import Engine
+from api.engine.documents import ProductDocument
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings, connect
@@ -122,11 +123,11 @@ class ReplacedEngine(Engine):
         super().__init__(settings, timeout=30)
         self.change = change
 
-    async def _get_documents(self, targets: Any) -> bytes:
+    async def _get_products(self, targets: Any) -> list[ProductDocument]:
         change, self.change = self.change, None
         if change is not None:
             change()
-        return await super()._get_documents(targets)
+        return await super()._get_products(targets)
 
 
 async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_next(
@@ -148,9 +149,12 @@ async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_ne
 
 
 async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: str, tmp_path: Path) -> None:
+    """One that is begun then is a 503: to begin again would not help."""
     items = [{"id": number, "name": f"Grue {number}", "price": number} for number in range(1, 7)]
     async with serving(opensearch_url, tmp_path, items) as service:
         first = (await service.app.search({"cursor": "*", "limit": 3})).json()
         service.client.indices.delete(index=products_of(service.index))
         following = await service.app.search({"cursor": first["nextCursor"], "limit": 3})
         assert error_of(following)["code"] == "cursor_expired"
+        begun = await service.app.search({"cursor": "*", "sort": "price_desc", "limit": 3})
+        assert error_of(begun)["code"] == "search_unavailable"

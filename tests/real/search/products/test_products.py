@@ -79,6 +79,20 @@ async def test_a_product_that_comes_is_found_by_a_text_that_was_searched_before(
         assert await ids(app, "-zorkmid") == [3]
 
 
+async def test_a_detail_with_blanks_side_by_side_says_many_keys(opensearch_url: str, tmp_path: Path) -> None:
+    knives = [item(number, f"Zorkmid {number}", "Butterfly ★  Knife") for number in range(1, MIN_MANY + 50)]
+    async with serving(opensearch_url, tmp_path, [*knives, item(9000, "Grue", "Butterfly ★  Knife")]) as (app, _):
+        for _ in range(3):
+            answer = (await app.search({"query": "zorkmid"})).json()
+            assert answer["total"] == len(knives)
+        filtered = await app.search({"filters": {"type": ["butterfly  knife"]}, "facets": ["type"], "limit": 1})
+        assert (filtered.json()["total"], filtered.json()["gear"][0]["details"]["type"]) == (
+            len(knives) + 1,
+            "Butterfly ★  Knife",
+        )
+        assert filtered.json()["facets"]["type"] == [{"value": "Butterfly Knife", "count": len(knives) + 1}]
+
+
 async def test_many_keys_that_a_detail_says_do_not_hold_for_products_that_come(
     opensearch_url: str, tmp_path: Path
 ) -> None:
@@ -176,6 +190,7 @@ def put_flat_index(app: RunningApp, engine: OpenSearch, platform: Platform, item
     lines = []
     for each in items:
         document = index_document(item_from_values(each), platform)
+        document |= {name: str(document[name]) for name in ("seed", "paintIndex", "pattern") if name in document}
         lines.append(index_lines(each["id"], 1, *encode_document(document, 1, fields=flat).pieces))
     engine.indices.create(index=index, body=body)
     done = engine.bulk(index=index, body=b"".join(lines), params={"refresh": "true"})
@@ -187,7 +202,7 @@ def put_flat_index(app: RunningApp, engine: OpenSearch, platform: Platform, item
 
 ATTACHED = [{"name": "Crown (Foil)", "type": "Sticker"}]
 GAME = [
-    item(1, "AK-47 | Zorkmid"),
+    item(1, "AK-47 | Zorkmid", paint={"float": 0.25, "seed": 661, "index": 282, "pattern": 3}),
     item(2, "Grue", attachments=ATTACHED),
     item(3, "Zorkmid Grue", attachments=ATTACHED),
 ]

@@ -37,19 +37,6 @@ def test_what_is_no_answer_is_an_error_that_shows_its_beginning(read: Any, conte
     assert refusal.value.facts == {"answer": str(content, errors="replace")}
 
 
-def test_a_multi_get_says_of_each_document_whether_it_is_there() -> None:
-    listing = b'{"id": 1, "product": "a", "price": 210, "bound": true, "digest": {"a": 1}}'
-    there = b'{"_index": "gear-730-x", "_id": "1", "found": true, "_source": %b}' % listing
-    failed = b'{"_index": "gear-730", "_id": "3", "error": {"type": "index_not_found_exception", "reason": "x"}}'
-    read = answers.read_documents(b'{"docs": [%b, {"_index": "g", "_id": "2", "found": false}, %b]}' % (there, failed))
-    assert [(each.id, each.exists) for each in read] == [("1", True), ("2", False), ("3", False)]
-    assert (read[0].source.price, read[0].source.bound, read[0].source.digest) == (210, True, {"a": 1})
-    assert [None if each.error is None else each.error.type for each in read] == [
-        *(None, None),
-        "index_not_found_exception",
-    ]
-
-
 def test_any_other_answer_is_read_as_json() -> None:
     assert answers.read_json(b'{"a": [1]}') == {"a": [1]}
 

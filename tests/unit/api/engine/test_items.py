@@ -7,6 +7,7 @@ import pytest
 from msgspec import Raw
 
 from api.engine.answers import BadAnswerError, Hit
+from api.engine.documents import ProductDocument, read_products
 from api.engine.errors import NotLoadedError
 from api.engine.items import MAX_KEYS, Items
 from api.errors import ApiError
@@ -20,10 +21,11 @@ class Products:
         self.documents = documents
         self.requests: list[list[str]] = []
 
-    async def get(self, targets: list[dict[str, str]]) -> bytes:
-        """The answer to a multi-get."""
+    async def get(self, targets: list[dict[str, str]]) -> list[ProductDocument]:
+        """The documents of a multi-get."""
         self.requests.append([target["_id"] for target in targets])
-        return orjson.dumps({"docs": [self._document(target) for target in targets]})
+        answer = orjson.dumps({"docs": [self._document(target) for target in targets]})
+        return read_products(answer, len(targets))
 
     def _document(self, target: dict[str, str]) -> dict[str, Any]:
         key = target["_id"]
@@ -73,16 +75,10 @@ async def test_an_item_of_an_older_definition_needs_no_product() -> None:
         (Listing(1, "a"), {"error": {"type": "index_not_found_exception"}}, NotLoadedError),
         (Listing(1, "a"), {"error": {"type": "shard_not_available"}}, BadAnswerError),
         (Listing(1, "b", attached=[Attached("a")]), {"found": False}, ApiError),
+        (Listing(1, "a"), {"_source": {"platform": 730, "stickers": "Crown"}}, ApiError),
+        (Listing(1, "a"), {"_source": {"part": "a description"}}, ApiError),
     ],
 )
 async def test_a_part_that_cannot_be_read_is_an_error(listing: Listing, document: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         await Items(Products(a=document).get).of_listings([("gear-730-x", listing)])
-
-
-async def test_an_answer_that_lacks_documents_is_incomplete() -> None:
-    async def get(_: Any) -> bytes:
-        return b'{"docs": []}'
-
-    with pytest.raises(BadAnswerError):
-        await Items(get).of_listings([("gear-730-x", Listing(1, "a"))])

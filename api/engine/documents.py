@@ -1,0 +1,75 @@
+"""Documents that are read by their ids, many in one request: listings, and the documents of products."""
+
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from api.engine.answers import decoded, partial_answer
+from api.engine.errors import NotLoadedError
+from mappings.items.listing import Listing
+
+_NO_INDEX: Final = "index_not_found_exception"
+
+
+class StoredListing(Listing):
+    """All that is read of an item by its id."""
+
+    listed_at: int | None = msgspec.field(default=None, name="listedAt")
+    digest: dict[str, int] | None = None
+    bound: bool = False
+    version: int | None = None
+
+
+class _Error(msgspec.Struct):
+    type: str = ""
+
+
+class _Document(msgspec.Struct, kw_only=True):
+    index: str = msgspec.field(name="_index")
+    id: str = msgspec.field(name="_id")
+    exists: bool = msgspec.field(default=False, name="found")
+    error: _Error | None = None
+
+
+class ListingDocument(_Document, kw_only=True):
+    """The document of a listing, where it exists."""
+
+    source: StoredListing = msgspec.field(default_factory=StoredListing, name="_source")
+
+
+class ProductDocument(_Document, kw_only=True):
+    """A document of an index of products, where it exists."""
+
+    source: dict[str, Any] = msgspec.field(default_factory=dict, name="_source")
+
+
+Document = TypeVar("Document", bound=_Document)
+
+
+class _Answer(msgspec.Struct, Generic[Document]):
+    docs: list[Document]
+
+
+_listings: Final = msgspec.json.Decoder(_Answer[ListingDocument])
+_products: Final = msgspec.json.Decoder(_Answer[ProductDocument])
+
+
+def read_listings(content: bytes, count: int) -> list[ListingDocument]:
+    """The documents of `count` listings; raises NotLoadedError, BadAnswerError where one could not be read."""
+    return _complete(decoded(_listings, content).docs, count)
+
+
+def read_products(content: bytes, count: int) -> list[ProductDocument]:
+    """`count` documents of products; raises as `read_listings`."""
+    return _complete(decoded(_products, content).docs, count)
+
+
+def _complete(documents: list[Document], count: int) -> list[Document]:
+    if len(documents) != count:
+        raise partial_answer(documents=count, answers=len(documents))
+    for document in documents:
+        if document.error is not None:
+            if document.error.type == _NO_INDEX:
+                raise NotLoadedError(document.index)
+            raise partial_answer(error=document.error.type)
+    return documents

@@ -1,0 +1,53 @@
+"""Documents by their ids: each is there, or missing, or the answer is an error."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from api.engine.answers import BadAnswerError
+from api.engine.documents import read_listings, read_products
+from api.engine.errors import NotLoadedError
+
+THERE = b'{"_index": "gear-730-x", "_id": "1", "found": true, "_source": %b}'
+MISSING = b'{"_index": "gear-730-x", "_id": "2", "found": false}'
+FAILED = b'{"_index": "gear-730", "_id": "3", "error": {"type": "%b", "reason": "x"}}'
+
+
+def answer(*documents: bytes) -> bytes:
+    return b'{"docs": [%b]}' % b",".join(documents)
+
+
+def test_each_document_is_there_or_missing() -> None:
+    listing = b'{"id": 1, "product": "a", "price": 210, "bound": true, "digest": {"a": 1}, "seed": 661}'
+    first, second = read_listings(answer(THERE % listing, MISSING), 2)
+    assert (first.id, first.exists, second.id, second.exists) == ("1", True, "2", False)
+    assert (first.source.price, first.source.bound, first.source.digest) == (210, True, {"a": 1})
+    (product,) = read_products(answer(THERE % b'{"name": "x"}'), 1)
+    assert product.source == {"name": "x"}
+
+
+def test_a_listing_of_an_older_definition_has_its_numbers_as_strings() -> None:
+    listing = b'{"id": 1, "item": {"id": 1}, "seed": "661", "paintIndex": "282", "pattern": "3"}'
+    (document,) = read_listings(answer(THERE % listing), 1)
+    assert (document.source.is_complete, bytes(document.source.item)) == (True, b'{"id": 1}')
+
+
+@pytest.mark.parametrize("read", [read_listings, read_products])
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (answer(FAILED % b"index_not_found_exception"), NotLoadedError),
+        (answer(FAILED % b"no_shard_available_action_exception"), BadAnswerError),
+        (answer(), BadAnswerError),
+        (answer(MISSING, MISSING), BadAnswerError),
+        (b"<html>", BadAnswerError),
+        (b"{}", BadAnswerError),
+        (answer(THERE % b"null"), BadAnswerError),
+    ],
+)
+def test_what_is_not_read_is_an_error(
+    read: Callable[[bytes, int], Any], content: bytes, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        read(content, 1)
