@@ -112,7 +112,8 @@ def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
     """What is wrong between the listings that serve and their products."""
     platform, alias, products = facts.platform, products_of(facts.alias), facts.products_of(index)
     if products is None and names_products(index):
-        message = f"{index.name} serves without {products_of(index.name)}, so that every search with a text fails, and pages do"
+        missing = products_of(index.name)
+        message = f"{index.name} serves without {missing}, so that every search with a text fails, and pages do"
         yield Finding(Code.PRODUCTS_MISSING, platform, index.name, message, load_command(platform))
         return
     named = {each.name for each in facts.products if alias in each.aliases}

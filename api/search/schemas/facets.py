@@ -22,7 +22,8 @@ class ValueCount(BaseModel):
     """A value and how many items have it."""
 
     value: str = Field(
-        description="as items spell it; where they have blanks side by side, with single ones and without `★` and `™`; to be sent in `filters` as it is"
+        description="as items spell it; where they have blanks side by side, with single ones and without `★` and "
+        "`™`; to be sent in `filters` as it is"
     )
     count: _Count = Field(
         description="the `total` of the same search with this value alone for the field; spellings that a filter takes "
