@@ -687,7 +687,7 @@ class ValueCount(TypedDict):
 
     value: str
     """
-    as items spell it, to be sent in `filters` as it is
+    as items spell it; where they have blanks side by side, with single ones and without `★` and `™`; to be sent in `filters` as it is
     """
     count: int
     """

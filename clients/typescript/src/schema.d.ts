@@ -1957,7 +1957,7 @@ export interface components {
         ValueCount: {
             /**
              * Value
-             * @description as items spell it, to be sent in `filters` as it is
+             * @description as items spell it; where they have blanks side by side, with single ones and without `★` and `™`; to be sent in `filters` as it is
              */
             value: string;
             /**
