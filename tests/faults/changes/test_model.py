@@ -113,8 +113,11 @@ async def test_what_readers_replay_is_what_searches_find(place: Place, feed_sett
         first = readers[0]
         slow = Reader(client, limit=7, items=dict(first.items), next=first.next)
         await _run(place, client, servers, readers)
-        for reader in (*readers, slow):
-            await reader.agrees()
+        for _ in range(10):
+            for reader in (*readers, slow):
+                await reader.agrees()
+            if slow.changes == first.changes:  # cursors may share a view that is a moment old, with which one agreed
+                break
         assert slow.changes == first.changes
         assert len(first.changes) > 20
         assert {change["change"] for change in first.changes} == {"listed", "changed", "gone"}
