@@ -61,8 +61,6 @@ _REVISION = (
     f"{_SHARD}.commit.id",
     f"{_SHARD}.refresh.external_total",
 )
-
-
 MAX_TRIES: Final = 3  # of a search under which the catalogue is replaced, or products come
 
 
@@ -145,7 +143,8 @@ class Searches:
                 answers = await self._of_listings(platforms, result, products, filter_path)
                 if undecided := result.undecided(answers):
                     rest = replace(lookups, bodies=[lookups.bodies[place] for place in undecided])
-                    result = await self._find(platforms, rest, all_keys=True, may_change=may_change)
+                    # only what is remembered is worth the requests that say keys by details
+                    result = await self._find(platforms, rest, all_keys=True, may_change=result.may_change)
                     complete = await self._of_listings(platforms, result, products, filter_path)
                     for place, answer in zip(undecided, complete, strict=True):
                         answers[place] = answer
