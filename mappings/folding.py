@@ -15,7 +15,7 @@ MARKS = frozenset(DROPPED_MARKS) | {chr(code) for first, last in NONSPACING_MARK
 BLANKS = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 CONTROLS = "".join(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)))
 
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # every separator and every control character
+_BLANKS = re.compile(f"[{re.escape(' ' + BLANKS + CONTROLS)}]+")
 _ASCII = {letter: ascii_text for ascii_text, letters in ASCII_FOLDING.items() for letter in letters}
 
 

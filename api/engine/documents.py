@@ -5,10 +5,8 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from api.engine.answers import decoded, partial_answer
-from api.engine.errors import NotLoadedError
+from api.engine.errors import NO_INDEX, NotLoadedError
 from mappings.items.listing import Listing
-
-_NO_INDEX: Final = "index_not_found_exception"
 
 
 class StoredListing(Listing):
@@ -69,7 +67,7 @@ def _complete(documents: list[Document], count: int) -> list[Document]:
         raise partial_answer(documents=count, answers=len(documents))
     for document in documents:
         if document.error is not None:
-            if document.error.type == _NO_INDEX:
+            if document.error.type == NO_INDEX:
                 raise NotLoadedError(document.index)
             raise partial_answer(error=document.error.type)
     return documents

@@ -14,6 +14,7 @@ TOO_MANY_PITS_RETRY_AFTER_SECONDS = 30  # of hundreds of points in time, each ke
 
 # The engine answers these with a 400 although the request is valid.
 _TEMPORARY = ("index_closed_exception",)
+NO_INDEX = "index_not_found_exception"
 # Why a search ends whose node is lost: which copy is read is fixed once its first phase is over.
 _NODE_LOST = frozenset(
     f"{reason}_exception" for reason in ("node_closed", "node_disconnected", "node_not_connected", "connect_transport")
@@ -101,7 +102,7 @@ def all_answers(answers: list[Answer], count: int) -> list[Answer]:
 def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
     causes = _root_causes(body)
     reasons = [str(cause.get("reason")) for cause in causes]
-    if kind == "index_not_found_exception":
+    if kind == NO_INDEX:
         return NotLoadedError(str(body["error"].get("index", "the index")))
     if any(cause.get("type") == _PIT_GONE for cause in causes):
         return PitGoneError()

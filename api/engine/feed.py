@@ -11,7 +11,7 @@ import orjson
 
 from api.engine.answers import Json, all_shards_of, decoded, partial_answer, read_json
 from api.engine.client import Engine
-from api.engine.errors import MissingError, NotLoadedError, PitGoneError
+from api.engine.errors import NO_INDEX, MissingError, NotLoadedError, PitGoneError
 from mappings.items.listing import Listing
 from mappings.names import deletes_alias, parse_generation
 from mappings.platforms import Platform
@@ -229,7 +229,7 @@ class FeedEngine(Engine):
         answer = await self._read(call, read_json)
         if answer["errors"]:
             error = answer["items"][0]["index"]["error"]
-            if error["type"] == "index_not_found_exception":
+            if error["type"] == NO_INDEX:
                 raise NotLoadedError(log)
             raise partial_answer(error=str(error)[:300])
 

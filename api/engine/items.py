@@ -53,9 +53,11 @@ class Items:
         parts: dict[str, bytes] = {}
         unknown: dict[str, str] = {}
         for index, listing in listings:
-            if not listing.is_complete and not listing.product:
+            if listing.is_complete:
+                continue
+            if not listing.product:
                 raise _lacks_product(index)
-            for key in () if listing.is_complete else listing.part_keys():
+            for key in listing.part_keys():
                 part = self._parts.get(key)
                 if part is None:
                     unknown[key] = products_of(index)

@@ -1,9 +1,6 @@
 """What listings and products store apart is one item in every answer, byte for byte as it was loaded."""
 
-import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +11,22 @@ from api.engine.client import Engine
 from api.engine.documents import ProductDocument
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
-from mappings.connection import SearchSettings, connect
+from mappings.connection import SearchSettings
 from mappings.names import products_of
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
-from tests.support.app import RunningApp, running, settings_for
-from tests.support.indices import drop_indices
+from tests.support.app import RunningApp
+from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
 Item = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Serving:
-    """An app on an index of items; no response is cached."""
-
-    app: RunningApp
-    settings: SearchSettings
-    client: OpenSearch
-    index: str
-
-    async def use(self, engine: Engine) -> None:
-        """Has searches ask by this client."""
-        self.app.app.state.services = replace(self.app.app.state.services, engine=engine)
-
-
-@asynccontextmanager
-async def serving(opensearch_url: str, folder: Path, items: Sequence[Item]) -> AsyncIterator[Serving]:
-    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, response_cache_mib=0)
-    index = put_index(settings, CS2, items)
-    client = connect(settings)
-    try:
-        async with running(settings) as app:
-            yield Serving(app, settings, client, index)
-    finally:
-        client.close()
-        drop_indices(opensearch_url, settings.index_prefix)
+def index_of(app: RunningApp, client: OpenSearch) -> str:
+    """The index that serves."""
+    (index,) = client.indices.get_alias(name=app.settings.alias(730))
+    return str(index)
 
 
 def item(number: int) -> Item:
@@ -73,8 +49,7 @@ LOADED = {each["id"]: item_from_values(each).answer for each in ITEMS}
 
 
 async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str, tmp_path: Path) -> None:
-    async with serving(opensearch_url, tmp_path, ITEMS) as service:
-        app = service.app
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
         for body in ({}, {"sort": "price_desc"}, {"query": "case"}, {"cursor": "*", "facets": ["type"]}):
             answer = await app.search({"limit": 100, **body})
             shown = [each["id"] for each in answer.json()["gear"]]
@@ -85,7 +60,7 @@ async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str,
         assert all(LOADED[each["id"]][:-1] in grouped.content for each in grouped.json()["gear"])
         one = await app.client.get("/v1/gear/2?platform=730")
         assert LOADED[2] in one.content
-        export = Export(service.client, service.settings.alias(730), page_items=4)
+        export = Export(client, app.settings.alias(730), page_items=4)
         exported = [orjson.loads(line) for line in b"".join(export.pieces()).splitlines()]
         assert [orjson.dumps({**each, "listedAt": 0}) for each in exported] == [
             orjson.dumps({**orjson.loads(LOADED[number]), "listedAt": 0}) for number in sorted(LOADED)
@@ -94,25 +69,26 @@ async def test_every_answer_shows_items_as_they_were_loaded(opensearch_url: str,
 
 async def test_an_item_that_an_order_has_bound_and_freed_is_as_it_was(opensearch_url: str, tmp_path: Path) -> None:
     """The engine writes the numbers of a document that it updates in its own way."""
-    async with serving(opensearch_url, tmp_path, ITEMS) as service:
-        alias = service.settings.alias(730)
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
+        alias = app.settings.alias(730)
         for bound in (True, False):
-            service.client.update(index=alias, id="5", body={"doc": {"bound": bound}}, params={"refresh": "true"})
-        answer = await service.app.search({"filters": {"ids": [5]}})
+            client.update(index=alias, id="5", body={"doc": {"bound": bound}}, params={"refresh": "true"})
+        answer = await app.search({"filters": {"ids": [5]}})
         assert LOADED[5] in answer.content
 
 
 async def test_a_missing_product_stops_only_the_answers_that_need_it(opensearch_url: str, tmp_path: Path) -> None:
-    async with serving(opensearch_url, tmp_path, ITEMS) as service:
-        key = service.client.get(index=service.index, id="2")["_source"]["descriptionPart"]
-        service.client.delete(index=products_of(service.index), id=key, params={"refresh": "true"})
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
+        index = index_of(app, client)
+        key = client.get(index=index, id="2")["_source"]["descriptionPart"]
+        client.delete(index=products_of(index), id=key, params={"refresh": "true"})
         for refused in (
-            await service.app.search({"filters": {"ids": [2]}}),
-            await service.app.client.get("/v1/gear/2?platform=730"),
+            await app.search({"filters": {"ids": [2]}}),
+            await app.client.get("/v1/gear/2?platform=730"),
         ):
             assert (refused.status_code, error_of(refused)["code"]) == (503, "search_unavailable")
             assert "lacks a product" in error_of(refused)["message"]
-        others = await service.app.search({"filters": {"ids": [1, 4, 7, 9]}})
+        others = await app.search({"filters": {"ids": [1, 4, 7, 9]}})
         assert others.json()["total"] == 4
 
 
@@ -133,16 +109,17 @@ class ReplacedEngine(Engine):
 async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_next(
     opensearch_url: str, tmp_path: Path
 ) -> None:
-    async with serving(opensearch_url, tmp_path, ITEMS) as service:
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client):
+        index = index_of(app, client)
         following = [{**item(number), "name": "Grue"} for number in (1, 2)]
 
         def replace_catalogue() -> None:
-            put_index(service.settings, CS2, following)
-            service.client.indices.delete(index=f"{service.index},{products_of(service.index)}")
+            put_index(app.settings, CS2, following)
+            client.indices.delete(index=f"{index},{products_of(index)}")
 
-        engine = ReplacedEngine(service.settings, replace_catalogue)
-        await service.use(engine)
-        answer = await service.app.search({})
+        engine = ReplacedEngine(app.settings, replace_catalogue)
+        app.app.state.services = replace(app.app.state.services, engine=engine)
+        answer = await app.search({})
         await engine.close()
         assert answer.status_code == 200, answer.text
         assert [each["name"] for each in answer.json()["gear"]] == ["Grue", "Grue"]
@@ -151,10 +128,10 @@ async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_ne
 async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: str, tmp_path: Path) -> None:
     """One that is begun then is a 503: to begin again would not help."""
     items = [{"id": number, "name": f"Grue {number}", "price": number} for number in range(1, 7)]
-    async with serving(opensearch_url, tmp_path, items) as service:
-        first = (await service.app.search({"cursor": "*", "limit": 3})).json()
-        service.client.indices.delete(index=products_of(service.index))
-        following = await service.app.search({"cursor": first["nextCursor"], "limit": 3})
+    async with serving(opensearch_url, tmp_path, items) as (app, client):
+        first = (await app.search({"cursor": "*", "limit": 3})).json()
+        client.indices.delete(index=products_of(index_of(app, client)))
+        following = await app.search({"cursor": first["nextCursor"], "limit": 3})
         assert error_of(following)["code"] == "cursor_expired"
-        begun = await service.app.search({"cursor": "*", "sort": "price_desc", "limit": 3})
+        begun = await app.search({"cursor": "*", "sort": "price_desc", "limit": 3})
         assert error_of(begun)["code"] == "search_unavailable"

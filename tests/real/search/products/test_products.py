@@ -1,9 +1,7 @@
 """Texts are matched with products, then with their listings: both are of one generation and of one moment."""
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,16 +15,15 @@ from indexer.documents.checked_item import item_from_values
 from indexer.documents.digest import encode_document
 from indexer.documents.document import index_document
 from indexer.engine.bulk import index_lines
-from mappings.connection import connect
 from mappings.definition import READS, read_definition
 from mappings.names import generation_name, products_of
 from mappings.platforms import Platform, read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
 from tests.support.api.platform_files import platform_folder
-from tests.support.app import RunningApp, running, settings_for
+from tests.support.app import RunningApp
 from tests.support.indexer.generation import put_products
-from tests.support.indices import drop_indices
+from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
 Item = dict[str, Any]
@@ -34,22 +31,6 @@ Item = dict[str, Any]
 
 def item(number: int, name: str, kind: str = "Rifle", **more: Any) -> Item:
     return {"id": number, "name": name, "price": float(number), "details": {"type": kind}, **more}
-
-
-@asynccontextmanager
-async def serving(
-    opensearch_url: str, folder: Path, items: Iterable[Item], **more: Any
-) -> AsyncIterator[tuple[RunningApp, OpenSearch]]:
-    """The app on an index of these items, and a client of its engine. No response is cached."""
-    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, response_cache_mib=0, **more)
-    put_index(settings, CS2, items)
-    engine = connect(settings)
-    try:
-        async with running(settings) as app:
-            yield app, engine
-    finally:
-        engine.close()
-        drop_indices(opensearch_url, settings.index_prefix)
 
 
 async def ids(app: RunningApp, query: str, **more: Any) -> list[int]:
