@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cachetools import LRUCache
@@ -23,6 +23,8 @@ MAX_LOOKED_UP: Final = 10_000
 
 # The answers to several search bodies in these indices, in one round trip.
 Ask = Callable[[Sequence[str], Sequence[Json]], Awaitable[list[Answer]]]
+Detail = tuple[Json, frozenset[str]]
+"""The query for a detail, and the keys of all products that have it."""
 Stamp = tuple[tuple[str, int], ...]
 """The indices of products, and the number of the last one written to each: no product ever changes or goes."""
 
@@ -51,22 +53,22 @@ class Entry:
 class LookupResult:
     """What all lookups of a search have found.
 
-    `indices` are those of the products that it names, `stamp` the state of all, where that was asked for. `may_change`:
-    it holds for products of this stamp; else it is named key by key and holds whatever comes.
+    `products` were asked; `indices` are those of the products that it names, `stamp` the state of all, where that was
+    asked for. `may_change`: it holds for products of this stamp; else it is named key by key and holds whatever comes.
     """
 
     lookups: Lookups
     entries: Sequence[Entry]
+    products: Products
     indices: frozenset[str]
     stamp: Stamp | None = None
-    flat: tuple[int, ...] = ()
     may_change: bool = False
 
     @property
     def bodies(self) -> list[Json]:
         """The search bodies with the keys."""
         keys = [entry.keys for entry in self.entries]
-        return [with_keys(body, keys, self.lookups.lookups, self.flat) for body in self.lookups.bodies]
+        return [with_keys(body, keys, self.lookups.lookups, self.products.flat) for body in self.lookups.bodies]
 
     @property
     def generations(self) -> set[str]:
@@ -92,12 +94,16 @@ class LookupResult:
 
     def undecided(self, answers: Sequence[Answer]) -> list[int]:
         """The places of the bodies that a part of the keys gives no items, though others may."""
-        parts = {number for number, entry in enumerate(self.entries) if entry.is_part}
         return [
             place
             for place, (body, answer) in enumerate(zip(self.lookups.bodies, answers, strict=True))
-            if not parts.isdisjoint(places_of(body)) and not answer["hits"]["total"]["value"]
+            if self.parts([body]) and not answer["hits"]["total"]["value"]
         ]
+
+    def parts(self, bodies: Iterable[Json]) -> list[int]:
+        """The numbers of the lookups that these bodies name and that may have found more."""
+        named = set[int]().union(*map(places_of, bodies))
+        return [number for number, entry in enumerate(self.entries) if entry.is_part and number in named]
 
 
 class ProductSearch:
@@ -121,13 +127,13 @@ class ProductSearch:
         complete = [entry for entry in entries if entry is not None]
         if len(complete) < len(entries):
             return None
-        return LookupResult(lookups, complete, frozenset(index for index, _ in stamp), stamp, may_change=True)
+        return LookupResult(lookups, complete, products, frozenset(index for index, _ in stamp), stamp, may_change=True)
 
-    def is_current(self, result: LookupResult, products: Products, answer: Answer) -> bool:
+    def is_current(self, result: LookupResult, answer: Answer) -> bool:
         """Whether the products still are as they were for what was found, by the answer to STAMP_REQUEST."""
         stamp = stamp_of(answer)
         if stamp != result.stamp:
-            self._set_stamp(products, stamp)
+            self._set_stamp(result.products, stamp)
         return stamp == result.stamp
 
     async def find(
@@ -140,7 +146,7 @@ class ProductSearch:
         where something is excluded, too: what excludes nothing names no generation.
         """
         if not products.indices:
-            return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), frozenset(), flat=products.flat)
+            return LookupResult(lookups, [Entry((), 0)] * len(lookups.lookups), products, frozenset())
         # flat listings have the details, and their texts are not looked up here
         are_repeated = self._are_repeated(lookups)
         excludes = any(lookup.excludes for lookup in lookups.lookups)
@@ -150,20 +156,35 @@ class ProductSearch:
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
         answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
         stamp = stamp_of(answers.pop()) if with_stamp else None
-        entries_and_indices = await asyncio.gather(
-            *(
-                self._entry(lookup, hits_of(answer), size, products, by_details=may_change)
-                for lookup, answer, size in zip(lookups.lookups, answers, sizes, strict=True)
-            )
-        )
-        entries = [entry for entry, _ in entries_and_indices]
+        pages = list(zip(lookups.lookups, map(hits_of, answers), strict=True))
+        hits = await asyncio.gather(*(self._all_hits(lookup, page, products) for lookup, page in pages))
+        are_parts = [len(page) == size < MAX_KEYS for (_, page), size in zip(pages, sizes, strict=True)]
+        entries = await self._new_entries(lookups.lookups, hits, are_parts, products, by_details=may_change)
         if stamp is not None and stamp != self._stamps.get(products.indices):
             self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
         elif may_change:
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 self._remember(lookup, entry, products)
-        indices = frozenset[str]().union(*(each for _, each in entries_and_indices))
-        return LookupResult(lookups, entries, indices, stamp, products.flat, may_change)
+        indices = frozenset(hit["_index"] for each in hits for hit in each)
+        return LookupResult(lookups, entries, products, indices, stamp, may_change)
+
+    async def complete(self, result: LookupResult, places: Sequence[int]) -> LookupResult:
+        """What was found for the bodies at these places, with all keys of what was found in part.
+
+        Raises MovedError where products have come since, and as `find`.
+        """
+        bodies = [result.lookups.bodies[place] for place in places]
+        numbers = result.parts(bodies)
+        parts = replace(result.lookups, lookups=[result.lookups.lookups[number] for number in numbers])
+        # only what is remembered is worth the requests that say keys by details
+        rest = await self.find(parts, result.products, all_keys=True, may_change=result.may_change)
+        if None not in (result.stamp, rest.stamp) and result.stamp != rest.stamp:
+            raise MovedError
+        entries = list(result.entries)
+        for number, entry in zip(numbers, rest.entries, strict=True):
+            entries[number] = entry
+        lookups, indices = replace(result.lookups, bodies=bodies), result.indices | rest.indices
+        return replace(result, lookups=lookups, entries=entries, indices=indices)
 
     def _are_repeated(self, lookups: Lookups) -> bool:
         """Whether all of the lookups were asked before."""
@@ -176,28 +197,55 @@ class ProductSearch:
         if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
             self._entries[products.indices, lookup.identity] = entry
 
-    async def _entry(
-        self, lookup: Lookup, first: list[Hit], size: int, products: Products, *, by_details: bool
-    ) -> tuple[Entry, set[str]]:
-        """The entry of a lookup, and the indices that its hits are in."""
+    async def _all_hits(self, lookup: Lookup, first: list[Hit], products: Products) -> list[Hit]:
+        """All hits of a lookup, of which these are the first."""
         hits, page = first, first
         while len(page) == MAX_KEYS:
             (answer,) = await self._ask(products.indices, [lookup.request(MAX_KEYS, page[-1]["sort"])])
             page = hits_of(answer)
             hits = hits + page
-        details = await self._details(lookup, products) if by_details and len(hits) >= MIN_MANY else []
-        keys, count = keys_of(lookup, lookup.hits(hit["sort"] for hit in hits), details)
-        return Entry(keys, count, is_part=len(first) == size < MAX_KEYS), {hit["_index"] for hit in hits}
+        return hits
 
-    async def _details(self, lookup: Lookup, products: Products) -> list[tuple[Json, frozenset[str]]]:
-        """What the lookup says of details, each with the keys of all products that have it."""
-        (counted,) = await self._ask(products.indices, [lookup.types_request()])
-        types = [bucket["key"] for bucket in counted["aggregations"]["types"]["buckets"]]
-        details = lookup.details(self._fields, types)
-        bodies = [detail.request(MAX_KEYS) for detail in details]
-        answers = await self._ask(products.indices, bodies) if bodies else []
-        pages = [(detail.query, hits_of(answer)) for detail, answer in zip(details, answers, strict=True)]
-        return [(query, frozenset(hit["sort"][-1] for hit in page)) for query, page in pages if len(page) < MAX_KEYS]
+    async def _new_entries(
+        self,
+        lookups: Sequence[Lookup],
+        hits: Sequence[list[Hit]],
+        are_parts: Sequence[bool],
+        products: Products,
+        *,
+        by_details: bool,
+    ) -> list[Entry]:
+        """The entries of lookups with these hits; very many keys are said by details where that is wanted."""
+        many = [lookup for lookup, each in zip(lookups, hits, strict=True) if by_details and len(each) >= MIN_MANY]
+        details = await self._details(many, products)
+        entries = []
+        for lookup, each, is_part in zip(lookups, hits, are_parts, strict=True):
+            scored_keys = lookup.hits(hit["sort"] for hit in each)
+            keys, count = keys_of(lookup, scored_keys, details.get(lookup.identity, ()))
+            entries.append(Entry(keys, count, is_part))
+        return entries
+
+    async def _details(self, lookups: Sequence[Lookup], products: Products) -> dict[bytes, list[Detail]]:
+        """What lookups say of details, by identity; in two round trips for all of them."""
+        if not lookups:
+            return {}
+        counted = await self._ask(products.indices, [lookup.types_request() for lookup in lookups])
+        details: dict[bytes, list[Lookup]] = {}
+        for lookup, answer in zip(lookups, counted, strict=True):
+            types = [bucket["key"] for bucket in answer["aggregations"]["types"]["buckets"]]
+            details[lookup.identity] = lookup.details(self._fields, types)
+        asked = {detail.identity: detail for each in details.values() for detail in each}
+        bodies = [detail.request(MAX_KEYS) for detail in asked.values()]
+        pages = map(hits_of, await self._ask(products.indices, bodies) if bodies else [])
+        keys = {
+            name: frozenset(hit["sort"][-1] for hit in page)
+            for name, page in zip(asked, pages, strict=True)
+            if len(page) < MAX_KEYS
+        }
+        return {
+            lookup: [(detail.query, keys[detail.identity]) for detail in each if detail.identity in keys]
+            for lookup, each in details.items()
+        }
 
     def _set_stamp(self, products: Products, stamp: Stamp) -> None:
         for key in [key for key in self._entries if key[0] == products.indices]:

@@ -133,19 +133,16 @@ class Searches:
         lookups = lookups_of(bodies, self._fields)
         if not lookups.lookups:
             return await self._ask_platforms(platforms, bodies, filter_path)
-        products = self._products_of(platforms)
-        result = self._products.cached(lookups, products)
+        result = self._products.cached(lookups, self._products_of(platforms))
         for tries_left in reversed(range(MAX_TRIES)):
             # what the last one finds holds whatever comes meanwhile
             may_change = tries_left > 0
             with suppress(MovedError):
                 result = result or await self._find(platforms, lookups, may_change=may_change)
-                answers = await self._of_listings(platforms, result, products, filter_path)
+                answers = await self._of_listings(platforms, result, filter_path)
                 if undecided := result.undecided(answers):
-                    rest = replace(lookups, bodies=[lookups.bodies[place] for place in undecided])
-                    # only what is remembered is worth the requests that say keys by details
-                    result = await self._find(platforms, rest, all_keys=True, may_change=result.may_change)
-                    complete = await self._of_listings(platforms, result, products, filter_path)
+                    result = await self._complete(result, undecided)
+                    complete = await self._of_listings(platforms, result, filter_path)
                     for place, answer in zip(undecided, complete, strict=True):
                         answers[place] = answer
                 return answers
@@ -154,21 +151,23 @@ class Searches:
         raise ApiError("search_unavailable", "the catalogue is replaced faster than it can be read")
 
     async def _of_listings(
-        self,
-        platforms: Sequence[Platform],
-        result: LookupResult,
-        products: Products,
-        filter_path: Sequence[str],
+        self, platforms: Sequence[Platform], result: LookupResult, filter_path: Sequence[str]
     ) -> list[Answer]:
         """The answers of the listings to what was found; raises MovedError if that does not hold any more."""
-        check = products.indices if result.may_change else ()
+        check = result.products.indices if result.may_change else ()
         answers = await self._ask_platforms(platforms, result.bodies, filter_path, check)
-        if check and not self._products.is_current(result, products, answers.pop()):
+        if check and not self._products.is_current(result, answers.pop()):
             raise MovedError
         result.check_hits(answers)
         if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return answers
+
+    async def _complete(self, result: LookupResult, places: Sequence[int]) -> LookupResult:
+        try:
+            return await self._products.complete(result, places)
+        except NotLoadedError as error:
+            raise MovedError from error
 
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
