@@ -27,14 +27,19 @@ def _translated(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     match part:
+        case {"field": "price", "ranges": ranges}:
+            part = {"field": "price", "ranges": [_in_cents(each) for each in ranges]}
+        case {"field": field}:
+            part = {**part, "field": field.removeprefix("details.").removeprefix("paint.")}
         case {"range": {"price": bounds}}:
-            return {"range": {"price": {end: round(bound * 100) for end, bound in bounds.items()}}}
-        case {"terms": {"field": field, **options}}:
-            return {"terms": {"field": _field(field), **options}}
-        case {"terms": terms}:
-            return {"terms": {f"{_field(name)}.folded": [fold(value) for value in terms[name]] for name in terms}}
-    return {name: _translated(inner) for name, inner in part.items()}
+            part = {"range": {"price": _in_cents(bounds)}}
+        case {"terms": terms} if "field" not in terms:
+            words = {f"{name.removeprefix('details.')}.folded": terms[name] for name in terms}
+            part = {"terms": {name: list(map(fold, values)) for name, values in words.items()}}
+        case _:
+            part = {name: _translated(inner) for name, inner in part.items()}
+    return part
 
 
-def _field(name: str) -> str:
-    return name.removeprefix("details.")
+def _in_cents(bounds: dict[str, float]) -> dict[str, int]:
+    return {end: round(bound * 100) for end, bound in bounds.items()}

@@ -6,6 +6,7 @@ one `_search` with `track_total_hits`, `parallel_bulk`, AsyncOpenSearch, a respo
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -51,6 +52,11 @@ INDEX: Json = {
             },
         }
     },
+}
+# The ranges of a facet of numbers: its field, and the edges between them.
+_RANGES: dict[str, tuple[str, list[float]]] = {
+    "price": ("price", [0, *(step * 10**power for power in range(-2, 6) for step in (1, 2, 5))]),
+    "float": ("paint.float", [step / 100 for step in range(101)]),
 }
 _SORTS: dict[str, list[Json]] = {
     "price_asc": [{"price": "asc"}, {"id": "asc"}],
@@ -106,15 +112,18 @@ def _facet_counts(facets: list[str], selections: dict[str, Json]) -> Json:
     counts: Json = {}
     for facet in facets:
         others = [clause for name, clause in selections.items() if name != facet]
-        terms = {"terms": {"field": f"details.{facet}", "size": MAX_FACET_VALUES}}
-        counts[facet] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": terms}}
+        values: Json = {"terms": {"field": f"details.{facet}", "size": MAX_FACET_VALUES}}
+        if facet in _RANGES:
+            field, edges = _RANGES[facet]
+            values = {"range": {"field": field, "ranges": [{"from": low, "to": high} for low, high in pairwise(edges)]}}
+        counts[facet] = {"filter": {"bool": {"filter": others}}, "aggs": {"values": values}}
     return {"aggs": counts, "post_filter": {"bool": {"filter": list(selections.values())}}}
 
 
 def counts_of(answer: Json) -> Json:
-    """Items by value by facet, as the engine answers a request that counts."""
+    """Items by value or range by facet, as the engine answers a request that counts."""
     return {
-        facet: {bucket["key"]: bucket["doc_count"] for bucket in counted["values"]["buckets"]}
+        facet: {str(bucket["key"]): bucket["doc_count"] for bucket in counted["values"]["buckets"]}
         for facet, counted in answer.get("aggregations", {}).items()
     }
 

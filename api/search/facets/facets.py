@@ -7,19 +7,24 @@ those of the page; only a selected value without hits, and more values than one 
 lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 from api.engine.answers import Answer, Json, Source
 from api.search.facets.histograms import (
     Places,
     buckets,
     counts_by_place,
+    extremes_of,
     extremes_request,
     histogram,
     histogram_request,
     whole_histogram,
 )
+from api.search.facets.price_parts import price_parts
 from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import SearchQuery, values_clause
 from api.search.schemas.facets import MAX_VALUES
@@ -31,16 +36,19 @@ from mappings.folding import fold
 MAX_BUCKETS = 5_000
 
 Counts = dict[str, int]
+Key = TypeVar("Key", str, int)
 
 _ROWS = {row.name: row for row in FACETS}
 
 
 @dataclass(frozen=True)
 class FacetRequest:
-    """A search body and the facets that its answer counts."""
+    """Some facets, the query for the items that they count, the same in parts, and the search body of each part."""
 
     rows: tuple[Filter, ...]
-    body: Clause
+    query: Clause
+    parts: list[Clause]
+    bodies: list[Clause]
 
 
 class FacetCounting:
@@ -61,7 +69,7 @@ class FacetCounting:
 
     async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
         """The answers to several search bodies, in one round trip, the first time with those that count."""
-        along = [request.body for request in self._requests] if self._answers is None else []
+        along = [body for request in self._requests for body in request.bodies] if self._answers is None else []
         answers = await self._source.search_all([*bodies, *along], *filter_path)
         self._answers = self._answers or answers[len(bodies) :]
         return answers[: len(bodies)]
@@ -73,18 +81,20 @@ class FacetCounting:
         if self._answers is None:
             await self.search_all([])
         counts: dict[Filter, Counts] = {}
-        histograms: dict[Filter, tuple[Clause, Places | None]] = {}
+        histograms: dict[Filter, tuple[FacetRequest, Places | None]] = {}
         facets: Json = dict.fromkeys(row.name for row in _requested_rows(self._query))
         incomplete: set[Filter] = set()
-        for request, answer in zip(self._requests, self._answers or (), strict=True):
+        remaining = iter(self._answers or ())
+        for request in self._requests:
+            answers = list(islice(remaining, len(request.bodies)))
             for row in request.rows:
                 if row.kind is not Kind.FOLDED:
-                    histograms[row] = request.body["query"], counts_by_place(row, answer)
+                    histograms[row] = request, _summed([counts_by_place(row, answer) for answer in answers])
                     continue
-                counted = counts_of(row, answer)
+                counted = _summed([counts_of(row, answer) for answer in answers])
                 if counted is None:
                     incomplete.add(row)
-                    counted = await self._all_values(row, request.body["query"])
+                    counted = await self._all_values(row, request.query)
                 counts[row] = counted
         selected = {row: getattr(self._query.body.filters, row.name, []) for row in counts}
         unlisted = {
@@ -98,22 +108,26 @@ class FacetCounting:
             facets[row.name] = facet_values(counted, selected[row], existing.get(row, {}))
         return facets
 
-    async def _histograms(self, counted: Mapping[Filter, tuple[Clause, Places | None]]) -> Json:
+    async def _histograms(self, counted: Mapping[Filter, tuple[FacetRequest, Places | None]]) -> Json:
         """The histograms with the lowest and highest value of each.
 
         Those are asked for whole whose items lack buckets, or whose extremes went when the index was refreshed.
         """
         digits = self._query.minor_digits
-        requests = {
-            row: extremes_request(row, digits, query, places) for row, (query, places) in counted.items() if places
+        bodies = {
+            row: [extremes_request(row, digits, part, places) for part in request.parts]
+            for row, (request, places) in counted.items()
+            if places
         }
-        answers = await self._source.search_all(list(requests.values())) if requests else []
-        extremes = dict(zip(requests, answers, strict=True))
+        asked = [body for each in bodies.values() for body in each]
+        answers = iter(await self._source.search_all(asked) if asked else [])
+        extremes = {row: extremes_of(row, list(islice(answers, len(each)))) for row, each in bodies.items()}
         facets: Json = {}
-        for row, (query, places) in counted.items():
+        for row, (request, places) in counted.items():
             facet = histogram(row, digits, places, extremes.get(row))
             if facet is None:
-                facet = whole_histogram(row, digits, await self._source.search(histogram_request(row, digits, query)))
+                whole = await self._source.search(histogram_request(row, digits, request.query))
+                facet = whole_histogram(row, digits, whole)
             facets[row.name] = facet
         return facets
 
@@ -148,8 +162,8 @@ def facet_requests(query: SearchQuery) -> list[FacetRequest]:
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
-    requests = [FacetRequest(shared, _count_request(query, shared, None))] if shared else []
-    return requests + [FacetRequest((row,), _count_request(query, (row,), row.name)) for row in filtered]
+    requests = [_facet_request(query, shared, None)] if shared else []
+    return requests + [_facet_request(query, (row,), row.name) for row in filtered]
 
 
 def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
@@ -208,7 +222,7 @@ def _folded(value: str) -> str:
     return fold(value) or value
 
 
-def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None) -> Clause:
+def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None) -> FacetRequest:
     aggregations: Clause = {}
     for row in rows:
         if row.kind is Kind.FOLDED:
@@ -216,10 +230,31 @@ def _count_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | 
             aggregations[row.name] = _terms(row, min_count=1 if without is None else 0)
         else:
             aggregations[row.name] = buckets(row)
-    clause = query.offered if without is None else query.offered_without[without]
     # the number of hits tells whether each was in a bucket
     has_buckets = any(row.kind is not Kind.FOLDED for row in rows)
-    return {**aggregation_request(clause, aggregations), "track_total_hits": has_buckets}
+    parts = _parts(query, without)
+    bodies = [{**aggregation_request(part, aggregations), "track_total_hits": has_buckets} for part in parts]
+    return FacetRequest(rows, query.offered if without is None else query.offered_without[without], parts, bodies)
+
+
+def _parts(query: SearchQuery, without: str | None) -> list[Clause]:
+    """Queries that have each item once that a facet counts: what many searches count alike is a query of its own."""
+    filters = {name: clause for name, clause in query.filters.items() if name != without}
+    # few searches have the same text, and few items
+    if "price" not in filters or not query.parsed.matches_all:
+        return [query.offered_with(filters)]
+    parts = price_parts(filters["price"], query.minor_digits)
+    return [query.offered_with({**filters, "price": part}) for part in parts]
+
+
+def _summed(parts: Sequence[Mapping[Key, int] | None]) -> dict[Key, int] | None:
+    """The sums of counts by key; None where some of them are not known."""
+    sums: Counter[Key] = Counter()
+    for part in parts:
+        if part is None:
+            return None
+        sums.update(part)
+    return dict(sums)
 
 
 def _terms(row: Filter, min_count: int) -> Clause:

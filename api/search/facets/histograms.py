@@ -11,6 +11,8 @@ from mappings.money import NO_PRICE, from_minor
 
 Places = Mapping[int, int]
 """Items by the place of their bucket."""
+Extremes = tuple[float, float]
+"""The lowest and the highest value."""
 NOTHING: Json = {"min": None, "max": None, "buckets": []}
 _EXTREMES = "_extremes"
 
@@ -35,6 +37,13 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
     return aggregation_request({"bool": {"filter": [query, any_of(clauses)]}}, _extremes(row))
 
 
+def extremes_of(row: Filter, answers: Sequence[Answer]) -> Extremes | None:
+    """The lowest and the highest value in the answers to `extremes_request`; None if there are no values any more."""
+    stats = [answer["aggregations"][row.name + _EXTREMES] for answer in answers]
+    known = [each for each in stats if each["count"]]
+    return (min(each["min"] for each in known), max(each["max"] for each in known)) if known else None
+
+
 def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
     """The search body for a whole histogram, of one moment and by the items' values, which any version loads."""
     edges = _edges(row, minor_digits)
@@ -46,23 +55,24 @@ def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:
 def whole_histogram(row: Filter, minor_digits: int, answer: Answer) -> Json:
     """The histogram in the answer to `histogram_request`."""
     counts = enumerate(bucket["doc_count"] for bucket in answer["aggregations"][row.name]["buckets"])
-    return histogram(row, minor_digits, {place: count for place, count in counts if count}, answer) or NOTHING
+    places = {place: count for place, count in counts if count}
+    return histogram(row, minor_digits, places, extremes_of(row, [answer])) or NOTHING
 
 
-def histogram(row: Filter, minor_digits: int, places: Places | None, answer: Answer | None) -> Json | None:
-    """A histogram from the first to the last bucket with items, with the extremes in an answer.
+def histogram(row: Filter, minor_digits: int, places: Places | None, extremes: Extremes | None) -> Json | None:
+    """A histogram from the first to the last bucket with items, with its extremes.
 
     None where the buckets are not known, or the items with the extremes have gone.
     """
     if not places:
         return None if places is None else NOTHING
-    extremes: Json = {"count": 0} if answer is None else answer["aggregations"][row.name + _EXTREMES]
-    if not extremes["count"]:
+    if extremes is None:
         return None
+    lowest, highest = extremes
     edges = [_main_unit(row, edge, minor_digits) for edge in _edges(row, minor_digits)]
     return {
-        "min": _main_unit(row, extremes["min"], minor_digits),
-        "max": _main_unit(row, extremes["max"], minor_digits),
+        "min": _main_unit(row, lowest, minor_digits),
+        "max": _main_unit(row, highest, minor_digits),
         "buckets": [
             {"from": edges[place], "to": edges[place + 1], "count": places.get(place, 0)}
             for place in range(min(places), max(places) + 1)

@@ -76,7 +76,7 @@ class SearchQuery:
     @cached_property
     def offered(self) -> Clause:
         """The query for the items on offer that match the text and all filters."""
-        return self._offered(self.filters)
+        return self.offered_with(self.filters)
 
     @cached_property
     def _text(self) -> Clause:
@@ -103,9 +103,10 @@ class SearchQuery:
     def offered_without(self) -> dict[str, Clause]:
         """For each filter that narrows the same as `offered` without it."""
         every = self.filters
-        return {name: self._offered({other: every[other] for other in every if other != name}) for name in every}
+        return {name: self.offered_with({other: every[other] for other in every if other != name}) for name in every}
 
-    def _offered(self, filters: dict[str, Clause]) -> Clause:
+    def offered_with(self, filters: dict[str, Clause]) -> Clause:
+        """The query for the items on offer that match the text and these filters."""
         demanded = [OFFERED, *self.hidden_clauses, *self.forced_clauses.values(), *filters.values()]
         return {"bool": {**self._text, "filter": [*demanded, *self._text.get("filter", ())]}}
 

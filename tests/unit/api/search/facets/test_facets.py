@@ -19,7 +19,13 @@ from api.search.facets.facets import (
     facet_values,
     has_empty_selected,
 )
-from api.search.facets.histograms import counts_by_place, extremes_request, histogram, histogram_request
+from api.search.facets.histograms import (
+    counts_by_place,
+    extremes_of,
+    extremes_request,
+    histogram,
+    histogram_request,
+)
 from api.search.parsing.parse import parse_query
 from api.search.query.clauses import any_of
 from api.search.query.request import SearchQuery
@@ -37,6 +43,8 @@ CASES: dict[str, str] = {
     "several_share_one_request": '{"query": "redline", "facets": ["weapon", "price"]}',
     "a_selection_does_not_narrow_its_own": '{"filters": {"weapon": ["AK-47"], "exterior": ["FT"], "price": {"max": 5}, '
     '"seed": [1]}, "facets": ["weapon", "type", "price"]}',
+    "a_price_range_in_parts": '{"filters": {"weapon": ["AK-47"], "price": {"min": 3, "max": 60}}, '
+    '"facets": ["weapon", "float", "price"]}',
     "no_selection": '{"filters": {"weapon": [], "price": {"min": null}}, "facets": ["weapon", "price"]}',
     "named_twice": '{"facets": ["type", "type"]}',
     "none": '{"facets": []}',
@@ -53,7 +61,7 @@ def query_of(text: str) -> SearchQuery:
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_facet_is_asked_as_in_its_golden_file(name: str, golden: Golden) -> None:
-    requests = [request.body for request in facet_requests(query_of(CASES[name]))]
+    requests = [body for request in facet_requests(query_of(CASES[name])) for body in request.bodies]
     golden(f"facets/{name}", {"body": json.loads(CASES[name]), "requests": requests})
 
 
@@ -63,7 +71,7 @@ def test_every_golden_file_is_used() -> None:
 
 def test_everything_that_can_be_asked_at_once_stays_below_the_engines_buckets() -> None:
     (request,) = facet_requests(query_of(json.dumps({"facets": [row.name for row in FACETS]})))
-    found = request.body["aggregations"].values()
+    found = request.bodies[0]["aggregations"].values()
     assert sum(one["terms"]["size"] for one in found) < 65_535
 
 
@@ -122,7 +130,7 @@ def engine_counts(row: Filter, minor_digits: int, held: list[float]) -> Answer:
 
 def histogram_of(row: Filter, minor_digits: int, held: list[float]) -> Any:
     answer = engine_counts(row, minor_digits, held)
-    return histogram(row, minor_digits, counts_by_place(row, answer), answer)
+    return histogram(row, minor_digits, counts_by_place(row, answer), extremes_of(row, [answer]))
 
 
 @pytest.mark.parametrize(
@@ -171,6 +179,32 @@ async def test_facets_are_counted_beside_the_first_requests_of_a_page() -> None:
     assert engine.sizes == [3, 1, 1]
 
 
+async def test_counts_of_the_parts_of_a_price_range_are_added() -> None:
+    def answer(body: Any) -> Answer:
+        prices = body["query"]["bool"]["filter"][1]["range"]["price.ascending"]
+        return counted("type", Knife=prices["lte"], **({"Glove": 7} if prices["gte"] else {}))
+
+    facets, engine = counting('{"filters": {"price": {"max": 60}}, "facets": ["type"]}', answer)
+    assert await facets.facets() == {"type": [{"value": "Knife", "count": 11_000}, {"value": "Glove", "count": 7}]}
+    assert engine.sizes == [2]
+
+
+async def test_the_extremes_of_a_histogram_are_those_of_all_parts_of_a_price_range() -> None:
+    answers: dict[int, list[float]] = {5000: [0.291, 0.4], 6000: [0.295, 0.407]}
+
+    def of_part(body: Any) -> Answer:
+        query = body["query"]["bool"]["filter"]
+        clauses = query if "range" in query[1] else query[0]["bool"]["filter"]
+        return engine_counts(FLOAT, 2, answers[clauses[1]["range"]["price.ascending"]["lte"]])
+
+    facets, engine = counting('{"filters": {"price": {"max": 60}}, "facets": ["float"]}', of_part)
+    values = await facets.facets()
+    assert values is not None
+    assert (values["float"]["min"], values["float"]["max"]) == (0.291, 0.407)
+    assert [(one["from"], one["count"]) for one in values["float"]["buckets"] if one["count"]] == [(0.29, 2), (0.4, 2)]
+    assert [len(bodies) for bodies in engine.round_trips] == [2, 2]
+
+
 async def test_facets_that_no_page_took_along_ask_for_themselves() -> None:
     facets, engine = counting('{"facets": ["type"]}', lambda _: counted("type", Knife=2))
     assert await facets.facets() == {"type": [{"value": "Knife", "count": 2}]}
@@ -197,7 +231,7 @@ async def test_the_extremes_of_a_histogram_are_looked_for_in_its_first_and_last_
     assert [len(bodies) for bodies in engine.round_trips] == [1, 1]
     (request,) = engine.round_trips[1]
     ranges = [{"range": {"float": {"gte": low, "lt": high}}} for low, high in ((0.29, 0.3), (0.4, 0.41))]
-    assert request["query"] == {"bool": {"filter": [asked.body["query"], any_of(ranges)]}}
+    assert request["query"] == {"bool": {"filter": [asked.query, any_of(ranges)]}}
 
 
 @pytest.mark.parametrize(
