@@ -150,14 +150,6 @@ class Platform(_Part):
         """The least price in minor units."""
         return to_minor(self.min_price, self.minor_digits)
 
-    @cached_property
-    def languages(self) -> dict[str, Vocabulary]:
-        """More vocabulary, a file a language; read at first use, because only searches need it.
-
-        Raises PlatformFileError.
-        """
-        return {file.stem: _read(file, Vocabulary) for file in self._language_files}
-
     @property
     def language(self) -> Vocabulary:
         """The vocabulary of the files, and the terms that were added to it since; raises PlatformFileError."""
@@ -187,13 +179,16 @@ class Platform(_Part):
 
     @cached_property
     def language_of_files(self) -> Vocabulary:
-        """The vocabulary with the exteriors and their codes, and those of all languages; raises PlatformFileError."""
+        """The vocabulary with the exteriors and their codes, and those of all languages, a file each.
+
+        It is read at first use, because only searches need it. Raises PlatformFileError.
+        """
         fields = self.vocabulary.fields
         exteriors = dict(fields.get("exterior", {}))
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
         own = Vocabulary(**{**dict(self.vocabulary), "fields": {**fields, "exterior": exteriors}})
-        return merged([own, *self.languages.values()])
+        return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
 
 
 class Platforms:

@@ -1,8 +1,9 @@
 """What a spelling may mean or do in a text, gathered from all of its uses. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from sys import intern
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -11,7 +12,7 @@ from mappings.fields import DETAILS, SORTS
 from mappings.vocabulary.words import letters_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Meaning:
     """What a spelling stands for: items with one of the values in every field, and with all of the words."""
 
@@ -49,16 +50,16 @@ class Role(StrEnum):
     FILLER = "filler"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """All that one spelling may mean, the most words it may be typed as, and the splits that the file lists.
+    """All that one spelling may mean, the most words it may be typed as, and the splits into several that are listed.
 
     `sorts`: the orders that it asks for, any of which it may mean. `excludes`: what it says is not wanted.
     """
 
     meanings: tuple[Meaning, ...]
     max_words: int
-    listed: frozenset[tuple[str, ...]] = frozenset()
+    listed: tuple[tuple[str, ...], ...] = ()
     role: Role = Role.VALUE
     sorts: tuple[str, ...] = ()
     excludes: tuple[Meaning, ...] = ()
@@ -73,7 +74,7 @@ class Entry:
         return Entry(
             _both(self.meanings, other.meanings),
             max(self.max_words, other.max_words),
-            self.listed | other.listed,
+            _both(self.listed, other.listed),
             self.role,
             _both(self.sorts, other.sorts),
             _both(self.excludes, other.excludes),
@@ -106,7 +107,7 @@ class Term(BaseModel):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Use:
     """One use of a spelling: a field's value, a meaning, an order, what is not wanted, or a role."""
 
@@ -122,41 +123,25 @@ def use_of(term: Term) -> Use:
     return Use(meaning=meaning, excludes=Meaning(tuple(term.excludes.items())) if term.excludes else None)
 
 
-@dataclass
-class GatheredUses:
-    """All uses of the same letters."""
-
-    values: dict[str, dict[str, None]] = field(default_factory=dict)
-    meanings: dict[Meaning, None] = field(default_factory=dict)
-    sorts: dict[str, None] = field(default_factory=dict)
-    excludes: dict[Meaning, None] = field(default_factory=dict)
-    role: Role = Role.VALUE
-    splits: set[tuple[str, ...]] = field(default_factory=set)
-
-    def add(self, words: Sequence[str], use: Use) -> None:
-        self.splits.add(tuple(letters_of([word]) for word in words))
-        if use.value is not None:
-            field_name, value = use.value
-            self.values.setdefault(field_name, {})[value] = None
-        if use.meaning is not None:
-            self.meanings[use.meaning] = None
-        if use.excludes is not None:
-            self.excludes[use.excludes] = None
-        if use.sort:
-            self.sorts[use.sort] = None
-        if use.role is not Role.VALUE:
-            self.role = use.role
-
-    def entry(self) -> Entry:
-        by_value = (Meaning(((name, tuple(values)),)) for name, values in self.values.items())
-        return Entry(
-            (*by_value, *self.meanings),
-            max(len(words) for words in self.splits),
-            frozenset(self.splits),
-            self.role,
-            tuple(self.sorts),
-            tuple(self.excludes),
-        )
+def entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
+    """The entry of letters with all of their uses, each with the words that it is typed as."""
+    values: dict[str, dict[str, None]] = {}
+    gathered = [use for _, use in uses]
+    for field_name, value in [use.value for use in gathered if use.value is not None]:
+        values.setdefault(field_name, {})[value] = None
+    meanings = [Meaning(((name, tuple(each)),)) for name, each in values.items()]
+    meanings += [use.meaning for use in gathered if use.meaning is not None]
+    # words stand in many spellings, and each string is stored once
+    splits = dict.fromkeys(tuple([intern(letters_of([word])) for word in words]) for words, _ in uses)
+    roles = [use.role for use in gathered if use.role is not Role.VALUE]
+    return Entry(
+        tuple(dict.fromkeys(meanings)),
+        max(map(len, splits)),
+        tuple([words for words in splits if len(words) > 1]),
+        roles[-1] if roles else Role.VALUE,
+        tuple(dict.fromkeys(use.sort for use in gathered if use.sort)),
+        tuple(dict.fromkeys(use.excludes for use in gathered if use.excludes is not None)),
+    )
 
 
 def check_fields(fields: Iterable[str]) -> None:

@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import (
     Entry,
-    GatheredUses,
     Meaning,
     Role,
     Term,
     Use,
     check_fields,
     check_sorts,
+    entry_of,
     use_of,
     values_of,
 )
@@ -119,11 +119,13 @@ class Vocabulary(BaseModel):
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
-        gathered: dict[str, GatheredUses] = {}
+        uses: dict[str, list[tuple[list[str], Use]]] = {}
         for spelling, use in self._spelt():
             words = words_of(spelling)
-            gathered.setdefault(letters_of(words), GatheredUses()).add(words, use)
-        return {letters: uses.entry() for letters, uses in gathered.items()}
+            uses.setdefault(letters_of(words), []).append((words, use))
+        # most spellings mean what others mean too: each entry is stored once
+        entries: dict[Entry, Entry] = {}
+        return {letters: entries.setdefault(entry := entry_of(each), entry) for letters, each in uses.items()}
 
     def with_terms(self, terms: Sequence[Term]) -> "Vocabulary":
         """This vocabulary and these terms: a spelling that has a meaning gets one more."""
@@ -168,19 +170,22 @@ class Vocabulary(BaseModel):
         windows, joined = list[str](), ""
         for word in letters[at : at + self.longest]:
             joined += word
-            if windows and len(joined) >= REACH_LETTERS and len(joined) > self._reach.get(joined[:REACH_LETTERS], 0):
+            if windows and len(joined) >= REACH_LETTERS and len(joined) > self._reach_of(joined):
                 break
             windows.append(joined)
         return windows
+
+    def _reach_of(self, letters: str) -> int:
+        """The most letters, an ending included, of spellings that begin so, or that may so far as they are compared."""
+        return max(self._reach.get(letters[:length], 0) for length in range(1, REACH_LETTERS + 1))
 
     @cached_property
     def _reach(self) -> dict[str, int]:
         """The length of the longest spelling, its ending included, by its first letters."""
         reach: dict[str, int] = {}
         for letters in self.entries:
-            endings = ("",) if len(letters) >= REACH_LETTERS else self._endings
-            for beginning in {(letters + ending)[:REACH_LETTERS] for ending in endings}:
-                reach[beginning] = max(reach.get(beginning, 0), len(letters) + self._longest_ending)
+            beginning = letters[:REACH_LETTERS]
+            reach[beginning] = max(reach.get(beginning, 0), len(letters) + self._longest_ending)
         return reach
 
     def _entry(self, letters: str) -> Entry | None:
