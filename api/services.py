@@ -74,6 +74,7 @@ async def open_services(
         settings.search_timeout,
         metrics.engine.set_ejected_nodes,
         observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
+        cached_bytes=settings.product_cache_mib * 1024**2,
     )
     resources.push_async_callback(engine.close)
     order_engine = Engine(
@@ -94,6 +95,7 @@ async def open_services(
     resources.push_async_callback(points_in_time.close)
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
+    tasks.start(engine.read_ahead(tuple(platforms)))
     revision = IndexRevision(engine.revision, tasks)
     token_cache = TokenCache(store, tasks)
     return Services(

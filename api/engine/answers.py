@@ -20,6 +20,7 @@ class Hit(TypedDict, total=False):
     """One hit: its listing, its item as it was loaded, which is put together from that, and what it is sorted by."""
 
     _index: str
+    _id: str
     _source: Listing
     item: bytes
     sort: list[Any]

@@ -1,6 +1,7 @@
 """The engine's client: every call has one deadline and gives a complete answer, or raises."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 import orjson
@@ -19,6 +20,7 @@ from api.engine.errors import (
     ForbiddenError,
     NotLoadedError,
 )
+from api.engine.product_lookups import STICKERS
 from api.engine.searches import Searches
 from api.errors import ApiError
 from mappings.names import parse_generation
@@ -30,6 +32,14 @@ Read = TypeVar("Read")
 
 _NO_DOCUMENT = "document_missing_exception"
 _CONFLICT = "version_conflict_engine_exception"
+READ_AHEAD = 200  # parts at once, which hold the event loop for two milliseconds
+_PARTS: Json = {
+    "query": {"bool": {"must_not": [{"exists": {"field": STICKERS}}]}},  # which are there to be looked up
+    "size": READ_AHEAD,
+    "sort": [{"_seq_no": "asc"}],
+    "_source": False,
+    "track_total_hits": False,
+}
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
 
 
@@ -73,6 +83,22 @@ class Engine(Searches):
         return {
             int(document.id): _item_of(item, document, alias) for document, item in zip(documents, items, strict=True)
         }
+
+    async def read_ahead(self, platforms: Sequence[Platform]) -> None:
+        """Reads parts of items, as many as are remembered, so that the first pages need not; a fault ends it."""
+        with suppress(ApiError):
+            for index in self._products_of(platforms).indices:
+                await self._read_ahead(index)
+
+    async def _read_ahead(self, index: str) -> None:
+        page = _PARTS
+        while self._items.has_room:
+            (answer,) = await self._ask([([index], page)])
+            hits = hits_of(answer)
+            await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
+            if len(hits) < READ_AHEAD:
+                return
+            page = {**_PARTS, "search_after": hits[-1]["sort"]}
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
         """Those of these items that the index shows as bound; raises as `search` does."""

@@ -1,6 +1,7 @@
 """Puts the items of hits together from their listings and products, and remembers what products answers show."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -14,9 +15,8 @@ from mappings.names import products_of
 
 log = structlog.get_logger("gear.api")
 
-CACHED_BYTES: Final = 24 * 1024**2
-"""Of the parts that a worker remembers for searches: those of 36,000 products with their pictures."""
 _ENTRY_BYTES: Final = 250  # what an entry takes besides: key, header and its place in two dictionaries
+_LARGE_PART: Final = 4_096
 MAX_KEYS: Final = 1_000
 """In one request."""
 
@@ -26,7 +26,7 @@ GetProducts = Callable[[list[dict[str, str]]], Awaitable[list[ProductDocument]]]
 class Items:
     """The items of one worker's hits; what a key names never changes, so nothing that is remembered is ever wrong."""
 
-    def __init__(self, get: GetProducts, cached_bytes: int = CACHED_BYTES) -> None:
+    def __init__(self, get: GetProducts, cached_bytes: int) -> None:
         """`get` reads documents of products by index and id; raises NotLoadedError, ApiError `search_unavailable`."""
         self._get = get
         self._parts: LRUCache[str, bytes] = LRUCache(cached_bytes, getsizeof=lambda part: len(part) + _ENTRY_BYTES)
@@ -65,10 +65,16 @@ class Items:
                     parts[key] = part
         keys = list(unknown.items())
         for first in range(0, len(keys), MAX_KEYS):
-            parts |= await self._read(keys[first : first + MAX_KEYS])
+            parts |= await self.read(keys[first : first + MAX_KEYS])
         return parts
 
-    async def _read(self, keys: list[tuple[str, str]]) -> dict[str, bytes]:
+    @property
+    def has_room(self) -> bool:
+        """Whether a part can be remembered without another being forgotten."""
+        return self._parts.currsize + _LARGE_PART < self._parts.maxsize
+
+    async def read(self, keys: Sequence[tuple[str, str]]) -> dict[str, bytes]:
+        """The parts with these keys, each in the index beside it, which are then remembered; raises as `complete`."""
         targets = [{"_index": index, "_id": key} for key, index in keys]
         parts: dict[str, bytes] = {}
         for document in await self._get(targets):
@@ -78,7 +84,9 @@ class Items:
                 part = shown_part(document.source)
             except KeyError as error:  # it is of another kind
                 raise _lacks_product(document.index) from error
-            parts[document.id] = self._parts[document.id] = part
+            parts[document.id] = part
+            with suppress(ValueError):  # it is larger than all that may be remembered
+                self._parts[document.id] = part
         return parts
 
 

@@ -36,7 +36,7 @@ from api.engine.errors import (
     all_answers,
     map_engine_error,
 )
-from api.engine.items import CACHED_BYTES, Items
+from api.engine.items import Items
 from api.engine.product_lookups import Fields, Lookups, lookups_of
 from api.engine.product_search import STAMP_REQUEST, LookupResult, MovedError, ProductSearch
 from api.engine.requests import multi_search, multi_search_params, search_params
@@ -78,7 +78,7 @@ class Searches:
         on_ejected: Callable[[int], None] = lambda _: None,
         connections: int = 32,
         observer: Observer | None = None,
-        cached_bytes: int = CACHED_BYTES,
+        cached_bytes: int = 0,
     ) -> None:
         """`on_ejected` is told how many nodes are left out when that changes; `observer` surrounds each request;
         `cached_bytes` of parts of items are remembered.

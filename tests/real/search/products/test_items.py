@@ -1,14 +1,19 @@
 """What listings and products store apart is one item in every answer, byte for byte as it was loaded."""
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from opensearchpy import OpenSearch
 
+from api.engine.answers import hits_of
 from api.engine.client import Engine
 from api.engine.documents import ProductDocument
+from api.errors import ApiError
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings
@@ -16,7 +21,7 @@ from mappings.names import products_of
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
-from tests.support.app import RunningApp
+from tests.support.app import RunningApp, settings_for
 from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
@@ -42,6 +47,25 @@ def item(number: int) -> Item:
     ]
     paint = {"float": 0.1 + number / 1e3, "seed": 661, "index": 2**63 - 1, "pattern": None}
     return {"id": number, **kinds[number % 3], "price": number / 100, "paint": paint, "attachments": attachments}
+
+
+def ids(*numbers: int) -> dict[str, Any]:
+    """The search body for these items."""
+    query = {"terms": {"id": list(numbers)}}
+    return {"query": query, "sort": [{"id": "asc"}], "size": 100, "track_total_hits": True}
+
+
+@asynccontextmanager
+async def closing(engine: Engine) -> AsyncIterator[Engine]:
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def new_engine(app: RunningApp) -> AbstractAsyncContextManager[Engine]:
+    """A client of the app's engine that has shown nothing yet."""
+    return closing(Engine(app.settings, timeout=30, cached_bytes=2**20))
 
 
 ITEMS = [item(number) for number in range(1, 10)]
@@ -82,14 +106,28 @@ async def test_a_missing_product_stops_only_the_answers_that_need_it(opensearch_
         index = index_of(app, client)
         key = client.get(index=index, id="2")["_source"]["descriptionPart"]
         client.delete(index=products_of(index), id=key, params={"refresh": "true"})
-        for refused in (
-            await app.search({"filters": {"ids": [2]}}),
-            await app.client.get("/v1/gear/2?platform=730"),
-        ):
-            assert (refused.status_code, error_of(refused)["code"]) == (503, "search_unavailable")
-            assert "lacks a product" in error_of(refused)["message"]
-        others = await app.search({"filters": {"ids": [1, 4, 7, 9]}})
-        assert others.json()["total"] == 4
+        async with new_engine(app) as engine:
+            for refused in (engine.search([CS2], ids(2)), engine.item(CS2, 2)):
+                with pytest.raises(ApiError, match="lacks a product") as raised:
+                    await refused
+                assert raised.value.code == "search_unavailable"
+            assert len(hits_of(await engine.search([CS2], ids(1, 4, 7, 9)))) == 4
+
+
+async def test_parts_that_were_read_ahead_are_not_asked_for_again(opensearch_url: str, tmp_path: Path) -> None:
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client), new_engine(app) as engine:
+        await engine.read_ahead([CS2])
+        everything: dict[str, Any] = {"query": {"match_all": {}}}
+        client.delete_by_query(index=products_of(index_of(app, client)), body=everything, params={"refresh": "true"})
+        assert [hit["item"] for hit in hits_of(await engine.search([CS2], ids(*LOADED)))] == list(LOADED.values())
+
+
+async def test_nothing_is_read_ahead_of_a_catalogue_that_was_never_loaded(opensearch_url: str, tmp_path: Path) -> None:
+    settings = settings_for(opensearch_url, "never-loaded", tmp_path)
+    async with closing(Engine(settings, timeout=30)) as engine:
+        await engine.read_ahead([CS2])
+        with pytest.raises(ApiError):
+            await engine.search([CS2], ids(1))
 
 
 class ReplacedEngine(Engine):
@@ -128,7 +166,7 @@ async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_ne
 async def test_a_cursor_whose_products_are_removed_has_expired(opensearch_url: str, tmp_path: Path) -> None:
     """One that is begun then is a 503: to begin again would not help."""
     items = [{"id": number, "name": f"Grue {number}", "price": number} for number in range(1, 7)]
-    async with serving(opensearch_url, tmp_path, items) as (app, client):
+    async with serving(opensearch_url, tmp_path, items, product_cache_mib=0) as (app, client):
         first = (await app.search({"cursor": "*", "limit": 3})).json()
         client.indices.delete(index=products_of(index_of(app, client)))
         following = await app.search({"cursor": first["nextCursor"], "limit": 3})

@@ -214,7 +214,7 @@ async def test_games_of_both_versions_are_searched_together(opensearch_url: str,
 
 
 async def test_a_generation_without_its_products_is_no_empty_page(opensearch_url: str, tmp_path: Path) -> None:
-    async with serving(opensearch_url, tmp_path, GAME) as (app, engine):
+    async with serving(opensearch_url, tmp_path, GAME, product_cache_mib=0) as (app, engine):
         assert await ids(app, "zorkmid")
         engine.indices.delete(index=f"{app.settings.alias(730)}-2*-products")
         answer = await app.search({"query": "zorkmid"})
