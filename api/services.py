@@ -69,21 +69,9 @@ async def open_services(
     store = _store(settings, metrics)
     resources.push_async_callback(store.close)
     # two pools of connections, so that searches never take those of orders
-    engine = Engine(
-        settings,
-        settings.search_timeout,
-        metrics.engine.set_ejected_nodes,
-        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
-        cached_bytes=settings.product_cache_mib * 1024**2,
-    )
+    engine = _search_engine(settings, metrics)
     resources.push_async_callback(engine.close)
-    order_engine = Engine(
-        settings,
-        settings.search_timeout,
-        connections=ORDER_CONNECTIONS,
-        cached_bytes=ORDER_CACHED_BYTES,
-        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
-    )
+    order_engine = _order_engine(settings, metrics)
     resources.push_async_callback(order_engine.close)
     catalogue = CatalogueWriters(settings, store)
     resources.push_async_callback(catalogue.close)
@@ -119,6 +107,26 @@ async def open_services(
         catalogue,
         WriteAudit(store),
         UnansweredSearches(store, metrics.searches.count_unanswered, metrics.searches.count_dropped),
+    )
+
+
+def _search_engine(settings: Settings, metrics: Metrics) -> Engine:
+    return Engine(
+        settings,
+        settings.search_timeout,
+        metrics.engine.set_ejected_nodes,
+        observer=EngineObserver("search", metrics.engine, traced=settings.tracing),
+        cached_bytes=settings.product_cache_mib * 1024**2,
+    )
+
+
+def _order_engine(settings: Settings, metrics: Metrics) -> Engine:
+    return Engine(
+        settings,
+        settings.search_timeout,
+        connections=ORDER_CONNECTIONS,
+        cached_bytes=ORDER_CACHED_BYTES,
+        observer=EngineObserver("order", metrics.engine, traced=settings.tracing),
     )
 
 

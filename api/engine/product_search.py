@@ -234,12 +234,12 @@ class ProductSearch:
         for lookup, answer in zip(lookups, counted, strict=True):
             types = [bucket["key"] for bucket in answer["aggregations"]["types"]["buckets"]]
             details[lookup.identity] = lookup.details(self._fields, types)
-        asked = {detail.identity: detail for each in details.values() for detail in each}
-        bodies = [detail.request(MAX_KEYS) for detail in asked.values()]
+        unique = {detail.identity: detail for each in details.values() for detail in each}
+        bodies = [detail.request(MAX_KEYS) for detail in unique.values()]
         pages = map(hits_of, await self._ask(products.indices, bodies) if bodies else [])
         keys = {
             name: frozenset(hit["sort"][-1] for hit in page)
-            for name, page in zip(asked, pages, strict=True)
+            for name, page in zip(unique, pages, strict=True)
             if len(page) < MAX_KEYS
         }
         return {

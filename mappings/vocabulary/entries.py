@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mappings.fields import DETAILS, SORTS
-from mappings.vocabulary.words import letters_of
+from mappings.vocabulary.words import letters_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,18 @@ def use_of(term: Term) -> Use:
     return Use(meaning=meaning, excludes=Meaning(tuple(term.excludes.items())) if term.excludes else None)
 
 
-def entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
+def entries_of(spelt: Iterable[tuple[str, Use]]) -> dict[str, Entry]:
+    """The entries of spellings with their uses, by the letters of the spellings."""
+    uses: dict[str, list[tuple[list[str], Use]]] = {}
+    for spelling, use in spelt:
+        words = words_of(spelling)
+        uses.setdefault(letters_of(words), []).append((words, use))
+    # most spellings mean what others mean too: each entry is stored once
+    entries: dict[Entry, Entry] = {}
+    return {letters: entries.setdefault(entry := _entry_of(each), entry) for letters, each in uses.items()}
+
+
+def _entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
     """The entry of letters with all of their uses, each with the words that it is typed as."""
     values: dict[str, dict[str, None]] = {}
     gathered = [use for _, use in uses]

@@ -14,7 +14,7 @@ from mappings.vocabulary.entries import (
     Use,
     check_fields,
     check_sorts,
-    entry_of,
+    entries_of,
     use_of,
     values_of,
 )
@@ -119,13 +119,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
-        uses: dict[str, list[tuple[list[str], Use]]] = {}
-        for spelling, use in self._spelt():
-            words = words_of(spelling)
-            uses.setdefault(letters_of(words), []).append((words, use))
-        # most spellings mean what others mean too: each entry is stored once
-        entries: dict[Entry, Entry] = {}
-        return {letters: entries.setdefault(entry := entry_of(each), entry) for letters, each in uses.items()}
+        return entries_of(self._spelt())
 
     def with_terms(self, terms: Sequence[Term]) -> "Vocabulary":
         """This vocabulary and these terms: a spelling that has a meaning gets one more."""

@@ -119,15 +119,15 @@ class FacetCounting:
             for row, (request, places) in counted.items()
             if places
         }
-        asked = [body for each in bodies.values() for body in each]
-        answers = iter(await self._source.search_all(asked) if asked else [])
+        requests = [body for each in bodies.values() for body in each]
+        answers = iter(await self._source.search_all(requests) if requests else [])
         extremes = {row: extremes_of(row, list(islice(answers, len(each)))) for row, each in bodies.items()}
         facets: Json = {}
         for row, (request, places) in counted.items():
             facet = histogram(row, digits, places, extremes.get(row))
             if facet is None:
-                whole = await self._source.search(histogram_request(row, digits, request.query))
-                facet = whole_histogram(row, digits, whole)
+                answer = await self._source.search(histogram_request(row, digits, request.query))
+                facet = whole_histogram(row, digits, answer)
             facets[row.name] = facet
         return facets
 

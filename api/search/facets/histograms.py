@@ -40,8 +40,8 @@ def extremes_request(row: Filter, minor_digits: int, query: Clause, places: Plac
 def extremes_of(row: Filter, answers: Sequence[Answer]) -> Extremes | None:
     """The lowest and the highest value in the answers to `extremes_request`; None if there are no values any more."""
     stats = [answer["aggregations"][row.name + _EXTREMES] for answer in answers]
-    known = [each for each in stats if each["count"]]
-    return (min(each["min"] for each in known), max(each["max"] for each in known)) if known else None
+    stats = [each for each in stats if each["count"]]
+    return (min(each["min"] for each in stats), max(each["max"] for each in stats)) if stats else None
 
 
 def histogram_request(row: Filter, minor_digits: int, query: Clause) -> Clause:

@@ -44,7 +44,7 @@ async def names(items: Items, *hits: Hit) -> list[str]:
 
 async def test_a_part_is_asked_for_once() -> None:
     products = Products()
-    items = Items(products.get)
+    items = Items(products.get, cached_bytes=2**20)
     assert await names(items, hit(1, "a"), hit(2, "b"), hit(3, "a")) == ["Thing a", "Thing b", "Thing a"]
     assert await names(items, hit(4, "b"), hit(5, "c")) == ["Thing b", "Thing c"]
     assert products.requests == [["a", "b"], ["c"]]
@@ -63,7 +63,7 @@ async def test_more_parts_than_are_remembered_are_all_there() -> None:
 async def test_an_item_of_an_older_definition_needs_no_product() -> None:
     products = Products()
     older: Hit = {"_index": "gear-730-x", "_source": Listing(1, item=Raw(b'{"id": 1}'))}
-    await Items(products.get).complete([older])
+    await Items(products.get, cached_bytes=2**20).complete([older])
     assert (older["item"], products.requests) == (b'{"id": 1}', [])
 
 
@@ -81,4 +81,4 @@ async def test_an_item_of_an_older_definition_needs_no_product() -> None:
 )
 async def test_a_part_that_cannot_be_read_is_an_error(listing: Listing, document: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        await Items(Products(a=document).get).of_listings([("gear-730-x", listing)])
+        await Items(Products(a=document).get, cached_bytes=2**20).of_listings([("gear-730-x", listing)])

@@ -49,8 +49,6 @@ def test_the_part_between_edges_comes_first(low: int | None, high: int, parts: l
     assert spans(price_parts(clause(low, high), 2)) == parts
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(None, 5000), (2100, 4900), (2001, 5000), (900, 100), (None, 0)]
-)
+@pytest.mark.parametrize(("low", "high"), [(None, 5000), (2100, 4900), (2001, 5000), (900, 100), (None, 0)])
 def test_a_range_without_two_edges_stays_whole(low: int | None, high: int) -> None:
     assert price_parts(clause(low, high), 2) == [clause(low, high)]
