@@ -82,6 +82,8 @@ async def _page(services: Services, context: SearchContext, charge: Charge, outc
 
 async def _page_with_facets(services: Services, context: SearchContext) -> Page:
     """The page; the facets are counted in the same round trip."""
+    if not context.body.facets:
+        return await _hits(services, context)
     counting = FacetCounting(context.index, context.query)
     page = await _hits(services, replace(context, index=counting))
     return replace(page, facets=await counting.facets())

@@ -132,6 +132,8 @@ def parse_text(
 
     `of_listing`: it was the link of an item, so a skin without another quality is a plain one.
     """
+    if not text.strip():  # most searches are by filters alone
+        return PlatformParse(platform.id, platform.minor_digits, platform.currency)
     vocabulary = platform.language
     text, quantities = with_quantities(text, vocabulary)
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]

@@ -1,0 +1,83 @@
+"""Which modules one search body visits, as a reader follows it: the walk of `docs/decisions/0046`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+SEARCH: Final = str(Path(__file__).parents[3] / "api" / "search") + "/"
+SHORT: Final = 12
+"""Lines of a function that a reader need not open where it calls no other module: its name says what it does."""
+
+
+class Visits:
+    """The functions of `api/search` that were called, in the order of their first calls, each below its caller."""
+
+    def __init__(self) -> None:
+        self._callers: dict[CodeType, CodeType | None] = {}
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Records what runs in this thread meanwhile."""
+        before = sys.getprofile()
+        sys.setprofile(self._profile)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+
+    def modules(self) -> list[str]:
+        """The modules that are visited, one after the other, to the last new one; each function is read once."""
+        stays: list[str] = []
+        self._read(None, stays)
+        while stays and stays[-1] in stays[:-1]:
+            stays.pop()
+        return stays
+
+    def _profile(self, frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and _is_search(frame.f_code) and frame.f_code not in self._callers:
+            caller = frame.f_back
+            while caller is not None and not _is_search(caller.f_code):
+                caller = caller.f_back
+            self._callers[frame.f_code] = None if caller is None else caller.f_code
+
+    def _read(self, function: CodeType | None, stays: list[str]) -> None:
+        for called in self._called_by(function):
+            if function is not None and self._need_not_be_opened(called, function):
+                continue
+            _go(called, stays)
+            self._read(called, stays)
+            if function is not None:
+                _go(function, stays)
+
+    def _called_by(self, function: CodeType | None) -> list[CodeType]:
+        return [called for called, caller in self._callers.items() if caller is function]
+
+    def _need_not_be_opened(self, called: CodeType, caller: CodeType) -> bool:
+        """Whether it is a short function of another module that stays in that module."""
+        last = max(line for _, _, line in called.co_lines() if line is not None)
+        is_short = last - called.co_firstlineno < SHORT
+        return called.co_filename != caller.co_filename and is_short and self._stays_inside(called)
+
+    def _stays_inside(self, function: CodeType) -> bool:
+        return all(
+            called.co_filename == function.co_filename and self._stays_inside(called)
+            for called in self._called_by(function)
+        )
+
+
+def returns(stays: list[str]) -> int:
+    """How often modules are visited that were left before."""
+    return len(stays) - len(set(stays))
+
+
+def _is_search(code: CodeType) -> bool:
+    return code.co_filename.startswith(SEARCH) and not code.co_name.startswith("<")
+
+
+def _go(function: CodeType, stays: list[str]) -> None:
+    module = function.co_filename.removeprefix(SEARCH)
+    if not stays or stays[-1] != module:
+        stays.append(module)
