@@ -14,6 +14,7 @@ from api.engine.client import Engine
 from api.http.admission import Budget
 from api.readiness import Readiness
 from api.saved_searches.matcher import Matcher
+from api.search.facets.broad_filters import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
@@ -44,6 +45,7 @@ class Services:
     store: Store
     points_in_time: PointsInTime
     response_cache: ResponseCache
+    broad_filters: BroadFilters
     price_histograms: PriceHistograms
     price_lists: PriceLists
     token_cache: TokenCache
@@ -95,6 +97,7 @@ async def open_services(
         store,
         points_in_time,
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
+        BroadFilters(),
         PriceHistograms(engine.search_all, tasks),
         PriceLists(revision, tasks),
         token_cache,

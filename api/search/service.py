@@ -84,8 +84,10 @@ async def _page_with_facets(services: Services, context: SearchContext) -> Page:
     """The page; the facets are counted in the same round trip."""
     if not context.body.facets:
         return await _hits(services, context)
-    counting = FacetCounting(context.index, context.query)
+    in_parts = services.broad_filters.has(context.query)
+    counting = FacetCounting(context.index, context.query, in_parts=in_parts)
     page = await _hits(services, replace(context, index=counting))
+    services.broad_filters.add(context.query, page.total)
     return replace(page, facets=await counting.facets())
 
 

@@ -54,13 +54,14 @@ class FacetRequest:
 class FacetCounting:
     """Counts the facets of a search. It is a source too: the first requests of a page take those of the facets along.
 
-    So both are one round trip; facets whose requests nothing took along ask for themselves.
+    So both are one round trip; facets whose requests nothing took along ask for themselves. `in_parts`: those of a
+    price range are counted in parts.
     """
 
-    def __init__(self, source: Source, query: SearchQuery) -> None:
+    def __init__(self, source: Source, query: SearchQuery, *, in_parts: bool = False) -> None:
         self._source = source
         self._query = query
-        self._requests = facet_requests(query)
+        self._requests = facet_requests(query, in_parts=in_parts)
         self._answers: list[Answer] | None = None
 
     async def search(self, body: Clause, *filter_path: str) -> Answer:
@@ -157,13 +158,13 @@ class FacetCounting:
                 return counts
 
 
-def facet_requests(query: SearchQuery) -> list[FacetRequest]:
-    """The requests that count all facets of the body."""
+def facet_requests(query: SearchQuery, *, in_parts: bool = False) -> list[FacetRequest]:
+    """The requests that count all facets of the body; `in_parts`: those of parts that many searches share."""
     rows = _requested_rows(query)
     filtered = [row for row in rows if row.name in query.filters]
     shared = tuple(row for row in rows if row not in filtered)
-    requests = [_facet_request(query, shared, None)] if shared else []
-    return requests + [_facet_request(query, (row,), row.name) for row in filtered]
+    requests = [_facet_request(query, shared, None, in_parts=in_parts)] if shared else []
+    return requests + [_facet_request(query, (row,), row.name, in_parts=in_parts) for row in filtered]
 
 
 def existing_values_request(row: Filter, values: list[str], forced: Sequence[Clause] = ()) -> Clause:
@@ -222,7 +223,9 @@ def _folded(value: str) -> str:
     return fold(value) or value
 
 
-def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | None) -> FacetRequest:
+def _facet_request(
+    query: SearchQuery, rows: tuple[Filter, ...], without: str | None, *, in_parts: bool
+) -> FacetRequest:
     aggregations: Clause = {}
     for row in rows:
         if row.kind is Kind.FOLDED:
@@ -232,19 +235,17 @@ def _facet_request(query: SearchQuery, rows: tuple[Filter, ...], without: str | 
             aggregations[row.name] = buckets(row)
     # the number of hits tells whether each was in a bucket
     has_buckets = any(row.kind is not Kind.FOLDED for row in rows)
-    parts = _parts(query, without)
+    clause = query.offered if without is None else query.offered_without[without]
+    parts = _parts(query, without) if in_parts else [clause]
     bodies = [{**aggregation_request(part, aggregations), "track_total_hits": has_buckets} for part in parts]
-    return FacetRequest(rows, query.offered if without is None else query.offered_without[without], parts, bodies)
+    return FacetRequest(rows, clause, parts, bodies)
 
 
 def _parts(query: SearchQuery, without: str | None) -> list[Clause]:
     """Queries that have each item once that a facet counts: what many searches count alike is a query of its own."""
     filters = {name: clause for name, clause in query.filters.items() if name != without}
-    # few searches have the same text, and few items
-    if "price" not in filters or not query.parsed.matches_all:
-        return [query.offered_with(filters)]
-    parts = price_parts(filters["price"], query.minor_digits)
-    return [query.offered_with({**filters, "price": part}) for part in parts]
+    parts = price_parts(filters["price"], query.minor_digits) if "price" in filters else []
+    return [query.offered_with({**filters, "price": part}) for part in parts] or [query.offered_with(filters)]
 
 
 def _summed(parts: Sequence[Mapping[Key, int] | None]) -> dict[Key, int] | None:

@@ -1,4 +1,4 @@
-"""Splits a range of prices where histograms have their edges. Pure.
+"""Splits a range of prices where histograms have their edges, and at finer steps between these. Pure.
 
 Buyers move the bounds of a price and leave the rest of a search as it is. What lies between two edges is the same for
 all these searches, so the engine has counted it before, and only what is left at both ends is counted anew. Amounts
@@ -11,17 +11,43 @@ from api.search.query.clauses import Clause
 from mappings.histograms import price_edges
 from mappings.money import NO_PRICE
 
+# The finer steps above an edge, as a part of its power of ten: 1.1, 1.2 …; 2.25, 2.5 …; 5.5, 6 …
+_STEPS_OF_POWER = {1: 10, 2: 4, 5: 2}
+
 
 def price_parts(price: Clause, minor_digits: int) -> list[Clause]:
     """Ranges that have each price of a filter's clause once; the clause alone where that is one."""
     ((field, bounds),) = price["range"].items()
-    edges = price_edges(minor_digits)
     low, high = bounds.get("gte", 0), bounds["lte"]
-    first = bisect_left(edges, low)
-    last = len(edges) - 1 if high == NO_PRICE - 1 else bisect_right(edges, high) - 1
-    if first >= last:
-        return [price]
-    between = {"gte": edges[first], "lte": high if high == NO_PRICE - 1 else edges[last]}
-    ends = {"gte": low, "lte": edges[first] - 1}, {"gte": between["lte"] + 1, "lte": high}
-    parts = [{"range": {field: part}} for part in (between, *ends) if part["gte"] <= part["lte"]]
-    return parts if len(parts) > 1 else [price]
+    edges = price_edges(minor_digits)
+    first, last = bisect_left(edges, low), bisect_right(edges, high) - 1
+    below = edges[max(first - 1, 0)]  # where finer steps up from `low` begin
+    if first > last:  # no edge is inside
+        from_step, to_step = _up(low, below), _down(high, below)
+        spans = [(from_step, to_step), (low, from_step - 1), (to_step + 1, high)]
+        spans = spans if from_step < to_step else [(low, high)]
+    else:
+        start = edges[first]
+        # nothing costs more than the last edge
+        end = high if high == NO_PRICE - 1 else edges[last] if first < last else start - 1
+        from_step = min(_up(low, below), start)
+        to_step = max(_down(high, edges[last]), end)
+        spans = [(start, end), (from_step, start - 1), (low, from_step - 1), (end + 1, to_step), (to_step + 1, high)]
+    spans = [(lowest, highest) for lowest, highest in spans if lowest <= highest]
+    return [{"range": {field: {"gte": lowest, "lte": highest}}} for lowest, highest in spans] if spans[1:] else [price]
+
+
+def _step(edge: int) -> int:
+    """The finer steps above an edge, in minor units."""
+    power = int("1" + "0" * (len(str(edge)) - 1))
+    return max(power // _STEPS_OF_POWER.get(edge // power, 1), 1)
+
+
+def _up(price: int, edge: int) -> int:
+    """The first step above an edge that is not below a price."""
+    return edge - (edge - price) // _step(edge) * _step(edge)
+
+
+def _down(price: int, edge: int) -> int:
+    """The last step above an edge that is not above a price."""
+    return edge + (price - edge) // _step(edge) * _step(edge)

@@ -36,12 +36,15 @@ def test_the_parts_have_each_price_of_the_range_once(low: int | None, high: int)
 @pytest.mark.parametrize(
     ("low", "high", "parts"),
     [
-        (None, 6000, [(0, 5000), (5001, 6000)]),
         (None, 5000, [(0, 5000)]),
-        (0, 9999, [(0, 5000), (5001, 9999)]),
+        (None, 6000, [(0, 5000), (5001, 6000)]),
+        (0, 9999, [(0, 5000), (5001, 9500), (9501, 9999)]),
         (300, 6000, [(500, 5000), (300, 499), (5001, 6000)]),
+        (7361, 26712, [(10_000, 20_000), (7500, 9999), (7361, 7499), (20_001, 25_000), (25_001, 26_712)]),
+        (13_361, 26_712, [(14_000, 19_999), (13_361, 13_999), (20_000, 25_000), (25_001, 26_712)]),
+        (2101, 4905, [(2250, 4750), (2101, 2249), (4751, 4905)]),
         (500, NO_PRICE - 1, [(500, NO_PRICE - 1)]),
-        (501, NO_PRICE - 1, [(1000, NO_PRICE - 1), (501, 999)]),
+        (501, NO_PRICE - 1, [(1000, NO_PRICE - 1), (550, 999), (501, 549)]),
         (HIGHEST, NO_PRICE - 1, [(HIGHEST, NO_PRICE - 1)]),
     ],
 )
@@ -49,6 +52,6 @@ def test_the_part_between_edges_comes_first(low: int | None, high: int, parts: l
     assert spans(price_parts(clause(low, high), 2)) == parts
 
 
-@pytest.mark.parametrize(("low", "high"), [(None, 5000), (2100, 4900), (2001, 5000), (900, 100), (None, 0)])
-def test_a_range_without_two_edges_stays_whole(low: int | None, high: int) -> None:
+@pytest.mark.parametrize(("low", "high"), [(None, 5000), (2250, 4750), (2010, 2190), (900, 100), (None, 0), (3, 3)])
+def test_a_range_from_one_step_to_another_stays_whole(low: int | None, high: int) -> None:
     assert price_parts(clause(low, high), 2) == [clause(low, high)]
