@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from api.auth import charge_address
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.openapi import NO_TOKEN, answers
-from api.http.query_params import only_query
 from api.services import AppServices
 
 router = APIRouter(tags=["health"])

@@ -15,9 +15,9 @@ from api.catalogue.schemas import (
     DeleteBody,
 )
 from api.catalogue.service import Write, read_deletes, read_puts
+from api.http.dependencies import only_query
 from api.http.json_body import request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
 from api.services import AppServices, Services

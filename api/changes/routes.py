@@ -13,9 +13,9 @@ from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAn
 from api.changes.search_fields import context_of
 from api.changes.stream import STREAM, events
 from api.errors import ApiError, invalid
+from api.http.dependencies import only_query
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.search.forced_filters import forced_filters
 from api.services import AppServices, Services
 from store.auth.tokens import Token

@@ -12,7 +12,7 @@ from api.errors import ApiError
 from api.explore import page
 from api.explore.assets import assets
 from api.explore.key import unfit_for_a_page
-from api.http.query_params import only_query
+from api.http.dependencies import only_query
 from api.services import AppServices, Services
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainT
 
 from api.auth import charge_address
 from api.errors import ApiError
-from api.http.query_params import only_query
+from api.http.dependencies import only_query
 
 POLICY_HEADER: Final = "Content-Security-Policy"
 DESCRIPTION_PATH: Final = "/openapi.json"

@@ -9,9 +9,9 @@ from api.auth import OperateToken
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
 from api.services import AppServices
 from api.telemetry.backlogs import Backlogs

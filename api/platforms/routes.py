@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Response
 from api.auth import SearchToken
 from api.engine.answers import total_of
 from api.engine.client import Engine
+from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
 from api.search.context import forced_clauses

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from api.auth import SearchToken
 from api.changes.search_fields import context_of
 from api.errors import ApiError, Detail, invalid
+from api.http.dependencies import only_query
 from api.http.json_body import body_of, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
 from api.orders.webhooks.addresses import url_problem

@@ -10,11 +10,11 @@ from api.auth import SearchToken, search_token, searching
 from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.fields import parse_item_id
 from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
-from api.http.query_params import only_query
 from api.known_platforms import known_platform, platform_or_only
 from api.search.availability import bound_now
 from api.search.context import forced_clauses

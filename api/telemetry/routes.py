@@ -11,8 +11,8 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
+from api.http.dependencies import only_query
 from api.http.openapi import TOKEN_ERRORS, text_answers
-from api.http.query_params import only_query
 from api.services import AppServices
 from api.telemetry.backlogs import backlog_metrics
 from api.telemetry.metrics import Metrics

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from api.auth import CatalogueToken
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
 from api.services import AppServices

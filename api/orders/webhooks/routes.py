@@ -7,9 +7,9 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.orders.routes import WakeWorkers
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer

@@ -12,8 +12,8 @@ from api.auth import SearchToken, searching
 from api.engine.answers import Json
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
+from api.http.dependencies import only_query
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.http.query_params import only_query
 from api.known_platforms import platform_or_only
 from api.search.context import search_context
 from api.search.costs import PRICES

@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from structlog.testing import capture_logs
 
 from api.errors import ERRORS, MAX_DETAILS, ApiError, Detail, from_validation, invalid
+from api.http.dependencies import only_query
 from api.http.error_handlers import install, response_of
-from api.http.query_params import only_query
 from api.http.request_id import RequestIdMiddleware
 from store.connection.errors import StoreUnavailable
 

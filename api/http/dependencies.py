@@ -1,4 +1,4 @@
-"""Query parameters: the check that refuses unknown and repeated ones."""
+"""What routes depend on: a query without unknown or repeated parameters."""
 
 from collections.abc import Awaitable, Callable
 
