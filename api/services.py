@@ -14,6 +14,7 @@ from api.engine.client import Engine
 from api.http.admission import Budget
 from api.readiness import Readiness
 from api.saved_searches.matcher import Matcher
+from api.search.availability import Availability
 from api.search.facets.broad_filters import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
@@ -43,6 +44,7 @@ class Services:
     order_engine: Engine
     exports: Budget
     store: Store
+    availability: Availability
     points_in_time: PointsInTime
     response_cache: ResponseCache
     broad_filters: BroadFilters
@@ -95,6 +97,7 @@ async def open_services(
         order_engine,
         exports,
         store,
+        Availability(engine, platforms, store),
         points_in_time,
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
         BroadFilters(),

@@ -6,7 +6,6 @@ from pydantic import BaseModel
 
 from api.cheapest.schemas import CheapestBody
 from api.orders.offers import Offer, real_offers
-from api.search.availability import bound_now
 from api.search.context import SearchContext, search_context
 from api.search.schemas.search import MAX_LIMIT, PAGE_WINDOW, Filters, PriceRange, SearchBody
 from api.search.service import strict_page
@@ -51,7 +50,7 @@ async def find_offers(services: Services, context: SearchContext, platform: Plat
         body = context.body.model_copy(update={"page": number})
         page = await strict_page(services, context.with_body(body))
         items = [hit["sort"][-2] for hit in page.hits]  # every sort ends with the item and its platform
-        bound = await bound_now(services, [(item, platform.id) for item in items])
+        bound = await services.availability.bound_among([(item, platform.id) for item in items])
         free = [item for item in items if (item, platform.id) not in bound]
         while free and (missing := wanted - len(offers)) > 0:
             some, free = free[:missing], free[missing:]

@@ -16,7 +16,6 @@ from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
 from api.known_platforms import known_platform, platform_or_only
-from api.search.availability import bound_now
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
@@ -143,7 +142,7 @@ async def get_item(
     stored = None if number is None else await services.engine.item(searched, number)
     if stored is None or number is None or not await _is_visible(services.engine, token, searched, number):
         raise ApiError("item_not_found", f"platform {searched.id} has no item {gear_id[:40]!r}")
-    available = stored.price is not None and not await bound_now(services, [(number, searched.id)])
+    available = stored.price is not None and not await services.availability.bound_among([(number, searched.id)])
     return json_answer({"gear": stored.item, "available": available})
 
 

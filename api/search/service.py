@@ -59,8 +59,8 @@ async def search(
     if context.body.cursor is None:
         page = await _page(services, context, charge, outcome)
     else:
-        async with services.exports.slot(), reading(services, context, charge, forced) as reader:
-            page = await reader.read(await _page(services, reader.context, charge, outcome))
+        async with services.exports.slot(), reading(services.points_in_time, context, charge, forced) as reader:
+            page = await reader.read(await _page(services, reader.context, charge, outcome), services.availability)
     return _response(context, page)
 
 

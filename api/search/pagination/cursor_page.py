@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from api.engine.answers import Gear, Hit, item_of
 from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
-from api.search.availability import bound_now
+from api.search.availability import Availability
 from api.search.context import Page, SearchContext
 from api.search.costs import Charge, relaxation_cost
 from api.search.pagination.cursor import START, Cursor, fingerprint
+from api.search.pagination.point_in_time import PointsInTime
 from api.search.query.request import Position
 from api.search.relaxation import relax
-from api.services import Services
 
 
 @asynccontextmanager
 async def reading(
-    services: Services, context: SearchContext, charge: Charge, forced: str | None
+    points_in_time: PointsInTime, context: SearchContext, charge: Charge, forced: str | None
 ) -> AsyncIterator["CursorReader"]:
     """Starts or continues the body's cursor; a started one that fails leaves no point in time open. Another token
     continues it only with the same `forced` filters.
@@ -31,47 +31,49 @@ async def reading(
     """
     try:
         if context.body.cursor != START:
-            yield await _continued(services, context, charge, forced)
+            yield await _continued(points_in_time, context, charge, forced)
             return
-        pit = await services.points_in_time.open(context.platforms)
+        pit = await points_in_time.open(context.platforms)
         with ExitStack() as undo:
-            undo.callback(services.points_in_time.release, pit)
+            undo.callback(points_in_time.release, pit)
             cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [], products=pit.products)
-            yield CursorReader(services, context, context.at(pit, Position()), cursor)
+            yield CursorReader(points_in_time, context, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:
         # one that has just begun is gone because something is wrong, and beginning again would not help
         raise ApiError("search_unavailable" if context.body.cursor == START else "cursor_expired") from error
 
 
-async def _continued(services: Services, context: SearchContext, charge: Charge, forced: str | None) -> "CursorReader":
-    cursor = await services.points_in_time.read(context.body.cursor or "")
+async def _continued(
+    points_in_time: PointsInTime, context: SearchContext, charge: Charge, forced: str | None
+) -> "CursorReader":
+    cursor = await points_in_time.read(context.body.cursor or "")
     if cursor.fingerprint != fingerprint(context.body, forced):
         raise invalid("cursor", "was started with another body: only `limit` may differ, and `page` is left out")
-    pit = services.points_in_time.resume(cursor)
+    pit = points_in_time.resume(cursor)
     strict = context.at(pit, Position(cursor.count, cursor.total, cursor.after))
     if not cursor.relaxed:
-        return CursorReader(services, context, strict, cursor)
+        return CursorReader(points_in_time, context, strict, cursor)
     await charge(relaxation_cost(context.query))
-    return CursorReader(services, context, await relax(strict), cursor)
+    return CursorReader(points_in_time, context, await relax(strict), cursor)
 
 
 @dataclass(frozen=True)
 class CursorReader:
     """A cursor and the context that its next page is searched with; `strict` is that of the body."""
 
-    services: Services
+    points_in_time: PointsInTime
     strict: SearchContext
     context: SearchContext
     cursor: Cursor
 
-    async def read(self, page: Page) -> Page:
+    async def read(self, page: Page, availability: Availability) -> Page:
         """The page without items that are bound by now, with the cursor behind it."""
-        points_in_time, pit = self.services.points_in_time, self.context.pit
+        points_in_time, pit = self.points_in_time, self.context.pit
         count = self.cursor.count + page.size
         if not page.size and count < page.total:
             raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
-        gear = await _without_bound(self.services, page.hits) if page.hits else page.gear
+        gear = await _without_bound(availability, page.hits) if page.hits else page.gear
         if count < page.total:
             relaxed = page.parsed is not self.strict.query.parsed
             after = page.hits[-1]["sort"] if page.hits else []
@@ -84,8 +86,8 @@ class CursorReader:
         return replace(page, gear=gear)
 
 
-async def _without_bound(services: Services, hits: list[Hit]) -> list[Gear]:
+async def _without_bound(availability: Availability, hits: list[Hit]) -> list[Gear]:
     """The items of these hits without those that an active order binds by now."""
     keys = [(hit["sort"][-2], hit["sort"][-1]) for hit in hits]  # item and platform: every sort ends with them
-    bound = await bound_now(services, keys)
+    bound = await availability.bound_among(keys)
     return [item_of(hit) for hit, key in zip(hits, keys, strict=True) if key not in bound]
