@@ -45,7 +45,7 @@ from api.orders.retention import retention
 from api.orders.sandbox.worker import sandbox_moves
 from api.orders.schemas import OrderBody, TransitionBody
 from api.orders.webhooks.dispatcher import dispatching
-from api.rate_limits.limits import QuotaHeaders, RateLimits
+from api.rate_limits.limits import QuotaHeaders
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
@@ -109,27 +109,18 @@ def create_app(
 ) -> FastAPI:
     """The service with these settings; raises PlatformFileError or AddressRefused where they are wrong."""
     platforms = platforms or read_platforms(settings.platform_files)
+    metrics = Metrics(settings.prometheus_multiproc_dir)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         # closed from the last to the first, whatever fails: tasks end before what they use is closed
         async with AsyncExitStack() as resources:
-            metrics: Metrics = app.state.metrics
             await resources.enter_async_context(measured_lag(metrics.process.observe_lag))
             admission = Admission(settings.max_concurrency, metrics.requests)
-            services = await open_services(
-                settings,
-                platforms,
-                metrics,
-                admission.budgets["export"],
-                resources,
-            )
-            app.state.services = services
-            rate_limits = RateLimits(settings, metrics.limits)
-            resources.push_async_callback(rate_limits.close)
-            app.state.rate_limits = rate_limits
+            services = await open_services(settings, platforms, metrics, admission.budgets["export"], resources)
+            app.state.services = services.by_type()
             app.state.drain.on_begin = services.change_feed.tail.close
-            trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.store))
+            trace_configs = await resources.enter_async_context(tracing.exporting(settings, services.orders.store))
             app.state.wake_workers = await resources.enter_async_context(order_workers(services, trace_configs))
             # for the server's protocol
             connections = ConnectionLimit(settings.max_connections)
@@ -147,12 +138,11 @@ def create_app(
         telemetry=tracing.telemetry_of(settings),
         openapi_url=None,  # api.http.pages has the routes, which refuse unknown query parameters like all others
     )
-    app.state.metrics = Metrics(settings.prometheus_multiproc_dir)
     app.state.body_seconds = body_seconds
     app.state.drain = Drain(settings.drain_seconds)
     app.add_middleware(TokenCors)
     app.add_middleware(QuotaHeaders)
-    app.add_middleware(RequestIdMiddleware, on_response=app.state.metrics.requests.count_response)
+    app.add_middleware(RequestIdMiddleware, on_response=metrics.requests.count_response)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.trusted_proxies)
     api.http.error_handlers.install(app)
     app.router.routes += ROUTES
@@ -168,8 +158,9 @@ async def order_workers(
 
     All workers are told to stop before any is waited for, so that the slowest alone says how long the end takes.
     """
-    store, settings = services.store, services.settings
-    count_expired = partial(services.metrics.orders.count_transitions, "failed")
+    orders, matcher = services.orders, services.saved_searches.matcher
+    store, settings = orders.store, orders.settings
+    count_expired = partial(orders.metrics.count_transitions, "failed")
     woken: list[PeriodicWorker] = []
 
     def wake_workers() -> None:
@@ -177,34 +168,32 @@ async def order_workers(
             worker.wake()
 
     def forget_texts() -> None:
-        services.response_cache.clear()
-        services.price_lists.clear()
-        services.matcher.forget_clauses()
+        services.search.response_cache.clear()
+        services.prices.price_lists.clear()
+        matcher.forget_clauses()
 
-    index_sync = IndexSync(store, services.order_engine.update_availability)
-    added_terms = AddedTerms(store, services.platforms, forget_texts)
+    index_sync = IndexSync(store, orders.engine.update_availability)
+    added_terms = AddedTerms(store, orders.platforms, forget_texts)
     woken.append(index_sync.worker)
     workers = [
         index_sync.worker,
         retention(store, settings, wake_workers, count_expired),
         PeriodicWorker("uses", services.token_cache.record_uses, drain=True),
         sandbox_moves(store, wake_workers),
-        PeriodicWorker("searches", services.unanswered.flush, drain=True),
+        PeriodicWorker("searches", services.search.unanswered.flush, drain=True),
         PeriodicWorker("vocabulary", added_terms.read, retry_seconds=READ_SECONDS),
-        PeriodicWorker("audit of writes", services.write_audit.record, drain=True),
+        PeriodicWorker("audit of writes", services.catalogue.audit.record, drain=True),
         services.change_feed.worker,
-        services.matcher.worker,
+        matcher.worker,
     ]
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(services.change_feed.closing())
-        await stack.enter_async_context(services.matcher.closing())
+        await stack.enter_async_context(matcher.closing())
         if settings.deliver_callbacks:
-            dispatcher = await stack.enter_async_context(
-                dispatching(store, services.platforms, settings, trace_configs)
-            )
+            dispatcher = await stack.enter_async_context(dispatching(store, orders.platforms, settings, trace_configs))
             woken.append(dispatcher.worker)
             workers.append(dispatcher.worker)
-            services.matcher.on_match = dispatcher.worker.wake
+            matcher.on_match = dispatcher.worker.wake
         await stack.enter_async_context(running(*workers, stop_seconds=stop_seconds))
         stack.callback(services.change_feed.tail.close)
         yield wake_workers

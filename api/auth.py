@@ -10,6 +10,7 @@ from fastapi.security import HTTPBearer
 
 from api.errors import ApiError
 from api.http.cors import ORIGIN_KEY
+from api.http.dependencies import service_of
 from api.http.request_id import SENDER_KEY
 from api.rate_limits.limits import RateLimits
 from api.token_cache import TokenCache
@@ -58,7 +59,7 @@ class Needs(HTTPBearer):
     async def __call__(self, request: Request) -> Token:  # type: ignore[override]  # the token, not its text
         """Raises ApiError `unauthorized`, `forbidden`, `rate_limited`."""
         credentials = await super().__call__(request)
-        limits: RateLimits = request.app.state.rate_limits
+        limits = service_of(request, RateLimits)
         if credentials is None:
             await limits.charge_address(request.scope)
             raise ApiError("unauthorized", "send `Authorization: Bearer <token>`")
@@ -73,7 +74,7 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
     """The valid token of this text, charged whatever it may do; the address is charged where there is none, and where
     it is used by another web page: that costs the token's own pages nothing.
     """
-    cache: TokenCache = request.app.state.services.token_cache
+    cache = service_of(request, TokenCache)
     if not cache.knows(plaintext):  # one that was found before is worth looking up again
         await limits.check_address(request.scope)
     try:
@@ -88,14 +89,12 @@ async def _charged_token(request: Request, limits: RateLimits, plaintext: str, *
 
 def searching(request: Request, token: Token) -> AbstractContextManager[Callable[[int], Awaitable[None]]]:
     """Counts a search while it is under way; raises ApiError `rate_limited` as `RateLimits.searching`."""
-    limits: RateLimits = request.app.state.rate_limits
-    return limits.searching(request.scope, token)
+    return service_of(request, RateLimits).searching(request.scope, token)
 
 
 async def charge_address(request: Request) -> None:
     """A dependency of open routes; raises ApiError `rate_limited`."""
-    limits: RateLimits = request.app.state.rate_limits
-    await limits.charge_address(request.scope)
+    await service_of(request, RateLimits).charge_address(request.scope)
 
 
 search_token = Needs("search")

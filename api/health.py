@@ -7,10 +7,10 @@ from pydantic import BaseModel
 
 from api.auth import charge_address
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_answer import json_answer
 from api.http.openapi import NO_TOKEN, answers
-from api.services import AppServices
+from api.readiness import Readiness
 
 router = APIRouter(tags=["health"])
 _READY = {"status": "success", "search": True, "orders": True}
@@ -51,7 +51,7 @@ async def get_liveness() -> Response:
 )
 async def get_readiness(
     request: Request,
-    services: AppServices,
+    readiness: Annotated[Readiness, Depends(service(Readiness))],
     wanted: Annotated[Capability | None, Query(alias="for", description="the one that is needed")] = None,
 ) -> Response:
     """Whether searches and new orders work; 503 where neither does, or where the one that `for` names does not.
@@ -61,7 +61,7 @@ async def get_readiness(
     """
     if request.app.state.drain.is_draining:
         raise ApiError("overloaded", "the server is stopping")
-    state = await services.readiness.check()
+    state = await readiness.check()
     works = {"search": state.search is None, "orders": state.orders is None}
     error = state.orders if wanted == "orders" else state.search
     if error is not None and (wanted is not None or not any(works.values())):

@@ -2,31 +2,42 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Annotated
-
-from fastapi import Depends, Request
+from typing import Any
 
 from api.background import BackgroundTasks
 from api.catalogue.audit import WriteAudit
+from api.catalogue.routes import CatalogueServices
 from api.catalogue.writers import CatalogueWriters
 from api.changes.feed import ChangeFeed, change_feed
+from api.changes.routes import ChangeServices
+from api.cheapest.services import CheapestServices
 from api.engine.client import Engine
+from api.explore.routes import ExploreServices
 from api.http.admission import Budget
+from api.operations.routes import OperationsServices
+from api.orders.services import OrderServices
+from api.platforms.routes import PlatformServices
+from api.rate_limits.limits import RateLimits
 from api.readiness import Readiness
 from api.saved_searches.matcher import Matcher
+from api.saved_searches.routes import SavedSearchServices
 from api.search.availability import Availability
 from api.search.facets.broad_filters import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists
+from api.search.prices.routes import PriceServices
 from api.search.response_cache import IndexRevision, ResponseCache
+from api.search.services import SearchServices
 from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
 from api.telemetry.backlogs import BacklogReader
 from api.telemetry.engine_observer import EngineObserver
 from api.telemetry.generations import GenerationReader
 from api.telemetry.metrics import Metrics
+from api.telemetry.routes import TelemetryServices
 from api.token_cache import TokenCache
+from api.vocabulary.routes import VocabularyServices
 from mappings.platforms import Platforms
 from store.connection.engine import Store
 
@@ -36,30 +47,28 @@ ORDER_CACHED_BYTES = 2 * 1024**2  # of parts: an order reads one item
 
 @dataclass(frozen=True)
 class Services:
-    """What the routes work with."""
+    """What each feature works with, and what several have in common. No two are of the same type."""
 
-    settings: Settings
-    platforms: Platforms
-    engine: Engine
-    order_engine: Engine
-    exports: Budget
-    store: Store
-    availability: Availability
-    points_in_time: PointsInTime
-    response_cache: ResponseCache
-    broad_filters: BroadFilters
-    price_histograms: PriceHistograms
-    price_lists: PriceLists
+    rate_limits: RateLimits
     token_cache: TokenCache
-    backlogs: BacklogReader
-    generations: GenerationReader
     readiness: Readiness
     change_feed: ChangeFeed
-    matcher: Matcher
-    metrics: Metrics
-    catalogue: CatalogueWriters
-    write_audit: WriteAudit
-    unanswered: UnansweredSearches
+    search: SearchServices
+    prices: PriceServices
+    orders: OrderServices
+    cheapest: CheapestServices
+    changes: ChangeServices
+    saved_searches: SavedSearchServices
+    catalogue: CatalogueServices
+    vocabulary: VocabularyServices
+    platforms: PlatformServices
+    operations: OperationsServices
+    telemetry: TelemetryServices
+    explore: ExploreServices
+
+    def by_type(self) -> dict[type[Any], Any]:
+        """Where routes find theirs (`api.http.dependencies.service`)."""
+        return {type(service): service for service in vars(self).values()}
 
 
 async def open_services(
@@ -77,8 +86,8 @@ async def open_services(
     resources.push_async_callback(engine.close)
     order_engine = _order_engine(settings, metrics)
     resources.push_async_callback(order_engine.close)
-    catalogue = CatalogueWriters(settings, store)
-    resources.push_async_callback(catalogue.close)
+    writers = CatalogueWriters(settings, store)
+    resources.push_async_callback(writers.close)
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources)
     matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail, metrics.feed.set_matching_lag)
@@ -88,31 +97,40 @@ async def open_services(
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
     tasks.start(engine.read_ahead(tuple(platforms)))
+    rate_limits = RateLimits(settings, metrics.limits)
+    resources.push_async_callback(rate_limits.close)
     revision = IndexRevision(engine.revision, tasks)
-    token_cache = TokenCache(store, tasks)
-    return Services(
-        settings,
-        platforms,
+    token_cache, backlogs = TokenCache(store, tasks), BacklogReader(store, tasks)
+    readiness = Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout)
+    search = SearchServices(
         engine,
-        order_engine,
-        exports,
-        store,
+        platforms,
         Availability(engine, platforms, store),
+        exports,
         points_in_time,
         ResponseCache(revision, metrics.process.count_cache_lookup, settings.response_cache_mib * 1024**2),
         BroadFilters(),
         PriceHistograms(engine.search_all, tasks),
-        PriceLists(revision, tasks),
-        token_cache,
-        BacklogReader(store, tasks),
-        GenerationReader(order_engine, platforms, tasks),
-        Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout),
-        feed,
-        matcher,
-        metrics,
-        catalogue,
-        WriteAudit(store),
         UnansweredSearches(store, metrics.searches.count_unanswered, metrics.searches.count_dropped),
+    )
+    orders = OrderServices(settings, order_engine, platforms, store, metrics.orders)
+    return Services(
+        rate_limits,
+        token_cache,
+        readiness,
+        feed,
+        search,
+        PriceServices(engine, platforms, points_in_time, PriceLists(revision, tasks)),
+        orders,
+        CheapestServices(search, orders),
+        ChangeServices(engine, platforms, feed.tail, token_cache),
+        SavedSearchServices(settings, engine, platforms, store, feed.tail, matcher),
+        CatalogueServices(platforms, writers, WriteAudit(store), metrics.catalogue.count_items, rate_limits),
+        VocabularyServices(engine, platforms, store),
+        PlatformServices(settings, engine, platforms),
+        OperationsServices(order_engine, platforms, backlogs, readiness),
+        TelemetryServices(metrics, backlogs, readiness, GenerationReader(order_engine, platforms, tasks)),
+        ExploreServices(settings, platforms, token_cache),
     )
 
 
@@ -143,12 +161,3 @@ def _store(settings: Settings, metrics: Metrics) -> Store:
         cipher=settings.cipher,
         on_transaction=metrics.store.count_transaction,
     )
-
-
-async def services_of(request: Request) -> Services:
-    """A dependency: the running app's services. Async, because the framework runs others in a thread."""
-    services: Services = request.app.state.services
-    return services
-
-
-AppServices = Annotated[Services, Depends(services_of)]

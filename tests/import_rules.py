@@ -95,7 +95,7 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "pagination": ({"parsing", "query", "schemas"}, "a part of the answer"),
         "explain": ({"query", "schemas"}, "it tells of every part of a search, and no search needs it"),
         "facets": ({"query", "schemas"}, "a part of the answer"),
-        "prices": ({"query", "schemas"}, "an answer of its own"),
+        "prices": ({"pagination", "query", "schemas"}, "an answer of its own, as of one point in time"),
     },
     "api.orders": {
         "placing": (set(), "the rules of a new order, without what happens to it later"),

@@ -1,11 +1,14 @@
 """The routes of `PUT` and `DELETE /v1/catalogue/{platform}/items`."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import CatalogueToken
+from api.catalogue.audit import WriteAudit
 from api.catalogue.body import JSON, NDJSON, body_sent
 from api.catalogue.schemas import (
     CATALOGUE_ANSWER,
@@ -15,17 +18,31 @@ from api.catalogue.schemas import (
     DeleteBody,
 )
 from api.catalogue.service import Write, read_deletes, read_puts
-from api.http.dependencies import only_query
+from api.catalogue.writers import CatalogueWriters
+from api.http.dependencies import only_query, service
 from api.http.json_body import request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
-from api.services import AppServices, Services
 from indexer.live.writer import LiveWriter
-from mappings.platforms import Platform
+from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token
 
 router = APIRouter(tags=["catalogue"])
+
+
+@dataclass(frozen=True)
+class CatalogueServices:
+    """What items are written and charged with."""
+
+    platforms: Platforms
+    writers: CatalogueWriters
+    audit: WriteAudit
+    count_items: Callable[[int, int, int], None]
+    rate_limits: RateLimits
+
+
+AppServices = Annotated[CatalogueServices, Depends(service(CatalogueServices))]
 
 PATH: Final = "/v1/catalogue/{platform}/items"
 RESPONSES: Final = answers(
@@ -64,7 +81,7 @@ async def put_items(
     A retry is safe: the same request changes nothing more. After an error, repeat it.
     """
     sent = await body_sent(request, JSON, NDJSON)
-    write = await services.catalogue.run(platform, lambda _: read_puts(sent, platform))
+    write = await services.writers.run(platform, lambda _: read_puts(sent, platform))
     return await _written(request, services, token, platform, write, "put", visible == "true")
 
 
@@ -87,26 +104,25 @@ async def delete_items(
     `changedAt` (superseded). An item that is not there counts as written: it is gone. An order keeps what it has bound.
     """
     sent = await body_sent(request, JSON)
-    write = await services.catalogue.run(platform, lambda _: read_deletes(sent))
+    write = await services.writers.run(platform, lambda _: read_deletes(sent))
     return await _written(request, services, token, platform, write, "delete", visible == "true")
 
 
 async def _written(
     request: Request,
-    services: Services,
+    services: CatalogueServices,
     token: Token,
     platform: Platform,
     write: Write,
     verb: str,
     visible: bool,
 ) -> Response:
-    limits: RateLimits = request.app.state.rate_limits
-    await limits.charge_token(request.scope, token, write.extra_cost)
+    await services.rate_limits.charge_token(request.scope, token, write.extra_cost)
 
     def work(writer: LiveWriter) -> dict[str, Any]:
         return write.run(writer, visible=visible)
 
-    answer = await services.catalogue.run(platform, work)
-    services.write_audit.add(token, platform.slug, verb, answer)
-    services.metrics.catalogue.count_items(answer["written"], answer["superseded"], len(answer["refused"]))
+    answer = await services.writers.run(platform, work)
+    services.audit.add(token, platform.slug, verb, answer)
+    services.count_items(answer["written"], answer["superseded"], len(answer["refused"]))
     return Response(orjson.dumps(answer), media_type=JSON)

@@ -1,6 +1,7 @@
 """The route of the change feed. It goes before that of a single item, whose id `changes` would be."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -12,15 +13,31 @@ from api.changes.log import Subscription
 from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAnswer, ChangesBody
 from api.changes.search_fields import context_of
 from api.changes.stream import STREAM, events
+from api.changes.tail import Tail
+from api.engine.client import Engine
 from api.errors import ApiError, invalid
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.search.forced_filters import forced_filters
-from api.services import AppServices, Services
+from api.token_cache import TokenCache
+from mappings.platforms import Platforms
 from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
+
+
+@dataclass(frozen=True)
+class ChangeServices:
+    """What the feed is read with."""
+
+    engine: Engine
+    platforms: Platforms
+    tail: Tail
+    token_cache: TokenCache
+
+
+AppServices = Annotated[ChangeServices, Depends(service(ChangeServices))]
 
 
 def _responses() -> dict[int | str, dict[str, Any]]:
@@ -68,7 +85,7 @@ async def list_changes(
     last_event = request.headers.get("last-event-id") if is_stream else None
     if last_event is not None:
         since = bookmark.decode(last_event, "Last-Event-ID")
-    tail = services.change_feed.tail
+    tail = services.tail
     if since is None:
         since = await tail.now()
     page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
@@ -90,7 +107,7 @@ async def refuse_get() -> Response:
     raise ApiError("method_not_allowed", headers={"Allow": "POST"})
 
 
-def _subscription(services: Services, token: Token, body: ChangesBody) -> Subscription:
+def _subscription(services: ChangeServices, token: Token, body: ChangesBody) -> Subscription:
     """Raises ApiError for an unknown platform, and for prices that do not compare."""
     context = context_of(services.engine, services.platforms, body, forced_filters(token))
     return Subscription(
@@ -101,7 +118,7 @@ def _subscription(services: Services, token: Token, body: ChangesBody) -> Subscr
     )
 
 
-async def _check(request: Request, services: Services) -> None:
+async def _check(request: Request, services: ChangeServices) -> None:
     """A token that was revoked while its reader waited reads nothing more; raises ApiError `unauthorized`."""
     plaintext = request.headers["authorization"].partition(" ")[2].strip()
     await valid_token(request, services.token_cache, plaintext, stale=True)

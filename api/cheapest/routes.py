@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from api.auth import OrderToken, searching
 from api.cheapest.schemas import CHEAPEST_ANSWER, CHEAPEST_BODIES, CheapestAnswer, CheapestBody
 from api.cheapest.service import order_cheapest
+from api.cheapest.services import AppServices
 from api.http.dependencies import only_query
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.orders.placing.idempotency import KEY_PARAMETER, Call, body_digest, key_of
 from api.orders.routes import WakeWorkers, placed_response
-from api.services import AppServices
 
 router = APIRouter(tags=["orders"])
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cheapest.candidates import cheapest_first, find_offers
 from api.cheapest.schemas import CheapestBody
+from api.cheapest.services import CheapestServices
 from api.errors import ApiError
 from api.known_platforms import known_platform
 from api.orders.answers import order_entry
@@ -20,8 +21,8 @@ from api.orders.offers import Offer, sandbox_offer
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.service import Placed, replay
+from api.orders.services import OrderServices
 from api.search.context import SearchContext
-from api.services import Services
 from mappings.money import floor_minor
 from mappings.platforms import Platform
 from store.auth.tokens import Token
@@ -58,7 +59,7 @@ class CheapestRequest:
 
 
 async def order_cheapest(
-    services: Services, token: Token, body: CheapestBody, call: Call, wake_workers: Callable[[], None]
+    services: CheapestServices, token: Token, body: CheapestBody, call: Call, wake_workers: Callable[[], None]
 ) -> Placed:
     """Places the orders; `wake_workers` is called after the commit. A repeated call gets its first response: without
     a key as long as one of its orders is not delivered.
@@ -66,11 +67,11 @@ async def order_cheapest(
     Raises ApiError: 422 for what the body alone breaks and for a key of another body, 409 `not_enough` where fewer
     items than wanted can be ordered at the price.
     """
-    platform = known_platform(services.platforms, body.platform)
-    check_fields(services.settings, body, platform)
+    platform = known_platform(services.orders.platforms, body.platform)
+    check_fields(services.orders.settings, body, platform)
     context = cheapest_first(services, body, platform)
     request = CheapestRequest(token, body, call, platform)
-    earlier = await _earlier(services, request)
+    earlier = await _earlier(services.orders, request)
     if isinstance(earlier, Placed):
         return earlier
     try:
@@ -81,12 +82,12 @@ async def order_cheapest(
         raise too_many_orders(error) from None
     if not placed.replayed:
         if not request.token.sandbox:
-            services.metrics.orders.count_transitions("created", body.count)
+            services.orders.metrics.count_transitions("created", body.count)
         wake_workers()
     return placed
 
 
-async def _earlier(services: Services, request: CheapestRequest) -> Placed | int:
+async def _earlier(services: OrderServices, request: CheapestRequest) -> Placed | int:
     """The response to an earlier call that this one repeats. Where there is none, the number of earlier calls with the
     key that were refused.
     """
@@ -96,14 +97,16 @@ async def _earlier(services: Services, request: CheapestRequest) -> Placed | int
         return state.refusals if placed is None else placed
 
 
-async def _order(services: Services, request: CheapestRequest, context: SearchContext | None, refusals: int) -> Placed:
+async def _order(
+    services: CheapestServices, request: CheapestRequest, context: SearchContext | None, refusals: int
+) -> Placed:
     for _ in range(MAX_ATTEMPTS):
         candidates, scenario = await _candidates(services, request, context)
         if len(candidates) < request.body.count:
-            return await _refused(services, request, len(candidates))
+            return await _refused(services.orders, request, len(candidates))
         while len(candidates) >= request.body.count:
             try:
-                return await _place(services, request, candidates, scenario, refusals)
+                return await _place(services.orders, request, candidates, scenario, refusals)
             except ItemTaken as rival:
                 candidates = [new for new in candidates if new.item != rival.item]
             except _TooFewLeftError:
@@ -112,7 +115,7 @@ async def _order(services: Services, request: CheapestRequest, context: SearchCo
 
 
 async def _candidates(
-    services: Services, request: CheapestRequest, context: SearchContext | None
+    services: CheapestServices, request: CheapestRequest, context: SearchContext | None
 ) -> tuple[list[NewOrder], Scenario | None]:
     """The orders that may be placed, the cheapest first; without a search there are none."""
     body, platform, scenario = request.body, request.platform, None
@@ -121,7 +124,7 @@ async def _candidates(
         offers, scenario = _sandbox_offers(request)
     elif context is not None:
         offers = await find_offers(services, context, platform, body.count)
-    settings, token, call = services.settings, request.token, request.call
+    settings, token, call = services.orders.settings, request.token, request.call
     return [new_order(settings, token, body, offer, call) for offer in offers], scenario
 
 
@@ -139,7 +142,7 @@ def _sandbox_offers(request: CheapestRequest) -> tuple[list[Offer], Scenario | N
 
 
 async def _place(
-    services: Services,
+    services: OrderServices,
     request: CheapestRequest,
     candidates: Sequence[NewOrder],
     scenario: Scenario | None,
@@ -199,7 +202,7 @@ async def _repeated(
     return replay(stored, request.call)
 
 
-async def _refused(services: Services, request: CheapestRequest, available: int) -> Placed:
+async def _refused(services: OrderServices, request: CheapestRequest, available: int) -> Placed:
     """Raises ApiError `not_enough`, which is final for what was sent before it with the same key; or the response of a
     duplicate that was placed meanwhile.
     """
@@ -220,6 +223,6 @@ def not_enough(available: int, message: str) -> ApiError:
     return ApiError("not_enough", message, extra={"available": available})
 
 
-def _response(services: Services, platform: Platform, placed: Sequence[Order]) -> str:
+def _response(services: OrderServices, platform: Platform, placed: Sequence[Order]) -> str:
     entries: list[dict[str, Any]] = [order_entry(order, platform, services.settings.public_url) for order in placed]
     return orjson.dumps({"status": "success", "orders": entries}).decode()

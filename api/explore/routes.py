@@ -1,5 +1,6 @@
 """Routes of the page: `/`, `/explore` and its files."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -12,13 +13,27 @@ from api.errors import ApiError
 from api.explore import page
 from api.explore.assets import assets
 from api.explore.key import unfit_for_a_page
-from api.http.dependencies import only_query
-from api.services import AppServices, Services
+from api.http.dependencies import only_query, service
+from api.settings import Settings
+from api.token_cache import TokenCache
+from mappings.platforms import Platforms
 from store.auth.tokens import Token
 from store.connection.errors import StoreUnavailable
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 _FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True)
+class ExploreServices:
+    """What the pages are made of."""
+
+    settings: Settings
+    platforms: Platforms
+    token_cache: TokenCache
+
+
+AppServices = Annotated[ExploreServices, Depends(service(ExploreServices))]
 
 log = structlog.get_logger("gear.api")
 
@@ -59,17 +74,17 @@ async def static_file(
     return Response(asset.content, headers=headers, media_type=asset.media_type)
 
 
-def _require_enabled(services: Services) -> None:
+def _require_enabled(services: ExploreServices) -> None:
     if not services.settings.explore:
         raise ApiError("not_found", "GEAR_EXPLORE is off")
 
 
-async def _config(services: Services) -> dict[str, Any]:
+async def _config(services: ExploreServices) -> dict[str, Any]:
     """What the scripts need: the key, what it may do, and the facts of the platforms that no answer has."""
     return _config_of(services, await _page_token(services))
 
 
-def _config_of(services: Services, token: Token | None) -> dict[str, Any]:
+def _config_of(services: ExploreServices, token: Token | None) -> dict[str, Any]:
     return {
         "key": None if token is None else services.settings.explore_token,
         "orders": token is not None and "order" in token.scopes,
@@ -86,7 +101,7 @@ def _config_of(services: Services, token: Token | None) -> dict[str, Any]:
     }
 
 
-async def _page_token(services: Services) -> Token | None:
+async def _page_token(services: ExploreServices) -> Token | None:
     """The token that the page carries; None where there is none, or none that it may carry."""
     plaintext = services.settings.explore_token
     if not plaintext:

@@ -1,10 +1,28 @@
-"""What routes depend on: a query without unknown or repeated parameters."""
+"""What routes depend on: the parts of the running app, and a query without unknown or repeated parameters."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from api.errors import Detail, from_details
+
+Service = TypeVar("Service")
+
+
+def service_of(request: Request, kind: type[Service]) -> Service:
+    """The running app's object of this type; it holds one of each type that a route or a dependency names."""
+    service: Service = request.app.state.services[kind]
+    return service
+
+
+def service(kind: type[Service]) -> Callable[[Request], Coroutine[Any, Any, Service]]:
+    """A dependency: the running app's object of this type. Async, because the framework runs others in a thread."""
+
+    async def get(request: Request) -> Service:
+        return service_of(request, kind)
+
+    return get
 
 
 def only_query(*parameters: str) -> Callable[[Request], Awaitable[None]]:

@@ -1,6 +1,7 @@
 """The route of `GET /v1/operations`."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
@@ -9,15 +10,28 @@ from api.auth import OperateToken
 from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
-from api.services import AppServices
-from api.telemetry.backlogs import Backlogs
+from api.readiness import Readiness
+from api.telemetry.backlogs import BacklogReader, Backlogs
 from mappings.platforms import Platforms
 
 router = APIRouter(tags=["operations"])
+
+
+@dataclass(frozen=True)
+class OperationsServices:
+    """What the state of the service is read from."""
+
+    engine: Engine
+    platforms: Platforms
+    backlogs: BacklogReader
+    readiness: Readiness
+
+
+AppServices = Annotated[OperationsServices, Depends(service(OperationsServices))]
 
 
 @router.get(
@@ -34,7 +48,7 @@ async def get_operations(
     whether the engine is well. What does not answer is null.
     """
     engine, backlogs, ready = await asyncio.gather(
-        _engine(services.order_engine, services.platforms), services.backlogs.read(), services.readiness.check()
+        _engine(services.engine, services.platforms), services.backlogs.read(), services.readiness.check()
     )
     content = {
         "search": ready.search is None,

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from api.errors import ApiError
+from api.orders.services import OrderServices
 from api.orders.transitions import visible
-from api.services import Services
 from store import audit
 from store.auth.tokens import Token
 from store.records import Order
@@ -14,7 +14,7 @@ READ: Final = "order.fulfilment"
 """The audit's word for a read."""
 
 
-async def read_fulfilment(services: Services, token: Token, order_id: str) -> dict[str, Any]:
+async def read_fulfilment(services: OrderServices, token: Token, order_id: str) -> dict[str, Any]:
     """The buyer's data of the order, in the transaction that records the read.
 
     Raises ApiError: 404 for orders that the token must not see, 410 where the data were erased.

@@ -8,7 +8,7 @@ from fastapi import Query
 from api.http.fields import parse_item_id
 from api.list_pages import page_of, position_of
 from api.orders.schemas import MAX_ACCOUNT_CHARACTERS
-from api.services import Services
+from api.orders.services import OrderServices
 from store.auth.tokens import Token
 from store.orders import orders
 from store.orders.orders import OrderFilter
@@ -31,7 +31,7 @@ OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="on
 
 
 async def list_orders(
-    services: Services,
+    services: OrderServices,
     token: Token,
     *,
     state: State | None,

@@ -12,7 +12,7 @@ from api.orders.placing.integrity import integrity_problem, is_too_old
 from api.orders.placing.money import json_number
 from api.orders.sandbox.scenario import Scenario, scenario_of
 from api.orders.schemas import OrderBody
-from api.services import Services
+from api.orders.services import OrderServices
 from mappings.money import ceil_minor, from_minor
 from mappings.platforms import Platform
 from store.connection.engine import Store
@@ -32,19 +32,19 @@ class Offer:
     image: str | None
 
 
-async def real_offer(services: Services, platform: Platform, item: int) -> Offer:
+async def real_offer(services: OrderServices, platform: Platform, item: int) -> Offer:
     """The item as the engine has it; raises ApiError where it does not exist, has no price, is not what was loaded, or
     was loaded too long ago.
     """
-    stored = await services.order_engine.item(platform, item)
+    stored = await services.engine.item(platform, item)
     if stored is None:
         raise item_not_found(platform, str(item))
     return await _offer_of(services, platform, item, stored)
 
 
-async def real_offers(services: Services, platform: Platform, items: Sequence[int]) -> list[Offer]:
+async def real_offers(services: OrderServices, platform: Platform, items: Sequence[int]) -> list[Offer]:
     """Those of the items that can be ordered, in their order; raises as `real_offer` for what concerns them all."""
-    stored = await services.order_engine.items(platform, items)
+    stored = await services.engine.items(platform, items)
     offers = []
     for item, stored_item in stored.items():
         try:
@@ -55,11 +55,11 @@ async def real_offers(services: Services, platform: Platform, items: Sequence[in
     return offers
 
 
-async def _offer_of(services: Services, platform: Platform, item: int, stored: StoredItem) -> Offer:
+async def _offer_of(services: OrderServices, platform: Platform, item: int, stored: StoredItem) -> Offer:
     settings = services.settings
     problem = integrity_problem(stored, platform.id, platform.minor_digits, settings.digest_secret)
     if problem is not None:
-        services.metrics.orders.count_refused_item(problem)
+        services.metrics.count_refused_item(problem)
         log.error(
             "an item in the index is not what was loaded, so it cannot be ordered: load the catalogue again",
             platform=platform.id,
@@ -72,7 +72,7 @@ async def _offer_of(services: Services, platform: Platform, item: int, stored: S
     if stored.price is None:
         raise ApiError("item_unavailable", f"item {item} has no price")
     if stored.bound and not await _is_accounted_for(services.store, platform, item):
-        services.metrics.orders.count_refused_item("unknown")
+        services.metrics.count_refused_item("unknown")
         log.error(
             "the index binds an item for an order that the database does not have: gear-api reconcile",
             platform=platform.id,
@@ -81,7 +81,7 @@ async def _offer_of(services: Services, platform: Platform, item: int, stored: S
         raise ApiError("item_unavailable", f"item {item} is bound")
     max_age = settings.order_max_index_age
     if max_age is not None and is_too_old(stored.loaded_at, stored.version, datetime.now(UTC), max_age):
-        services.metrics.orders.count_refused_item("age")
+        services.metrics.count_refused_item("age")
         raise ApiError("search_unavailable", "the catalogue is too old for orders: it must be loaded again")
     return Offer(platform, item, stored.price, stored.item["name"], stored.item.get("image"))
 

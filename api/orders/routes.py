@@ -26,8 +26,8 @@ from api.orders.schemas import (
     TransitionBody,
 )
 from api.orders.service import Placed, find_order, place_order, platform_of
+from api.orders.services import AppServices
 from api.orders.transitions import move_order
-from api.services import AppServices
 from store.orders import orders
 
 router = APIRouter(tags=["orders"])
@@ -150,7 +150,7 @@ async def transition_order(
     """
     order, events = await move_order(services, token, order_id, body)
     if not order.sandbox:
-        services.metrics.orders.count_transitions(order.state)
+        services.metrics.count_transitions(order.state)
     wake_workers()
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return json_answer({"order": {**entry, "history": history_entries(events)}})

@@ -17,8 +17,8 @@ from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, 
 from api.orders.placing.idempotency import KEY_HEADER, Call
 from api.orders.sandbox.scenario import Scenario, moves
 from api.orders.schemas import OrderBody
+from api.orders.services import OrderServices
 from api.orders.transitions import visible
-from api.services import Services
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
@@ -51,7 +51,7 @@ class Placed:
 
 
 async def place_order(
-    services: Services, token: Token, body: OrderBody, call: Call, wake_workers: Callable[[], None]
+    services: OrderServices, token: Token, body: OrderBody, call: Call, wake_workers: Callable[[], None]
 ) -> Placed:
     """Places the order; `wake_workers` is called after the commit. A repeated call gets its first response.
 
@@ -75,14 +75,14 @@ async def place_order(
     placed = await _place(services, request, new, scenario, earlier)
     if not placed.replayed:
         if not token.sandbox:
-            services.metrics.orders.count_transitions("created")
+            services.metrics.count_transitions("created")
         wake_workers()
         if scenario is not None and scenario.lost:
             raise ApiError("store_unavailable", "the sandbox placed the order and loses this answer: call again")
     return placed
 
 
-async def _earlier(services: Services, request: OrderRequest) -> Placed | int:
+async def _earlier(services: OrderServices, request: OrderRequest) -> Placed | int:
     """The response to an earlier duplicate: by the key or, without one, the active order of the same body. Where
     there is none, the number of earlier calls with the key that were refused.
     """
@@ -98,7 +98,7 @@ async def _earlier(services: Services, request: OrderRequest) -> Placed | int:
         return _replay_of_same_body(services, owner, token.id, call) or 0
 
 
-async def _placed_meanwhile(services: Services, request: OrderRequest, *, final: bool) -> Placed | None:
+async def _placed_meanwhile(services: OrderServices, request: OrderRequest, *, final: bool) -> Placed | None:
     """The order of a duplicate that was placed while this request was being refused. A final refusal supersedes the
     requests with its key that are still under way: what a client was refused is not ordered afterwards.
     """
@@ -112,7 +112,7 @@ async def _placed_meanwhile(services: Services, request: OrderRequest, *, final:
 
 
 async def _place(
-    services: Services, request: OrderRequest, new: NewOrder, scenario: Scenario | None, refusals: int
+    services: OrderServices, request: OrderRequest, new: NewOrder, scenario: Scenario | None, refusals: int
 ) -> Placed:
     """One transaction: the key, the order, its event and the response, all or nothing. A concurrent duplicate waits at
     the key or at the item, and then reads what the first one has committed.
@@ -143,7 +143,7 @@ async def _place(
 
 
 async def _insert_orreplay(
-    services: Services, connection: AsyncConnection, request: OrderRequest, new: NewOrder, now: datetime
+    services: OrderServices, connection: AsyncConnection, request: OrderRequest, new: NewOrder, now: datetime
 ) -> Placed | None:
     """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one.
 
@@ -169,26 +169,26 @@ def replay(stored: StoredResponse, call: Call) -> Placed:
     return Placed(stored.order_id, stored.response, replayed=True)
 
 
-def _replay_of_same_body(services: Services, owner: Order | None, token_id: str, call: Call) -> Placed | None:
+def _replay_of_same_body(services: OrderServices, owner: Order | None, token_id: str, call: Call) -> Placed | None:
     """The order that binds the item, if the same token placed it with the same body."""
     if owner is None or owner.token_id != token_id or owner.body_digest != call.body_digest:
         return None
     return Placed(owner.id, _response(services, owner), replayed=True)
 
 
-def _response(services: Services, order: Order) -> str:
+def _response(services: OrderServices, order: Order) -> str:
     entry = order_entry(order, platform_of(services, order), services.settings.public_url)
     return orjson.dumps({"status": "success", "order": entry}).decode()
 
 
-async def find_order(services: Services, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
+async def find_order(services: OrderServices, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
     """The order and its history; raises ApiError `order_not_found` for orders that this token must not see."""
     async with services.store.reading() as connection:
         order = await visible(connection, token, order_id)
         return order, await orders.events(connection, order.id)
 
 
-def platform_of(services: Services, order: Order) -> Platform:
+def platform_of(services: OrderServices, order: Order) -> Platform:
     """The platform of the order; raises LookupError where its file is gone."""
     platform = services.platforms.by_id(order.platform)
     if platform is None:
@@ -197,7 +197,7 @@ def platform_of(services: Services, order: Order) -> Platform:
     return platform
 
 
-async def _validate(services: Services, request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
+async def _validate(services: OrderServices, request: OrderRequest) -> tuple[NewOrder, Scenario | None]:
     """Checks every rule; returns the order to place and the scenario of a sandbox order."""
     token, body, item = request.token, request.body, request.item
     platform = known_platform(services.platforms, body.platform)

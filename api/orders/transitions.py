@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.errors import ApiError, Detail
 from api.orders.schemas import TransitionBody
-from api.services import Services
+from api.orders.services import OrderServices
 from store.auth.tokens import Token
 from store.orders import orders
 from store.records import Order, OrderEvent
@@ -46,7 +46,7 @@ async def visible(connection: AsyncConnection, token: Token, order_id: str) -> O
 
 
 async def move_order(
-    services: Services, token: Token, order_id: str, body: TransitionBody
+    services: OrderServices, token: Token, order_id: str, body: TransitionBody
 ) -> tuple[Order, list[OrderEvent]]:
     """Moves the order and gives it with its history.
 

@@ -1,6 +1,7 @@
 """The route of `GET /v1/platforms`."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
@@ -8,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from api.auth import SearchToken
 from api.engine.answers import total_of
 from api.engine.client import Engine
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.platforms.limits import filter_entry, limits
@@ -16,14 +17,26 @@ from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer
 from api.search.context import forced_clauses
 from api.search.forced_filters import forced_filters
 from api.search.query.clauses import OFFERED
-from api.services import AppServices
+from api.settings import Settings
 from api.timestamps import rfc3339
 from mappings.fields import FILTERS
 from mappings.names import Generation
-from mappings.platforms import Platform
+from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
+
+
+@dataclass(frozen=True)
+class PlatformServices:
+    """What platforms and limits are read from."""
+
+    settings: Settings
+    engine: Engine
+    platforms: Platforms
+
+
+AppServices = Annotated[PlatformServices, Depends(service(PlatformServices))]
 
 
 @router.get(

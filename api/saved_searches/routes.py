@@ -1,5 +1,6 @@
 """The routes of saved searches."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -8,18 +9,22 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import SearchToken
 from api.changes.search_fields import context_of
+from api.changes.tail import Tail
+from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.placing.idempotency import body_digest
 from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
+from api.saved_searches.matcher import Matcher
 from api.saved_searches.schemas import SavedSearchBody
 from api.search.forced_filters import forced_filters
-from api.services import AppServices
+from api.settings import Settings
 from api.timestamps import rfc3339
+from mappings.platforms import Platforms
 from store import endpoints
 from store.auth.tokens import Token
 from store.connection.engine import Store
@@ -29,6 +34,21 @@ from store.saved_searches.searches import SavedSearch, TooManySearchesError, new
 
 router = APIRouter(tags=["searches"])
 SearchId = Annotated[str, Path(alias="id", description="the saved search's id")]
+
+
+@dataclass(frozen=True)
+class SavedSearchServices:
+    """What saved searches are checked, stored and matched with."""
+
+    settings: Settings
+    engine: Engine
+    platforms: Platforms
+    store: Store
+    tail: Tail
+    matcher: Matcher
+
+
+AppServices = Annotated[SavedSearchServices, Depends(service(SavedSearchServices))]
 
 
 @router.post(
@@ -64,7 +84,7 @@ async def save_search(
     context = context_of(services.engine, services.platforms, body, forced_filters(token))
     # what the engine does not take is refused now
     await context.index.search({"query": context.query.offered, "size": 0, "terminate_after": 1})
-    begin = await services.change_feed.tail.now()
+    begin = await services.tail.now()
     now = datetime.now(UTC)
     search = SavedSearch(
         id=new_id(),

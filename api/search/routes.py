@@ -10,7 +10,7 @@ from api.auth import SearchToken, search_token, searching
 from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service_of
 from api.http.fields import parse_item_id
 from api.http.json_answer import json_answer
 from api.http.json_body import content_of, request_body
@@ -32,8 +32,8 @@ from api.search.schemas.search import (
     SuggestAnswer,
 )
 from api.search.service import cached_search
+from api.search.services import AppServices, SearchServices
 from api.search.suggest import suggest
-from api.services import AppServices, services_of
 from mappings.platforms import Platform
 from store.auth.tokens import Token
 
@@ -79,7 +79,7 @@ async def search(request: Request) -> Response:
     await _no_query(request)
     content = await content_of(request)
     with searching(request, token) as charge:
-        return json_response(await cached_search(await services_of(request), token, content, charge))
+        return json_response(await cached_search(service_of(request, SearchServices), token, content, charge))
 
 
 @router.get("/v1/gear/search", include_in_schema=False)

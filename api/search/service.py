@@ -18,12 +18,12 @@ from api.search.price_desc import price_desc_page
 from api.search.relaxation import relax
 from api.search.response_cache import Computation
 from api.search.schemas.search import SearchBody
+from api.search.services import SearchServices
 from api.search.unanswered import TextOutcome
-from api.services import Services
 from store.auth.tokens import Token
 
 
-async def cached_search(services: Services, token: Token, content: bytes, charge: Charge) -> bytes:
+async def cached_search(services: SearchServices, token: Token, content: bytes, charge: Charge) -> bytes:
     """The response to a token's raw body, from the cache if it is still valid; `charge` is called for what it costs.
 
     Raises ApiError for a body that cannot be searched, `rate_limited` and `search_unavailable`.
@@ -49,7 +49,7 @@ async def cached_search(services: Services, token: Token, content: bytes, charge
 
 
 async def search(
-    services: Services, context: SearchContext, charge: Charge, forced: str | None, outcome: TextOutcome
+    services: SearchServices, context: SearchContext, charge: Charge, forced: str | None, outcome: TextOutcome
 ) -> bytes:
     """Searches, and notes how the text was read.
 
@@ -64,12 +64,12 @@ async def search(
     return _response(context, page)
 
 
-async def strict_page(services: Services, context: SearchContext) -> Page:
+async def strict_page(services: SearchServices, context: SearchContext) -> Page:
     """The page of the text as it was typed: nothing is relaxed. Raises ApiError `search_unavailable`."""
     return await _hits(services, context)
 
 
-async def _page(services: Services, context: SearchContext, charge: Charge, outcome: TextOutcome) -> Page:
+async def _page(services: SearchServices, context: SearchContext, charge: Charge, outcome: TextOutcome) -> Page:
     """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
     page = await _page_with_facets(services, context)
     if page.total or context.query.parsed.matches_all:
@@ -80,7 +80,7 @@ async def _page(services: Services, context: SearchContext, charge: Charge, outc
     return page if relaxed is context else await _page_with_facets(services, relaxed)
 
 
-async def _page_with_facets(services: Services, context: SearchContext) -> Page:
+async def _page_with_facets(services: SearchServices, context: SearchContext) -> Page:
     """The page; the facets are counted in the same round trip."""
     if not context.body.facets:
         return await _hits(services, context)
@@ -91,7 +91,7 @@ async def _page_with_facets(services: Services, context: SearchContext) -> Page:
     return replace(page, facets=await counting.facets())
 
 
-async def _hits(services: Services, context: SearchContext) -> Page:
+async def _hits(services: SearchServices, context: SearchContext) -> Page:
     if context.body.group_by is not None:
         return await grouped_page(context)
     if context.query.sort.name == "price_desc":

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated
 
@@ -11,14 +12,28 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.openapi import TOKEN_ERRORS, text_answers
-from api.services import AppServices
-from api.telemetry.backlogs import backlog_metrics
+from api.readiness import Readiness
+from api.telemetry.backlogs import BacklogReader, backlog_metrics
+from api.telemetry.generations import GenerationReader
 from api.telemetry.metrics import Metrics
 
 router = APIRouter(tags=["metrics"])
 EXAMPLE = 'gear_http_requests_total{method="POST",route="/v1/gear/search",code="200"} 41.0\n'
+
+
+@dataclass(frozen=True)
+class TelemetryServices:
+    """What the metrics are read from."""
+
+    metrics: Metrics
+    backlogs: BacklogReader
+    readiness: Readiness
+    generations: GenerationReader
+
+
+AppServices = Annotated[TelemetryServices, Depends(service(TelemetryServices))]
 
 
 class _Joined(CollectorRegistry):
@@ -58,12 +73,11 @@ async def get_metrics(
 
     Without the store the backlogs are absent and `gear_store_up` is 0; without the engine the index is absent.
     """
-    counted: Metrics = request.app.state.metrics
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     backlogs, state, generations = await asyncio.gather(
         services.backlogs.read(), services.readiness.check(), services.generations.metrics()
     )
     more = [_build_info(), *backlog_metrics(backlogs), state.metrics(), *generations]
     # in a thread: it reads the files of all workers
-    text = await asyncio.to_thread(lambda: encode(_Joined(counted.registry(), more)))
+    text = await asyncio.to_thread(lambda: encode(_Joined(services.metrics.registry(), more)))
     return Response(text, media_type=content_type)

@@ -1,25 +1,40 @@
 """Routes of the vocabulary at run time, and of the texts that were searched for in vain."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from api.auth import CatalogueToken
+from api.engine.client import Engine
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry
-from api.services import AppServices
 from api.vocabulary import entries, schemas
 from api.vocabulary.schemas import MAX_DAYS, MAX_UNANSWERED, VocabularyBody, VocabularyTestBody
 from api.vocabulary.trial import compare
+from mappings.platforms import Platforms
 from store import unanswered_searches
+from store.connection.engine import Store
 
 router = APIRouter(tags=["vocabulary"])
 PlatformParameter = Annotated[str | None, Query(description="slug or id of a platform; all platforms where absent")]
+
+
+@dataclass(frozen=True)
+class VocabularyServices:
+    """What the vocabulary is stored and tried with."""
+
+    engine: Engine
+    platforms: Platforms
+    store: Store
+
+
+AppServices = Annotated[VocabularyServices, Depends(service(VocabularyServices))]
 
 
 @router.get(

@@ -1,6 +1,7 @@
 """The route of the price list. It goes before that of a single item, whose id `prices` would be."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import orjson
@@ -10,22 +11,37 @@ from pydantic import BaseModel, Field
 
 from api.auth import SearchToken, searching
 from api.engine.answers import Json
+from api.engine.client import Engine
 from api.engine.errors import PitGoneError
 from api.errors import ApiError
-from api.http.dependencies import only_query
+from api.http.dependencies import only_query, service
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.known_platforms import platform_or_only
 from api.search.context import search_context
 from api.search.costs import PRICES
 from api.search.forced_filters import forced_filters
+from api.search.pagination.point_in_time import PointsInTime
 from api.search.prices.price_list import price_list_rows
+from api.search.prices.price_lists import PriceLists
 from api.search.prices.representation import NDJSON, is_unchanged, representation_of
 from api.search.schemas.search import Offers, SearchBody
-from api.services import AppServices, Services
-from mappings.platforms import Platform
+from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token
 
 router = APIRouter(tags=["search"])
+
+
+@dataclass(frozen=True)
+class PriceServices:
+    """What price lists are made with."""
+
+    engine: Engine
+    platforms: Platforms
+    points_in_time: PointsInTime
+    price_lists: PriceLists
+
+
+AppServices = Annotated[PriceServices, Depends(service(PriceServices))]
 
 
 class PriceRow(Offers):
@@ -103,7 +119,7 @@ async def get_prices(
     return StreamingResponse(content, headers=fields, media_type=representation.media_type)
 
 
-async def _rows(services: Services, token: Token, platform: Platform) -> AsyncIterator[Json]:
+async def _rows(services: PriceServices, token: Token, platform: Platform) -> AsyncIterator[Json]:
     """The rows as of one point in time."""
     body = SearchBody(platform=platform.id)
     context = search_context(services.engine, services.platforms, body, forced_filters(token))

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from api.orders.examples import ORDER_BODIES
-from api.readiness import KEEP_SECONDS
+from api.readiness import KEEP_SECONDS, Readiness
+from api.search.services import SearchServices
 from api.token_cache import FRESH_SECONDS
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
@@ -319,16 +320,16 @@ async def test_an_index_that_this_version_cannot_read_is_not_ready(
 
 async def test_probes_are_no_load(app: RunningApp) -> None:
     await works_again(app)
-    readiness = app.app.state.services.readiness
+    readiness = app.app.state.services[Readiness]
     asked: list[None] = []
-    check = app.app.state.services.engine.ready
+    check = app.app.state.services[SearchServices].engine.ready
 
     async def counted(platforms: Any) -> None:
         asked.append(None)
         await check(platforms)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.app.state.services.engine, "ready", counted)
+        patch.setattr(app.app.state.services[SearchServices].engine, "ready", counted)
         started = time.monotonic()
         for _ in range(10):
             await asyncio.gather(*(readiness.check() for _ in range(20)))

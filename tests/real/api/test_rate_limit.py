@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from api.search import costs
+from api.search.services import SearchServices
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
@@ -207,18 +208,19 @@ async def test_an_ipv6_network_is_one_address(limited: Limited) -> None:
 async def test_a_token_has_so_many_searches_under_way(limited: Limited) -> None:
     async with limited(max_searches_per_token=2, response_cache_mib=0) as app:
         services = app.app.state.services
+        engine = services[SearchServices].engine
         gate, arrived = asyncio.Event(), asyncio.Semaphore(0)
 
         class SlowEngine:
             def __getattr__(self, name: str) -> Any:
-                return getattr(services.engine, name)
+                return getattr(engine, name)
 
             async def search_all(self, *arguments: Any) -> Any:
                 arrived.release()
                 await gate.wait()
-                return await services.engine.search_all(*arguments)
+                return await engine.search_all(*arguments)
 
-        app.app.state.services = replace(services, engine=SlowEngine())
+        services[SearchServices] = replace(services[SearchServices], engine=SlowEngine())
         searches = [_started(app.search({"limit": limit})) for limit in (1, 2)]
         for _ in searches:
             await arrived.acquire()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from api.background import BackgroundTasks
+from api.orders.services import OrderServices
 from api.token_cache import USES_SECONDS, TokenCache
 from store.auth import tokens
 from store.auth.tokens import Token
@@ -24,19 +25,20 @@ async def last_use(store: Store, token: str) -> datetime | None:
 
 async def test_a_use_is_written_by_the_background_alone(app: RunningApp) -> None:
     services = app.app.state.services
+    store, cache = services[OrderServices].store, services[TokenCache]
     used, unused = [await new_token(app.settings.database_url, "search") for _ in range(2)]
     before = datetime.now(UTC)
     for _ in range(3):
         answer = await app.client.get("/v1/platforms", headers={"Authorization": f"Bearer {used}"})
         assert answer.status_code == 200
-    assert await last_use(services.store, used) is None, "no request writes it"
-    assert await services.token_cache.record_uses() == USES_SECONDS
-    at = await last_use(services.store, used)
+    assert await last_use(store, used) is None, "no request writes it"
+    assert await cache.record_uses() == USES_SECONDS
+    at = await last_use(store, used)
     assert at is not None
     assert before <= at <= datetime.now(UTC)
-    assert await last_use(services.store, unused) is None
-    await services.token_cache.record_uses()
-    assert await last_use(services.store, used) == at, "nothing new is nothing to write"
+    assert await last_use(store, unused) is None
+    await cache.record_uses()
+    assert await last_use(store, used) == at, "nothing new is nothing to write"
 
 
 async def test_a_stop_writes_what_is_left(app: RunningApp, tmp_path: Path) -> None:

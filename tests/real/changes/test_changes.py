@@ -11,6 +11,7 @@ from opensearchpy.exceptions import TransportError
 from structlog.testing import capture_logs
 
 from api.changes.bookmark import Bookmark
+from api.changes.feed import ChangeFeed
 from api.changes.log import Page, Subscription
 from api.changes.schemas import MAX_CHANGES
 from api.settings import Settings
@@ -143,7 +144,7 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
 ) -> None:
     """The engine's answer to those who wait is slow: meanwhile another reader has read on, and then waits as well."""
     first, second = await Reader(app.client).begin(), await Reader(app.client).begin()
-    change_log = app.app.state.services.change_feed.log
+    change_log = app.app.state.services[ChangeFeed].log
     read, is_read, may_answer = change_log.read, asyncio.Event(), asyncio.Event()
 
     async def slowly(feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
@@ -169,7 +170,7 @@ async def test_a_page_that_was_read_for_others_takes_nobody_back(
 
 async def test_a_question_that_fails_is_its_readers_alone(app: RunningApp, place: Place) -> None:
     reader = await Reader(app.client).begin()
-    tail = app.app.state.services.change_feed.tail
+    tail = app.app.state.services[ChangeFeed].tail
     clauses: list[Json] = [
         {"range": {"price.ascending": {"gte": 10**19}}},  # the engine refuses it
         {"range": {"price.ascending": {"gte": 10**25}}},  # it cannot be sent

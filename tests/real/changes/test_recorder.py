@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy import select, update
 
 from api.changes import recorder
+from api.changes.feed import ChangeFeed
 from api.changes.recorder import Intervals
+from api.orders.services import OrderServices
 from store.schema import feed_segments, feeds
 from tests.support.api.catalogue import simple_item
 from tests.support.api.envelope import error_of
@@ -23,7 +25,7 @@ async def lose_views(app: RunningApp) -> None:
     async with shop.store.reading() as connection:
         state = (await connection.execute(select(feeds.c.state))).scalar_one()
     pits = [view.pit for view in recorder._state.decode(state).values()]  # its own form
-    await app.app.state.services.order_engine.close_pits(pits)
+    await app.app.state.services[OrderServices].engine.close_pits(pits)
 
 
 async def lease_to_another(app: RunningApp, time: timedelta) -> None:
@@ -97,12 +99,12 @@ async def test_bookmarks_expire_with_their_log(app: RunningApp, place: Place) ->
 async def test_logs_of_a_service_whose_prefix_begins_like_them_stay(app: RunningApp, place: Place) -> None:
     other = f"{place.alias.removesuffix('-730')}-changes-eu-730"
     place.client.indices.create(index=other)
-    app.app.state.services.change_feed.recorder.intervals = Intervals(expire_seconds=0.0)
+    app.app.state.services[ChangeFeed].recorder.intervals = Intervals(expire_seconds=0.0)
     await upsert(place, simple_item(1001))
     reader = await Reader(app.client).begin()
     await upsert(place, simple_item(1002))
     await reader.until(1)
-    log = app.app.state.services.change_feed.log
+    log = app.app.state.services[ChangeFeed].log
     await log.drop_all_but([], await log.indices())
     assert list(place.client.indices.get(index=f"{place.alias.removesuffix('-730')}-changes-*")) == [other]
 
@@ -128,7 +130,7 @@ async def test_a_log_is_dropped_once_it_is_older_than_the_retention(app: Running
     reader = await Reader(app.client).begin()
     old = reader.next
     # each change has a log of its own
-    app.app.state.services.change_feed.recorder.intervals = Intervals(expire_seconds=0.0, logs=10**9)
+    app.app.state.services[ChangeFeed].recorder.intervals = Intervals(expire_seconds=0.0, logs=10**9)
     store, long_ago = Shop(app).store, datetime.now(UTC) - timedelta(days=2)
     logs = f"{place.alias.removesuffix('-730')}-changes-*"
 

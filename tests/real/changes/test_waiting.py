@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from api.background import BackgroundTasks
+from api.changes.feed import ChangeFeed
 from api.changes.log import Subscription
 from api.changes.tail import Tail
 from api.settings import Settings
@@ -116,7 +117,7 @@ async def test_hundreds_who_begin_at_once_begin(server: Worker) -> None:
 async def test_who_waits_on_behind_others_asks_nothing(app: RunningApp, feed_settings: Settings, place: Place) -> None:
     """Thousands who ask again every half minute, and as many heartbeats, would each cost a read of the store."""
     feed, transactions, someone_waits, tasks = (
-        app.app.state.services.change_feed,
+        app.app.state.services[ChangeFeed],
         [0],
         asyncio.Event(),
         BackgroundTasks(),

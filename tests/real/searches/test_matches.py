@@ -20,6 +20,7 @@ from api.saved_searches import matcher
 from api.saved_searches.compiled import Compiled, compiled
 from api.saved_searches.matcher import Limits
 from api.saved_searches.preselection import Batch, Fields, Judge
+from api.saved_searches.routes import SavedSearchServices
 from api.settings import Settings
 from mappings.platforms import Platforms
 from store.saved_searches import matching, searches
@@ -106,7 +107,9 @@ async def test_an_order_that_releases_its_item_tells_it(app: RunningApp) -> None
 
 async def test_many_matches_are_several_callbacks_in_order(app: RunningApp) -> None:
     # so that there is more than one run, too
-    app.app.state.services.matcher.limits = Limits(max_changes=40, max_matches=30, max_changes_a_callback=7)
+    app.app.state.services[SavedSearchServices].matcher.limits = Limits(
+        max_changes=40, max_matches=30, max_changes_a_callback=7
+    )
     numbers = list(range(1000, 1100))
     with Receiver() as receiver:
         await saved(app.client, receiver, filters={"name": ["Many"]})
@@ -171,7 +174,7 @@ async def test_a_change_that_fails_keeps_no_other_from_its_matches(
         return changes_of(entries, limit, with_platform=with_platform)
 
     monkeypatch.setattr(matcher, "changes_of", with_a_bad_one)
-    app.app.state.services.matcher.limits = Limits(max_failures=3)
+    app.app.state.services[SavedSearchServices].matcher.limits = Limits(max_failures=3)
     with Receiver() as receiver:
         search = await saved(app.client, receiver, filters={"ids": list(range(1001, 1006))})
         with capture_logs() as logs:
@@ -236,7 +239,7 @@ async def test_texts_that_are_being_read_when_the_vocabulary_changes_are_read_an
         return await with_ids(connection, ids)
 
     monkeypatch.setattr(searches, "with_ids", slowly)
-    app.app.state.services.matcher.limits = Limits(max_read=1)
+    app.app.state.services[SavedSearchServices].matcher.limits = Limits(max_read=1)
     with Receiver() as receiver:
         for name in ("one", "other"):
             await saved(app.client, receiver, name, query="zweihorn")

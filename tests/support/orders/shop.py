@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import orjson
 
+from api.orders.services import OrderServices
 from api.search.schemas.examples import ITEM
 from api.settings import Settings
 from indexer.documents.checked_item import item_from_values
@@ -41,7 +42,7 @@ class Shop:
     @property
     def store(self) -> Store:
         """The app's own store."""
-        store: Store = self.app.app.state.services.store
+        store: Store = self.app.app.state.services[OrderServices].store
         return store
 
     async def order(self, item: int | str = KNIFE, token: str | None = None, **fields: Any) -> httpx.Response:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from api.background import BackgroundTasks
 from api.search.pagination.point_in_time import PointsInTime
-from api.services import Services
+from api.search.services import SearchServices
 from tests.support.app import RunningApp
 
 Search = Callable[[dict[str, Any]], Awaitable[httpx.Response]]
@@ -49,12 +49,13 @@ async def started(app: RunningApp, body: dict[str, Any]) -> str:
 
 def keep_for(app: FastAPI, seconds: float, **options: float) -> None:
     """Has the app's cursors live only so long."""
-    services: Services = app.state.services
-    points_in_time = PointsInTime(services.engine, services.store, BackgroundTasks(), keep_seconds=seconds, **options)
-    app.state.services = replace(services, points_in_time=points_in_time)
+    services: SearchServices = app.state.services[SearchServices]
+    store = services.availability.store
+    points_in_time = PointsInTime(services.engine, store, BackgroundTasks(), keep_seconds=seconds, **options)
+    app.state.services[SearchServices] = replace(services, points_in_time=points_in_time)
 
 
 async def views_of(app: FastAPI, cursors: Iterable[str]) -> set[str]:
     """The engine's views behind these cursors."""
-    services: Services = app.state.services
+    services: SearchServices = app.state.services[SearchServices]
     return {(await services.points_in_time.read(cursor)).pit for cursor in cursors}

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from api.token_cache import TokenCache
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.api.waiting import until
@@ -127,7 +128,7 @@ async def test_another_page_costs_the_tokens_own_pages_nothing(app: RunningApp) 
 async def test_origins_outlive_the_cache_of_tokens(app: RunningApp, token: str) -> None:
     """They are part of the token, also as it is known while the store is away."""
     await search(app, token, SHOP)
-    cache = app.app.state.services.token_cache
+    cache = app.app.state.services[TokenCache]
     cached = await cache.find(token, stale=True)
     assert isinstance(cached, tokens.Token)
     assert cached.origins == (SHOP, STAGING)

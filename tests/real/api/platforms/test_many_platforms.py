@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from api.search.services import SearchServices
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
@@ -44,7 +45,7 @@ async def found(app: RunningApp, body: dict[str, Any]) -> list[tuple[int, str]]:
 
 
 def one_currency(app: RunningApp) -> bool:
-    return len({platform.currency for platform in app.app.state.services.platforms}) == 1
+    return len({platform.currency for platform in app.app.state.services[SearchServices].platforms}) == 1
 
 
 async def test_all_platforms_are_searched_and_ties_go_by_id_then_platform(both: RunningApp) -> None:

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from api.orders.index_sync import IndexSync
+from api.orders.services import OrderServices
+from api.search.services import SearchServices
 from api.settings import Settings
 from mappings.connection import connect_async
 from store.outbox import index_outbox
@@ -56,7 +58,7 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
     async with opened(sqlite_settings) as shop:
         await shop.placed()
         await shop.until_published()
-        services = shop.app.app.state.services
+        services = shop.app.app.state.services[OrderServices]
         idle = IndexSync(services.store, services.engine.update_availability)
         async with shop.store.transaction() as connection:
             # as if this worker had been stopped for a minute between its lease and its answer
@@ -74,8 +76,8 @@ async def test_an_update_that_took_longer_than_its_lease_is_published_again(sqli
 async def test_an_update_that_arrives_after_a_newer_one_is_refused(sqlite_settings: Settings) -> None:
     """As by a node that hung, after another node has taken the update and the next one."""
     async with opened(sqlite_settings) as shop:
-        services = shop.app.app.state.services
-        client = services.engine._client
+        engine = shop.app.app.state.services[SearchServices].engine
+        client = engine._client
         sent: list[bytes] = []
 
         async def recorded(*, body: bytes, **more: Any) -> bytes:
@@ -84,7 +86,7 @@ async def test_an_update_that_arrives_after_a_newer_one_is_refused(sqlite_settin
 
         bulk, client.bulk = client.bulk, recorded
         for bound in (True, False, False):  # the last one changes nothing, and nothing that was sent before may
-            assert await services.engine.update_availability([availability(bound=bound)]) == [True]
+            assert await engine.update_availability([availability(bound=bound)]) == [True]
         for late in sent:
             assert b"version_conflict_engine_exception" in await bulk(body=late, refresh=True)
         assert KNIFE in await shop.offered()

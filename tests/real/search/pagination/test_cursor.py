@@ -19,6 +19,7 @@ from api.background import BackgroundTasks
 from api.search.pagination import point_in_time
 from api.search.pagination.cursor import Cursor
 from api.search.pagination.point_in_time import PointsInTime
+from api.search.services import SearchServices
 from mappings.connection import connect
 from mappings.fields import SORTS
 from mappings.platforms import read_platforms
@@ -310,7 +311,7 @@ async def test_cursors_issued_while_the_first_key_is_made_have_that_key(app: Run
     await migrated(url)
     store = _SlowCommit(url)
     try:
-        worker = PointsInTime(app.app.state.services.engine, store, BackgroundTasks())
+        worker = PointsInTime(app.app.state.services[SearchServices].engine, store, BackgroundTasks())
         cursor = Cursor("view", False, 0, "", 1, 2, [])
         first = asyncio.create_task(worker.issue(cursor))
         await store.written.wait()

@@ -11,6 +11,7 @@ from api.engine.answers import Answer
 from api.engine.client import Engine
 from api.search import price_desc
 from api.search.price_desc import PriceHistogram
+from api.search.services import SearchServices
 from mappings.connection import SearchSettings, connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.platform_files import platform_folder
@@ -68,7 +69,7 @@ async def _found_while_one(
     try:
         async with running(settings) as app:
             services = app.app.state.services
-            platform = services.platforms.by_id(570)
+            platform = services[SearchServices].platforms.by_id(570)
             put_index(settings, platform, [simple_item(one, float(one), "Thing") for one in range(1, 4)])
             alias = settings.alias(570)
 
@@ -81,7 +82,7 @@ async def _found_while_one(
                     client.delete(index=alias, id=str(number), params={"refresh": "true"})
 
             engine = ChangingEngine(settings, change)
-            app.app.state.services = replace(services, engine=engine)
+            services[SearchServices] = replace(services[SearchServices], engine=engine)
             found: dict[str, Any] = (await app.search({"platform": 570, **body})).json()
             await engine.close()
             assert engine.change is None

@@ -15,6 +15,7 @@ import pytest
 from api.search.prices.price_list import price_list_rows
 from api.search.prices.price_lists import PriceLists
 from api.search.prices.requests import Sizes
+from api.search.prices.routes import PriceServices
 from api.search.query.clauses import OFFERED
 from api.settings import Settings
 from mappings.items.item import GearItem
@@ -74,7 +75,7 @@ async def shop(stocked: Settings) -> AsyncIterator[RunningApp]:
 
 
 def _without_age(app: RunningApp) -> None:
-    services = app.app.state.services
+    services = app.app.state.services[PriceServices]
     lists = services.price_lists
     fresh = PriceLists(lists._revision, lists._tasks, fresh_seconds=0)  # the same, but never fresh
     object.__setattr__(services, "price_lists", fresh)
@@ -92,7 +93,7 @@ async def test_every_name_has_its_count_prices_and_floats(shop: RunningApp) -> N
     "sizes", [Sizes(), Sizes(part_items=20), Sizes(max_names=20), Sizes(max_prices=8), Sizes(7, 5, 3)]
 )
 async def test_however_it_is_divided_the_list_is_the_same(shop: RunningApp, sizes: Sizes) -> None:
-    services = shop.app.state.services
+    services = shop.app.state.services[PriceServices]
     pit = await services.points_in_time.open([CS2])
     rows = [row async for row in price_list_rows(pit, OFFERED, CS2.minor_digits, sizes)]
     await services.points_in_time.discard(pit)
@@ -147,7 +148,7 @@ async def test_a_token_with_filters_lists_what_it_reads(shop: RunningApp) -> Non
 
 
 async def test_many_callers_at_once_make_one_list(shop: RunningApp) -> None:
-    services, made = shop.app.state.services, 0
+    services, made = shop.app.state.services[PriceServices], 0
     opened = services.points_in_time.open
 
     async def counted(*platforms: Any) -> Any:
@@ -162,7 +163,7 @@ async def test_many_callers_at_once_make_one_list(shop: RunningApp) -> None:
 
 
 async def test_a_point_in_time_that_is_gone_is_no_short_list(shop: RunningApp) -> None:
-    services = shop.app.state.services
+    services = shop.app.state.services[PriceServices]
     opened = services.points_in_time.open
 
     async def lost(*platforms: Any) -> Any:
@@ -178,7 +179,7 @@ async def test_a_point_in_time_that_is_gone_is_no_short_list(shop: RunningApp) -
 
 async def test_a_list_that_is_being_made_when_all_are_cleared_is_given_to_nobody_later(stocked: Settings) -> None:
     async with running(stocked) as app:
-        services = app.app.state.services
+        services = app.app.state.services[PriceServices]
         opened, is_open, may_go_on = services.points_in_time.open, asyncio.Event(), asyncio.Event()
 
         async def slowly(*platforms: Any) -> Any:

@@ -14,6 +14,7 @@ from api.engine.answers import hits_of
 from api.engine.client import Engine
 from api.engine.documents import ProductDocument
 from api.errors import ApiError
+from api.search.services import SearchServices
 from indexer.documents.checked_item import item_from_values
 from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings
@@ -156,7 +157,8 @@ async def test_a_search_whose_generation_is_removed_under_it_answers_from_the_ne
             client.indices.delete(index=f"{index},{products_of(index)}")
 
         engine = ReplacedEngine(app.settings, replace_catalogue)
-        app.app.state.services = replace(app.app.state.services, engine=engine)
+        services = app.app.state.services
+        services[SearchServices] = replace(services[SearchServices], engine=engine)
         answer = await app.search({})
         await engine.close()
         assert answer.status_code == 200, answer.text

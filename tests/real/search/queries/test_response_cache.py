@@ -12,7 +12,7 @@ from opensearchpy import AsyncTransport, OpenSearch
 
 from api.background import BackgroundTasks
 from api.search.response_cache import IndexRevision, ResponseCache
-from api.services import Services
+from api.search.services import SearchServices
 from mappings.connection import connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
@@ -36,11 +36,11 @@ async def app(opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIt
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     put_index(settings, PLATFORM, map(simple_item, ITEMS))
     async with running(settings) as started:
-        services: Services = started.app.state.services
+        services = started.app.state.services
         # however long a busy engine takes to report its revision
-        revision = IndexRevision(services.engine.revision, BackgroundTasks(), timeout=30.0)
+        revision = IndexRevision(services[SearchServices].engine.revision, BackgroundTasks(), timeout=30.0)
         cache = ResponseCache(revision, lambda _: None, 2**20)
-        started.app.state.services = replace(services, response_cache=cache)
+        services[SearchServices] = replace(services[SearchServices], response_cache=cache)
         yield started
 
 

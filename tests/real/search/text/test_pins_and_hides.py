@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from api.search.prices.routes import PriceServices
 from tests.support.api.catalogue import simple_item
 from tests.support.api.operators import Shop, operated_shop
 
@@ -106,7 +107,7 @@ async def test_a_name_is_hidden_from_a_text_or_from_all(shop: Shop) -> None:
 
 
 async def test_a_hidden_name_is_in_no_price_list(shop: Shop) -> None:
-    shop.app.app.state.services.price_lists._fresh_seconds = 600  # however long a command takes here
+    shop.app.app.state.services[PriceServices].price_lists._fresh_seconds = 600  # however long a command takes here
 
     async def listed() -> list[str]:
         return sorted(row["name"] for row in (await shop.called("GET", "/v1/gear/prices", 200))["prices"])

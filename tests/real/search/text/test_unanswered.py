@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import make_url
 
 from api.orders.retention import apply_retention
+from api.search.services import SearchServices
 from api.search.unanswered import MAX_BUFFERED, UnansweredSearches
 from mappings.platforms import read_platforms
 from store import unanswered_searches
@@ -50,7 +51,7 @@ async def search(app: RunningApp, query: str, **more: Any) -> int:
 
 async def counted(app: RunningApp) -> dict[str, tuple[str, int]]:
     """The texts that `gear-api searches` lists, with their readings and counts."""
-    await app.app.state.services.unanswered.flush()
+    await app.app.state.services[SearchServices].unanswered.flush()
     url = app.settings.database_url
     folder = Path(make_url(url).database or "").parent
     ended = await ran(folder, {"GEAR_DATABASE_URL": url}, "searches", "--unanswered", "--json")
@@ -113,7 +114,7 @@ async def test_what_a_token_may_not_see_is_no_missing_word(app: RunningApp) -> N
 
 
 async def test_a_full_buffer_drops_counts_and_says_so(app: RunningApp) -> None:
-    unanswered: UnansweredSearches = app.app.state.services.unanswered
+    unanswered: UnansweredSearches = app.app.state.services[SearchServices].unanswered
     for number in range(MAX_BUFFERED + 2):
         unanswered.add([730], f"word {number}", "none")
     assert (await dropped(app))["full"] == 2
@@ -128,7 +129,7 @@ async def test_a_store_that_fails_costs_counts_and_no_search(app: RunningApp) ->
             await connection.exec_driver_sql("ALTER TABLE unanswered_searches RENAME TO elsewhere")
         assert await search(app, "zweihorn qux") == 0
         with pytest.raises(StoreError):
-            await app.app.state.services.unanswered.flush()
+            await app.app.state.services[SearchServices].unanswered.flush()
         assert (await dropped(app))["store"] == 1
         async with store.transaction() as connection:
             await connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO unanswered_searches")

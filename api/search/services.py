@@ -1,0 +1,35 @@
+"""What searches work with."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from api.engine.client import Engine
+from api.http.admission import Budget
+from api.http.dependencies import service
+from api.search.availability import Availability
+from api.search.facets.broad_filters import BroadFilters
+from api.search.pagination.point_in_time import PointsInTime
+from api.search.price_desc import PriceHistograms
+from api.search.response_cache import ResponseCache
+from api.search.unanswered import UnansweredSearches
+from mappings.platforms import Platforms
+
+
+@dataclass(frozen=True)
+class SearchServices:
+    """The engine of searches, what they have learnt of it, and what they leave."""
+
+    engine: Engine
+    platforms: Platforms
+    availability: Availability
+    exports: Budget
+    points_in_time: PointsInTime
+    response_cache: ResponseCache
+    broad_filters: BroadFilters
+    price_histograms: PriceHistograms
+    unanswered: UnansweredSearches
+
+
+AppServices = Annotated[SearchServices, Depends(service(SearchServices))]
