@@ -129,6 +129,14 @@ FOLDERS_MAY_IMPORT: Final[dict[str, dict[str, tuple[set[str], str]]]] = {
         "process": ({"machine", "server"}, "a start gets the files first"),
     },
 }
+# module: (the modules of ours that may import it, why no others)
+IMPORTED_ONLY_BY: Final[dict[str, tuple[set[str], str]]] = {
+    "api.services": (
+        {"api.app"},
+        "it builds what all features work with, so one that knew it would know the others; each states what it needs, "
+        "and gets that from the running app by its type (api/http/dependencies.py)",
+    ),
+}
 # module: why every package may import it although it may not import the module's package
 SHARED: Final = {
     "mappings.secret_files": "settings of the engine and of the store are read from files by the same rule",

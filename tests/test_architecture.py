@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, MAY_IMPORT, SHARED
+from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
     FILES,
@@ -23,8 +23,10 @@ from tests.support.source_code import (
     TEST_FILES,
     functions,
     imported,
+    module_of,
     names,
     nodes_of,
+    own_module,
     pure_modules,
     shown,
     siblings,
@@ -125,17 +127,37 @@ def folders_of(package: str) -> set[str]:
 
 
 def test_no_two_folders_need_each_other() -> None:
-    """Also where the rules above forget a folder."""
+    """Also where the rules above forget a folder, and through the modules beside them."""
     packages = {package for package, file in MODULES.items() if file.name == "__init__.py"}
     cycles = []
     for package in packages:
-        folders = folders_of(package)
-        graph = {folder: others & folders for folder, others in siblings(package).items() if folder in folders}
         try:
-            TopologicalSorter(graph).prepare()
+            TopologicalSorter(needs_of_folders(package)).prepare()
         except CycleError as error:
             cycles.append(f"{package}: {' → '.join(error.args[1])}")
     none(cycles, "folders import in a circle")
+
+
+def needs_of_folders(package: str) -> dict[str, set[str]]:
+    """What each folder of a package imports of the others, by itself and by any chain of the modules beside them."""
+    graph = siblings(package)
+    for module in graph.keys() - folders_of(package):
+        beyond = graph.pop(module)
+        for others in graph.values():
+            if module in others:
+                others.update(beyond)
+                others.discard(module)
+    return {folder: others - {folder} for folder, others in graph.items()}
+
+
+def test_what_is_built_in_one_place_does_not_know_that_place() -> None:
+    offenders = [
+        f"{shown(file)} must not import {module}: {why}"
+        for module, (allowed, why) in IMPORTED_ONLY_BY.items()
+        for file in FILES
+        if module in {own_module(name) for name in imported(file)} and module_of(file) not in allowed
+    ]
+    none(offenders, "only the top of a package knows what builds its parts")
 
 
 def test_what_is_called_pure_is_pure() -> None:
