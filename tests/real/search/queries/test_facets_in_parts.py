@@ -18,7 +18,12 @@ from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
 AMOUNTS = ["0", "0.03", "0.5", "1.1", "4.99", "5", "5.01", "19.99", "20", "73.61", "1999.99", "2000", "1000000"]
-OTHERS: list[dict[str, Any]] = [{}, {"exterior": ["Field-Tested"]}, {"float": {"max": Decimal("0.2")}}, {"type": ["Knife"]}]
+OTHERS: list[dict[str, Any]] = [
+    {},
+    {"exterior": ["Field-Tested"]},
+    {"float": {"max": Decimal("0.2")}},
+    {"type": ["Knife"]},
+]
 
 
 def drawn_query(chance: random.Random) -> SearchQuery:
