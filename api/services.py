@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from api.background import BackgroundTasks
 from api.catalogue.audit import WriteAudit
@@ -45,6 +45,15 @@ ORDER_CONNECTIONS = 8
 ORDER_CACHED_BYTES = 2 * 1024**2  # of parts: an order reads one item
 
 
+class Closable(Protocol):
+    """What ends its own work."""
+
+    async def close(self) -> None: ...
+
+
+Service = TypeVar("Service", bound=Closable)
+
+
 @dataclass(frozen=True)
 class Services:
     """What each feature works with, and what several have in common. No two are of the same type."""
@@ -79,26 +88,20 @@ async def open_services(
     resources: AsyncExitStack,
 ) -> Services:
     """Builds the services; `resources` closes them in reverse order, so that tasks end before what they use."""
-    store = _store(settings, metrics)
-    resources.push_async_callback(store.close)
+    store = _closed_by(resources, _store(settings, metrics))
     # two pools of connections, so that searches never take those of orders
-    engine = _search_engine(settings, metrics)
-    resources.push_async_callback(engine.close)
-    order_engine = _order_engine(settings, metrics)
-    resources.push_async_callback(order_engine.close)
-    writers = CatalogueWriters(settings, store)
-    resources.push_async_callback(writers.close)
+    engine = _closed_by(resources, _search_engine(settings, metrics))
+    order_engine = _closed_by(resources, _order_engine(settings, metrics))
+    writers = _closed_by(resources, CatalogueWriters(settings, store))
     tasks = BackgroundTasks()
     feed = change_feed(settings, platforms, store, tasks, metrics, resources)
     matcher = Matcher(feed.engine, store, platforms, feed.log, feed.tail, metrics.feed.set_matching_lag)
     feed.wake(matcher.worker)
-    points_in_time = PointsInTime(engine, store, tasks)
-    resources.push_async_callback(points_in_time.close)
+    points_in_time = _closed_by(resources, PointsInTime(engine, store, tasks))
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
     tasks.start(engine.read_ahead(tuple(platforms)))
-    rate_limits = RateLimits(settings, metrics.limits)
-    resources.push_async_callback(rate_limits.close)
+    rate_limits = _closed_by(resources, RateLimits(settings, metrics.limits))
     revision = IndexRevision(engine.revision, tasks)
     token_cache, backlogs = TokenCache(store, tasks), BacklogReader(store, tasks)
     readiness = Readiness(order_engine, store, platforms, token_cache, tasks, settings.search_timeout)
@@ -132,6 +135,12 @@ async def open_services(
         TelemetryServices(metrics, backlogs, readiness, GenerationReader(order_engine, platforms, tasks)),
         ExploreServices(settings, platforms, token_cache),
     )
+
+
+def _closed_by(resources: AsyncExitStack, service: Service) -> Service:
+    """The service, which `resources` close."""
+    resources.push_async_callback(service.close)
+    return service
 
 
 def _search_engine(settings: Settings, metrics: Metrics) -> Engine:

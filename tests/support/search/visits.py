@@ -1,4 +1,4 @@
-"""Which modules one search body visits, as a reader follows it: the walk of `docs/decisions/0046`."""
+"""Which modules one search body visits, as a reader follows it (docs/decisions/0046)."""
 
 import sys
 from collections.abc import Iterator

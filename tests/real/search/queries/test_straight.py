@@ -1,4 +1,4 @@
-"""A search is a straight walk: few modules, and few returns to one that was left (docs/decisions/0046)."""
+"""A search is straight: few modules, and few returns to one that was left (docs/decisions/0046)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,7 +18,7 @@ FILTERS = {"exterior": ["Field-Tested"], "price": {"max": 50}}
 
 @pytest.fixture(scope="module")
 async def app(opensearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningApp]:
-    folder: Path = tmp_path_factory.mktemp("walk")
+    folder: Path = tmp_path_factory.mktemp("straight")
     async with serving(opensearch_url, folder, make_items(200, 1)) as (app, _):
         yield app
 
