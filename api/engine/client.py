@@ -85,9 +85,12 @@ class Engine(Searches):
         }
 
     async def read_ahead(self, platforms: Sequence[Platform]) -> None:
-        """Reads parts of items, as many as are remembered, so that the first pages need not; a fault ends it."""
-        with suppress(ApiError):
-            for index in self._products_of(platforms).indices:
+        """Reads parts of items, as many as are remembered, so that the first pages need not.
+
+        A fault, or a platform that was never loaded, ends it for that platform.
+        """
+        for index in self._products_of(platforms).indices:
+            with suppress(ApiError):
                 await self._read_ahead(index)
 
     async def _read_ahead(self, index: str) -> None:
