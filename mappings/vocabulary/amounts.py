@@ -16,6 +16,8 @@ _UNIT = r"[^\W\d_]{1,12}"  # of an amount, in whatever language
 _AMOUNT = re.compile(rf"\d\s*(?:{_UNIT})?\s*$")
 TRAILING_BOUNDS = ("max", "min", "<max", ">min")  # behind an amount; the latter two exclude it
 _LEADING_BOUNDS = ("under", "over", "at most", "at least", "max", "min")
+_OR = "or"  # between two numbers (`seed 387 oder 179`)
+_BOUNDS_AFTER = (*TRAILING_BOUNDS, "or less", "or more")
 _BOUNDS = (*_LEADING_BOUNDS, "<max", ">min")
 MAX_WORDS = 60  # letters of the words before an amount
 _BEFORE = (*_LEADING_BOUNDS[:4], "float", "pattern")  # what stands before amounts alone
@@ -23,22 +25,29 @@ _ENGLISH_BOUND = re.compile(
     rf"(?<![^\W\d_{UNSPACED_LETTERS}])(?:under|below|sub|over|above|than|max|maximum|budget|within|up\s*to|most|least|between|from|and|to|min|of)\s*$",
     re.IGNORECASE,
 )
-_ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)
+ENGLISH_MONEY = re.compile(r"\s*(?:dollars?|bucks|usd|euros?|eur|pounds|gbp|cents?)(?!\w)", re.IGNORECASE)
 _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
+_BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
+_BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|minimum|most|least)\s*$", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
 _AMOUNT_END = re.compile(r"(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class AmountMatch:
-    """Words beside an amount in English: those before it, or those behind it with a bound."""
+    """Words beside an amount in English: those before it, or those behind it with a bound.
+
+    `is_of_next`: the bound is of the next amount.
+    """
 
     start: int
     end: int
     before: str = ""
     after: str = ""
     bound: str = ""
+    is_of_next: bool = False
 
 
 class _Spelling(NamedTuple):
@@ -46,6 +55,7 @@ class _Spelling(NamedTuple):
 
     word: str
     is_name: bool  # of one letter in a script without blanks, so it stands behind amounts alone
+    is_after: bool  # a unit with a bound, which stand behind amounts alone (`円以上`)
     may_follow: bool  # a name at once (`刀低于500`)
     is_at_once: bool  # a bound right behind digits
     ends_word: bool  # no letter goes on
@@ -78,8 +88,12 @@ class AmountWords:
         self._words = {spelling_of(each): word for word, spellings in amounts.items() for each in spellings}
         self._ranges = {tuple(spelling_of(part) for part in f"{each}…".split("…")[:3]) for each in ranges}
 
-    def in_english(self, text: str, english_of: Callable[[str, AmountMatch], str]) -> str:
+    def in_english(
+        self, text: str, english_of: Callable[[str, AmountMatch], str], is_name: Callable[[str], bool]
+    ) -> str:
         """The text with the words before and behind its amounts, the longest that fit, as `english_of` writes them.
+
+        `is_name` tells whether a text ends with a name with a number (`ak 47`), which has no bound behind it.
 
         Bounds and `pattern` may follow the name at once in a script without blanks (`刀低于500`). Its units of one
         letter stand behind amounts alone (`刀 100` is a knife).
@@ -87,16 +101,23 @@ class AmountWords:
         if not self._words:
             return text
         english, end, at = "", 0, 0
+        bound_at = -1  # where the last amount begins that has a bound before it
+
+        def is_taken(at: int) -> bool:
+            return _has_bound(text, at, bound_at) or is_name(text[max(0, at - MAX_WORDS) : at])
+
         letters = _small(text)
         while at < len(text):
             match = self._before(text, letters, at) if letters[at] in self._tree else None
             if match is None and at and (letters[at - 1] in _ENDS_AMOUNT or letters[at - 1].isdecimal()):
-                match = self._after(text, letters, at)
+                match = self._after(text, letters, at, is_taken)
             if match is None:
                 at += 1
                 continue
             english += text[end : match.start] + english_of(text, match)
             at = end = match.end
+            has_bound = match.is_of_next or match.before.endswith(_LEADING_BOUNDS)
+            bound_at = _end_of_blanks(text, end) if has_bound else bound_at
         return english + text[end:]
 
     def in_digits(self, text: str) -> str:
@@ -121,7 +142,8 @@ class AmountWords:
         if at and text[at - 1].isdecimal() and any(spelling.is_at_once for _, spelling in spellings):
             return None
         for end, spelling in spellings:
-            if not spelling.is_name and (amount := self._amount_next.match(text, end)) is not None:
+            amount = None if spelling.is_name or spelling.is_after else self._amount_next.match(text, end)
+            if amount is not None:
                 return AmountMatch(at, amount.end(), before=spelling.word)
         return self._float_bound(text, letters, at, spellings)
 
@@ -136,16 +158,29 @@ class AmountWords:
                     return AmountMatch(at, amount.end(), before=f"float {bound.word}")
         return None
 
-    def _after(self, text: str, letters: str, at: int) -> AmountMatch | None:
-        """The words that stand behind the amount which ends there."""
+    def _after(self, text: str, letters: str, at: int, is_taken: Callable[[int], bool]) -> AmountMatch | None:
+        """The words behind the amount which ends there; `is_taken` tells whether it can have no bound behind it."""
         if not _AMOUNT_END.match(text, at):
             return None
         start = _end_of_blanks(text, at)
         for end, spelling in self._spellings_at(letters, start):
+            if spelling.word.startswith(_BEFORE_ALONE):
+                continue  # of no amount (`MP9 最便宜`), or of the next one
+            if spelling.word == _OR and not self._amount_next.match(text, end):
+                continue
             bounds = self._spellings_at(letters, _end_of_blanks(text, end))
-            bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in TRAILING_BOUNDS), (end, ""))
+            bound_end, bound = next(((to, each.word) for to, each in bounds if each.word in _BOUNDS_AFTER), (end, ""))
+            unit, _, last = spelling.word.rpartition(" ") if spelling.is_after else (spelling.word, "", bound)
+            if spelling.word in TRAILING_BOUNDS:
+                unit, last = "", spelling.word
+            if last and self._may_be_of_next(text, at, bound_end) and is_taken(at):
+                return AmountMatch(at, bound_end, after=unit, bound=last, is_of_next=True)
             return AmountMatch(at, bound_end, after=spelling.word, bound=bound)
         return None
+
+    def _may_be_of_next(self, text: str, at: int, end: int) -> bool:
+        """Whether a bound between two amounts may be of the next; scripts without blanks have them behind amounts."""
+        return self._amount_next.match(text, end) is not None and not UNSPACED.search(text, at, end)
 
     def _spellings_at(self, letters: str, at: int) -> Sequence[tuple[int, _Spelling]]:
         """The spellings that begin there with their ends, the longest first."""
@@ -182,7 +217,7 @@ class AmountWords:
 
     def _is_amount(self, before: str, rest: str) -> bool:
         """Whether a numeral is an amount: it stands behind a bound, or in front of a unit or of a bound behind it."""
-        if self._is_bound(before[-MAX_WORDS:]) or _ENGLISH_MONEY.match(rest):
+        if self._is_bound(before[-MAX_WORDS:]) or ENGLISH_MONEY.match(rest):
             return True
         start = _end_of_blanks(rest, 0)
         return any(not each.word.startswith(_BEFORE) for _, each in self._spellings_at(_small(rest), start))
@@ -199,18 +234,26 @@ class AmountWords:
                 continue
             ending = (each.word for end, each in self._spellings_at(letters, at) if end == last)
             word = next((word for word in ending if word in _BOUNDS), "")
-            if is_english or word or spelling_of(letters[at:last]) in self._range_beginnings:
+            beside = spelling_of(letters[at:last])
+            if beside in self._range_middles and _AMOUNT.search(words[:at]):
+                return True  # `3000到1万`
+            if is_english or word or beside in self._range_beginnings:
                 return not (word in TRAILING_BOUNDS and _AMOUNT.search(words[:at]))
         return False
 
     @cached_property
     def _bound_letters(self) -> frozenset[str]:
         """The letters that bounds, and the words before a range, begin with."""
-        return frozenset(self._tree) | {first[0] for first in self._range_beginnings}
+        return frozenset(self._tree) | {each[0] for each in self._range_beginnings | self._range_middles}
 
     @cached_property
     def _range_beginnings(self) -> frozenset[str]:
         return frozenset(_small(first) for first, *_ in self._ranges if first)
+
+    @cached_property
+    def _range_middles(self) -> frozenset[str]:
+        """Words between two amounts that have no blanks beside them."""
+        return frozenset(_small(middle) for _, middle, _ in self._ranges if UNSPACED.match(middle))
 
     def is_range(self, match: re.Match[str]) -> bool:
         """Whether the words that `ranges` found beside an amount belong together."""
@@ -223,9 +266,10 @@ class AmountWords:
         if not self._ranges:
             return None
         first, middle, last = (_words(filter(None, words)) for words in zip(*self._ranges, strict=True))
+        no_last = rf"(?!{last})" if last else ""
         number, unit = rf"{self._sign}?\s*\d[\d.,]*k?\s*", rf"(?:[$€£]|{_UNIT})?"
         before = rf"(?:(?P<first>{first})\s*)?(?<![\d.,a-zа-яё])(?P<low>{number}{unit}?)\s*(?P<middle>{middle})"
-        return re.compile(rf"{before}(?=\s*{number}{unit}\s*(?P<last>{last})?)", re.IGNORECASE)
+        return re.compile(rf"{before}(?=\s*{number}{no_last}{unit}\s*(?P<last>{last})?)", re.IGNORECASE)
 
     @cached_property
     def _sign(self) -> str:
@@ -240,11 +284,21 @@ def _spelling(spelling: str, word: str) -> _Spelling:
     return _Spelling(
         word,
         is_name=is_unspaced and len(spelling) == 1,
+        is_after=word.endswith(TRAILING_BOUNDS) and word not in _BOUNDS and not word.startswith("float"),
         may_follow=may_follow,
         is_at_once=is_unspaced and word in TRAILING_BOUNDS,
         ends_word=not has_unspaced,
         ends_syllable=len(spelling) == 1 and bool(_HANGUL.match(spelling)),
     )
+
+
+def _has_bound(text: str, at: int, bound_at: int) -> bool:
+    """Whether the number that ends there is one of a word (`m9`), or has a bound: it begins at `bound_at`."""
+    since = max(0, at - MAX_WORDS)
+    number = _LAST_NUMBER.search(text, since, at)
+    start = at if number is None else number.start()
+    has_letter = number is not None and number["letter"] is not None
+    return has_letter or start == bound_at or _BOUND_BEFORE.search(text, since, start) is not None
 
 
 def _ends(spelling: _Spelling, letters: str, start: int, end: int) -> bool:

@@ -80,7 +80,8 @@ def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         if at + 1 < len(words) and words[at + 1].start == word.end:
             continue
         before, after = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
-        if not (_LETTER.match(before) or _LETTER.match(after) or before.isdigit() or after.isdigit()):
+        is_part = before.isdigit() and together[0].value not in _SCALES[1:]  # of `2тыс` it is none
+        if not (_LETTER.match(before) or _LETTER.match(after) or is_part or after.isdigit()):
             yield together
         together = []
 

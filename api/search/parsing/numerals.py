@@ -3,43 +3,76 @@
 import re
 
 from api.search.parsing.quantities import OTHER_CURRENCY
+from mappings.vocabulary.amounts import ENGLISH_MONEY as MONEY
 from mappings.vocabulary.amounts import AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
 _NUMBER = re.compile(r"\d+")
+_NUMBER_LAST = re.compile(r"\d+$")
 _NUMBER_NEXT = re.compile(r"\s*[$€£]?\s*\d")
+_LEADING = {"<max": "under", ">min": "over"}  # bounds that exclude their number, before it
 MAX_RANGES = 3  # of prices, of floats, and of what else a text may say
 _WORD_BEFORE = re.compile(r"([^\W_]{1,12})[\s-]*$")
 _YEAR_BEFORE = re.compile(r"(?<!\d)20[12]\d$")
 
+_OF_UNIT = re.compile(r"(?<!\w)(?P<half>half\s+)?an?\s+(?=(?:dollar|buck|euro|pound|cent)(?!\w))", re.IGNORECASE)
+_CYRILLIC_K = re.compile(r"(?<=\d)[кК](?!\w)")  # `100к` is 100k
+# thousands apart (`2 000`) behind a bound or a sign: elsewhere the first number may be of a name (`glock 18 500$`)
+_GROUPED = re.compile(
+    r"((?:(?<!\w)(?:under|over|most|least|max|min|between|from|to)\s|[-<>$€£]|¤[A-Z]{3})\s*)"
+    r"([1-9]\d{0,2})\s(\d00|\d{3}(?=\s*(?:[$€£¤]|usd|eur)))(?!\w|[.,]\d)",
+    re.IGNORECASE,
+)
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
-    text = vocabulary.amount_words.in_digits(text)
+    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(_OF_UNIT.sub(_amount_of, text)))
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
-        text = vocabulary.amount_words.in_english(text, _english)
+        text = vocabulary.amount_words.in_english(text, _english, lambda before: _ends_with_name(before, vocabulary))
+        text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     return _SUB.sub("sub ", text)
+
+
+def _amount_of(match: re.Match[str]) -> str:
+    return "0.5 " if match["half"] else "1 "
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
     low, middle = match["low"], match["middle"]
     if not vocabulary.amount_words.is_range(match) or (middle.isascii() and low[-1:].isdigit()):
         return match.group()  # no blank between (`2a2f`)
-    before = _WORD_BEFORE.search(match.string[: match.start()])
-    if before is not None and vocabulary.is_known(letters_of([before[1], low.strip()])):
-        return match.group()  # a name with a number (`ak 47 bis 100`)
+    number, unit = _number_and_unit(low)
+    if unit and not (vocabulary.amount_words.has(unit) or MONEY.match(unit)):
+        return match.group()  # no amount (`phase 4 bayonet bis 500`, `661 pattern bis 500`)
+    if _ends_with_name(f"{match.string[: match.start()]}{number}", vocabulary):
+        return match.group()
     return f" between {low} - "
+
+
+def _ends_with_name(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether it ends with a name with a number (`ak 47 bis 100`)."""
+    number = _NUMBER_LAST.search(text)
+    before = _WORD_BEFORE.search(text[: number.start()]) if number is not None else None
+    return number is not None and before is not None and vocabulary.is_known(letters_of([before[1], number.group()]))
+
+
+def _number_and_unit(amount: str) -> tuple[str, str]:
+    """The digits of an amount, and what stands behind them but for signs and `k`."""
+    end = max((match.end() for match in _NUMBER.finditer(amount)), default=0)
+    return amount[:end].strip(), amount[end:].lower().removeprefix("k").strip(" \t$€£")
 
 
 def _english(text: str, words: AmountMatch) -> str:
     if words.before:
         follows = text[: words.start][-1:].isalnum()
         return f"{' ' if follows else ''}{words.before} "
+    if words.is_of_next:
+        return f" {words.after}, {_LEADING.get(words.bound, words.bound)} "
     if words.after.startswith(OTHER_CURRENCY) and _YEAR_BEFORE.search(text[: words.start]):
         return text[words.start : words.end]  # a year, and a team with such a name (`cologne 2015 tl`)
     phrase = f"{words.after} {words.bound}" if words.bound else words.after

@@ -17,7 +17,7 @@ are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). An
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import inf, nextafter
 
@@ -29,35 +29,42 @@ _CURRENCIES = {
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
+CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its hundredths
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
+# with the words that a sentence has between: `doesn't cost`, `don't want to spend`, `can't go`
+_NO = (
+    r"(?:no|not|nothing|never|without|cannot|(?:do|does|is|are|wo|would|should|ca)n['\u2019]?t)"
+    r"(?:\s+(?:want|wanna|to|be|cost(?:s|ing)?|go(?:ing|es)?|priced?|pay(?:ing)?|spend(?:ing)?)){0,3}"
+)
 _AT_MOST = (
     r"(?P<most>(?:<=?|=<|≤|(?<!\w)"
     r"(?:under|below|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
-    r"|(?:no|not|nothing|never)\s+(?:over|above|more\s+than|higher\s+than|greater\s+than|exceeding|worse\s+than))"
-    r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
+    rf"|{_NO}\s+(?:over|above|past|more\s+than|higher\s+than|greater\s+than|exceed(?:ing)?|worse\s+than))"
+    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
 )
 _AT_LEAST = (
     r"(?P<least>(?:>=?|=>|≥|(?<!\w)"
     r"(?:over|above|min(?:imum)?|from|at\s+least|more\s+than|starting\s+(?:at|from)"
-    r"|(?:no|not|nothing|never)\s+(?:under|below|less\s+than|lower\s+than|cheaper\s+than))"
-    r"(?!\w)(?:\s+(?:of|price)(?!\w))?[.:]?))"
+    rf"|{_NO}\s+(?:under|below|less\s+than|lower\s+than|cheaper\s+than))"
+    r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
 )
 _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
-    r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
+    r"|(?P<least>\+(?!\w)|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
-_TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w))\s*"
+_TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _WORD = rf"[^\W{UNSPACED_LETTERS}]"  # of a word that a number may be part of
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
 _END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
-_MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?)k?"
+_THOUSANDS = r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"  # no other number above 1 has a point and three digits
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,2}})?|{_THOUSANDS}(?!\d)|\d{{1,12}}(?:[.,]\d{{1,2}})?)k?"
 _UNIT = rf"(?:{_MARK}|{_CENT_MARK})"
 _LOW, _HIGH = (rf"(?P<{end}mark>{_MARK}\s*)?(?P<{end}>{_NUMBER})(?P<{end}after>\s*{_UNIT})?" for end in ("low", "high"))
 _SHARE = r"(?:0[.,]\d{1,30}|\.\d{1,30})"
@@ -78,6 +85,7 @@ _FLOAT_FORMS = (
     rf"{_BOUND}\s*{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}{_BETWEEN}(?P<low>{_ANY_SHARE}){_TO}(?P<high>{_ANY_SHARE}){_END}",
     rf"{_FLOAT_WORD}(?P<low>{_ANY_SHARE}){_BOUND_AFTER}",
+    rf"{_START}(?P<low>{_SHARE})\s*{_FLOAT}{_BOUND_AFTER}(?!\s*[\d.])",
     rf"{_FLOAT_WORD}{_BOUND}?\s*(?P<low>{_ANY_SHARE}){_END}",
     rf"{_BOUND}?\s*{_START}(?P<low>{_ANY_SHARE})(?:{_TO}(?P<high>{_ANY_SHARE}))?\s*{_FLOAT}",
     rf"{_BETWEEN}{_START}(?P<low>{_SHARE}){_TO}(?P<high>{_SHARE}){_END}{_NO_MARK}",
@@ -94,6 +102,7 @@ _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
+    rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
     rf"{_START}(?P<low>\d{{1,6}}[.,]\d\d|\d{{1,4}}[.,]\d{{1,2}}k){_END}(?!%)",  # cents, for it is no float
@@ -147,7 +156,18 @@ def quantities_of(
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
                 quantities.append(quantity)
                 taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
-    return sorted(quantities, key=_start)
+    return _with_one_currency(sorted(quantities, key=_start))
+
+
+def _with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities, two bounds of a price in the currency that one of them has: `min 20, max 50 zł`."""
+    prices = [each for each in quantities if each.field == "price"]
+    currencies = {each.currency for each in prices if each.currency}
+    is_range = len(prices) > 1 and {each.low is None for each in prices} == {True, False}
+    if len(currencies) != 1 or not is_range:
+        return quantities
+    (currency,) = currencies
+    return [replace(each, currency=currency) if each.field == "price" else each for each in quantities]
 
 
 def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
@@ -217,7 +237,8 @@ def _price(match: re.Match[str]) -> Quantity | None:
     ]
     currencies = [_currency(mark) for mark in marks if mark]
     currency = currencies[0] if currencies else None
-    unit = Decimal("0.01") if marks[-1] in _CENTS or (marks[1] in _CENTS and not groups.get("high")) else Decimal(1)
+    is_in_cents = _is_in_cents(marks[-1]) or (_is_in_cents(marks[1]) and not groups.get("high"))
+    unit = Decimal("0.01") if is_in_cents else Decimal(1)
     low = _money(groups["low"]) * unit
     if groups.get("high") is not None:
         if not (
@@ -238,7 +259,11 @@ def _price(match: re.Match[str]) -> Quantity | None:
 
 
 def _currency(mark: str) -> str | None:
-    return mark[1:].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
+    return mark[1:4].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
+
+
+def _is_in_cents(mark: str) -> bool:
+    return mark in _CENTS or (mark.startswith(OTHER_CURRENCY) and len(mark) > CURRENCY_MARK)
 
 
 def _may_be_prices(groups: dict[str, str]) -> bool:
@@ -248,9 +273,11 @@ def _may_be_prices(groups: dict[str, str]) -> bool:
 
 
 def _money(text: str) -> Decimal:
-    """A price as it is typed: `1,000`, `49.99`, `49,99`, `2k`."""
+    """A price as it is typed: `1,000`, `1.000`, `49.99`, `49,99`, `2k`."""
     digits = text.lower().removesuffix("k")
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?", digits):
+    if re.fullmatch(_THOUSANDS, digits):
+        digits = digits.replace(".", "")
+    elif re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?", digits):
         digits = digits.replace(",", "")
     number = Decimal(digits.replace(",", "."))
     return number * 1000 if text[-1] in "kK" else number
