@@ -35,7 +35,8 @@ class Role(StrEnum):
     """What a spelling does in a text: it means something (`value`), or says how the words beside it are meant.
 
     `exclusion`: the next word is not wanted, `exclusion_after`: the last one. `alternative`: the words on both sides
-    are either-or, `conjunction`: they go together. `name`: its words are part of a name, whatever they say otherwise.
+    are either-or, `conjunction`: they go together. `neither`: an exclusion that goes on with another one (`ni`).
+    `name`: its words are part of a name, whatever they say otherwise.
     `attached`: something is on the item, `attached_after`: what stands before is. `filler`: it says nothing of an item.
     """
 
@@ -44,6 +45,7 @@ class Role(StrEnum):
     EXCLUSION_AFTER = "exclusion_after"
     ALTERNATIVE = "alternative"
     CONJUNCTION = "conjunction"
+    NEITHER = "neither"
     NAME = "name"
     ATTACHED = "attached"
     ATTACHED_AFTER = "attached_after"
@@ -149,10 +151,17 @@ def _entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
         tuple(dict.fromkeys(meanings)),
         max(map(len, splits)),
         tuple([words for words in splits if len(words) > 1]),
-        roles[-1] if roles else Role.VALUE,
+        _role_of(roles),
         tuple(dict.fromkeys(use.sort for use in gathered if use.sort)),
         tuple(dict.fromkeys(use.excludes for use in gathered if use.excludes is not None)),
     )
+
+
+def _role_of(roles: Sequence[Role]) -> Role:
+    """The last one, but of a word of exclusion that is a conjunction, too, both."""
+    if {Role.EXCLUSION, Role.CONJUNCTION} <= set(roles):
+        return Role.NEITHER
+    return roles[-1] if roles else Role.VALUE
 
 
 def check_fields(fields: Iterable[str]) -> None:

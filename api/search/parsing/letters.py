@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
-from api.search.parsing.terms import segmented
+from api.search.parsing.spellings import segmented
 from mappings.vocabulary.entries import Entry, Role, values_of
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps

@@ -13,7 +13,7 @@ from itertools import groupby
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import read_words
+from api.search.parsing.terms import Reading, read_words
 from api.search.parsing.words import Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
@@ -139,20 +139,11 @@ def parse_text(
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
     if with_seeds:
         quantities = with_bare_seeds(text, quantities)
-    terms: list[Term] = []
-    excluded: list[Term] = []
-    sorts: list[tuple[str, ...]] = []
     pieces = list(text_between(text, quantities))
-    for place, piece in enumerate(pieces):
-        is_last = place == len(quantities)
-        reading = read_words(
-            piece, vocabulary, open_ended=is_last and not text[-1:].isspace(), before_quantity=not is_last
-        )
-        terms += reading.terms
-        excluded += reading.excluded
-        sorts += reading.sorts
-        if reading.excludes_next:
-            quantities[place] = replace(quantities[place], is_excluded=True)
+    readings = _readings(pieces, quantities, vocabulary, open_ended=not text[-1:].isspace())
+    terms = [term for reading in readings for term in reading.terms]
+    excluded = [term for reading in readings for term in reading.excluded]
+    sorts = [sort for reading in readings for sort in reading.sorts]
     terms = _without_opened(_merged_alternatives(terms), vocabulary)
     if of_listing and vocabulary.plain and _is_plain_skin(terms):
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
@@ -179,6 +170,28 @@ def parse_text(
         other_amounts=others,
         last_words=vocabulary.last_words if is_unnamed else (),
     )
+
+
+def _readings(
+    pieces: Sequence[str], quantities: list[Quantity], vocabulary: Vocabulary, *, open_ended: bool
+) -> list[Reading]:
+    """What the pieces between the quantities are read as; says of quantities which are not wanted."""
+    readings: list[Reading] = []
+    for place, piece in enumerate(pieces):
+        is_last = place == len(quantities)
+        reading = read_words(
+            piece,
+            vocabulary,
+            open_ended=is_last and open_ended,
+            before_quantity=not is_last,
+            after_quantity=place > 0,
+        )
+        if reading.excludes_before:
+            quantities[place - 1] = replace(quantities[place - 1], is_excluded=True)
+        if reading.excludes_next:
+            quantities[place] = replace(quantities[place], is_excluded=True)
+        readings.append(reading)
+    return readings
 
 
 def with_quantities(text: str, vocabulary: Vocabulary) -> tuple[str, list[Quantity]]:

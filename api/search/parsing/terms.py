@@ -8,19 +8,22 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import dataclass, field, replace
 
-from api.search.parsing.counts import NUMBER, count_at, few_in, is_count, with_counts_apart
-from api.search.parsing.words import MAX_JOIN, Term, finished, words_in
+from api.search.parsing.counts import count_at, is_count, with_counts_apart
+from api.search.parsing.spellings import Spellings, segmented
+from api.search.parsing.words import MAX_JOIN, Term, finished, is_name
 from mappings.vocabulary.amounts import UNSPACED
-from mappings.vocabulary.entries import Entry, Role, values_of
+from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_and_gaps, words_of
+from mappings.vocabulary.words import letters_of, words_and_gaps
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 MAX_ALTERNATIVES = 10
-_YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
 _QUALITY = "quality"
+_ONE_VALUE = frozenset(("exterior", "phase", _QUALITY))
+JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
+_PART_END = re.compile(r"\s*[,.;|)、，。]")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -30,16 +33,20 @@ _PLUS = re.compile(r"\s*\+\s*")
 class Reading:
     """What is read of a text's words: terms, what is not wanted, and the orders asked for.
 
-    `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted.
+    `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted; `excludes_before`: it
+    begins with one that is of what stands before it.
     """
 
     terms: list[Term] = field(default_factory=list)
     excluded: list[Term] = field(default_factory=list)
     sorts: list[tuple[str, ...]] = field(default_factory=list)
     excludes_next: bool = False
+    excludes_before: bool = False
 
 
-def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool) -> Reading:
+def read_words(
+    text: str, vocabulary: Vocabulary, *, open_ended: bool, before_quantity: bool, after_quantity: bool = False
+) -> Reading:
     """Reads a piece of a text; `open_ended`: its last word may be unfinished."""
     words, gaps = words_and_gaps(text)
     if not words:
@@ -47,35 +54,21 @@ def read_words(text: str, vocabulary: Vocabulary, *, open_ended: bool, before_qu
     if not text.isascii():
         words, gaps = segmented(words, gaps, vocabulary)
     words, gaps = with_counts_apart(words, gaps, vocabulary.ignored)
-    return _Reader(words, gaps, vocabulary, open_ended=open_ended).read(before_quantity=before_quantity)
+    reader = _Reader(words, gaps, vocabulary, open_ended=open_ended, after_quantity=after_quantity)
+    return reader.read(before_quantity=before_quantity)
 
 
-def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
-    """The words, those without blanks between them parted where they are not a known name with the ones beside them."""
-    if not any(UNSPACED.search(word) for word in words):
-        return words, gaps
-    parts: list[str] = []
-    parted_gaps: list[str] = []
-    for at, length, _ in vocabulary.cut([letters_of([word]) for word in words]):
-        segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
-        segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
-        parts += segments
-        parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
-    return parts, [*parted_gaps, gaps[-1]]
-
-
-class _Reader:
+class _Reader(Spellings):
     """Reads words from the first to the last."""
 
-    def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
-        self._words = words_in(words, open_ended=open_ended)
-        self._letters = [letters_of([word]) for word in words]
-        self._letters_of = dict(zip(words, self._letters, strict=True))
-        self._gaps = gaps
-        self._vocabulary = vocabulary
-        self._spellings: dict[int, tuple[int, Entry | None]] = {}
+    def __init__(
+        self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool, after_quantity: bool
+    ) -> None:
+        super().__init__(words, gaps, vocabulary, open_ended=open_ended)
+        self._after_quantity = after_quantity
         self._reading = Reading()
         self._at = 0
+        self._order_until = 0  # where the last word of an order ends
         self._excluded_until = 0  # where the last word of exclusion with what it excludes ends
         self._is_known = False  # the last spelling is one of the vocabulary's
 
@@ -101,12 +94,6 @@ class _Reader:
                 for term, each in zip(terms, unfinished, strict=True)
             ]
         return self._reading
-
-    def _spelling_at(self, at: int) -> tuple[int, Entry | None]:
-        """The vocabulary's longest spelling that begins there, looked up once."""
-        if at not in self._spellings:
-            self._spellings[at] = self._vocabulary.spelling_at(self._letters, at)
-        return self._spellings[at]
 
     def _completes_finish(self, end: int) -> bool:
         """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
@@ -144,11 +131,21 @@ class _Reader:
             return False
         if entry.role is Role.EXCLUSION and not self._excludes_last(end, before_quantity=before_quantity):
             return self._read_exclusion(end, before_quantity=before_quantity)
-        if entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION):
-            finishes = entry.role is Role.CONJUNCTION  # `redline and vulcan`, no item has both
+        if entry.role is Role.NEITHER and self._is_neither(end):
+            return self._read_exclusion(end, before_quantity=before_quantity)
+        if entry.role in JOINING:
+            finishes = entry.role is not Role.ALTERNATIVE  # `redline and vulcan`, no item has both
             return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, finishes=finishes)
         if entry.role is Role.EXCLUSION_AFTER and self._at == self._excluded_until > 0:
             pass  # the second half of `除了 … 以外`
+        elif entry.role is Role.EXCLUSION_AFTER and self._at == self._order_until > 0:
+            self._reading.sorts.pop()  # `高い順じゃなくて`
+        elif (
+            entry.role is Role.EXCLUSION_AFTER
+            and self._after_quantity
+            and all(term.is_filler for term in self._reading.terms)
+        ):
+            self._reading.excludes_before = True  # `50달러 이상은 제외`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
             self._exclude_last()
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
@@ -156,12 +153,24 @@ class _Reader:
             self._reading.terms.append(Term(part, is_attached=True))
         elif entry.sorts:
             self._reading.sorts.append(entry.sorts)
+            self._order_until = end
         elif entry.excludes:
             self._exclude_term(Term(tuple(self._words[self._at : end]), entry.excludes))
         else:
             return False
         self._at = end
         return True
+
+    def _is_neither(self, end: int) -> bool:
+        """Whether it says so of what follows: it goes on with what is not wanted, or comes again (`ni fn ni mw`).
+
+        A filler of other languages is meant only where it has an accent (`né`), or before qualities (`ne st ne sv`).
+        """
+        letters, typed = self._letters[self._at], self._words[self._at].typed.lower()
+        if letters in self._vocabulary.ignored and typed == letters:
+            is_value = end < len(self._words) and bool(self._term_at(end)[0].fields & _ONE_VALUE)
+            return is_value and letters in self._letters[end:]
+        return self._at == self._excluded_until > 0 or letters in self._letters[end:]
 
     def _ends_with_name(self) -> bool:
         """Whether what was read last may be the name of what is on an item: `スタトラ付き` has no sticker."""
@@ -190,27 +199,15 @@ class _Reader:
             return False
         if end > self._at + 1:
             after = self._after_exclusions(end)
-            is_last = after == len(self._words)
-            return is_last or _QUALITY in self._reading.terms[-1].fields - self._term_at(after)[0].fields
-        is_last = end == len(self._words) and not before_quantity
+            is_quality = _QUALITY in self._reading.terms[-1].fields
+            if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
+                return not before_quantity or (is_quality and after == end)
+            return is_quality and _QUALITY not in self._term_at(after)[0].fields
+        ends_part = bool(_PART_END.match(self._gaps[end])) and _QUALITY in self._reading.terms[-1].fields
+        is_last = ends_part or (end == len(self._words) and not before_quantity)  # `souvenir no, p2000`
         if not UNSPACED.match(self._letters[self._at]):
             return is_last and _QUALITY in self._reading.terms[-1].fields
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
-
-    def _after_exclusions(self, at: int) -> int:
-        """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""
-        while at < len(self._words):
-            length, entry = self._spelling_at(at)
-            means_something = entry is not None and bool(entry.meanings)  # `gut` is a filler in German
-            is_exclusion = entry is not None and entry.role is Role.EXCLUSION
-            if means_something or not (is_exclusion or self._letters[at] in self._vocabulary.ignored):
-                break
-            at += length
-        return at
-
-    def _is_order(self, at: int) -> bool:
-        _, entry = self._spelling_at(at)
-        return entry is not None and bool(entry.sorts) and not entry.meanings
 
     def _exclude(self, at: int) -> None:
         """Reads what is not wanted from there on."""
@@ -221,18 +218,18 @@ class _Reader:
         while (connection := self._connection_at(end)) is not None:
             start, of_same_field = connection
             other, other_end = self._term_at(start)
+            other = self._with_first_words(other, term)
             if of_same_field and not self._is_of_same_field(term, other):
                 break
             self._exclude_term(other)
             term, end = other, other_end
+        while end < len(self._words) and not self._gaps[end] and UNSPACED.match(self._letters[end]):
+            other, other_end = self._term_at(end)
+            if other.fields != term.fields or not term.fields & _ONE_VALUE:
+                break
+            self._exclude_term(other)  # `不要战痕破损`
+            end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
-
-    def _is_of_same_field(self, term: Term, other: Term) -> bool:
-        """Whether both are values of one field, or names of finishes."""
-        if term.fields or other.fields:
-            return term.fields == other.fields
-        names = [words for each in (term, other) for words in _names_of(each)]
-        return self._vocabulary.finishes.issuperset(map(letters_of, names))
 
     def _exclude_last(self) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
@@ -245,10 +242,12 @@ class _Reader:
                 break
             terms.pop()
             self._exclude_term(terms.pop())
+        while len(terms) > 1 and terms[-1].fields == last.fields and last.fields & _ONE_VALUE:
+            self._exclude_term(terms.pop())  # `BS WW 제외`, of which an item has only one
 
     def _is_conjunction(self, term: Term) -> bool:
         entry = self._vocabulary.entries.get(letters_of([term.typed]))
-        return entry is not None and not entry.meanings and entry.role in (Role.ALTERNATIVE, Role.CONJUNCTION)
+        return entry is not None and not entry.meanings and entry.role in JOINING
 
     def _exclude_term(self, term: Term) -> Term:
         """Reads a term and its alternatives as not wanted; the term as it is read."""
@@ -264,14 +263,6 @@ class _Reader:
         ]
         return excluded[0]
 
-    def _translated(self, term: Term) -> Term:
-        """A term that is no known name by what it translates: an item has that in English."""
-        letters = [self._letters_of.get(word.typed, "") for word in term.words]
-        if term.meanings or self._vocabulary.words_of_finishes.issuperset(letters):
-            return term
-        length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
-        return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
-
     def _connection_at(self, at: int) -> tuple[int, bool] | None:
         """Where it goes on with what is not wanted, and whether only with values of the same field."""
         if at >= len(self._words):
@@ -279,20 +270,12 @@ class _Reader:
         start, of_same_field = at, False
         if not _EITHER.fullmatch(self._gaps[at]):
             length, entry = self._spelling_at(at)
-            if entry is None or entry.meanings or entry.role not in (Role.ALTERNATIVE, Role.CONJUNCTION):
+            if entry is None or entry.meanings or entry.role not in JOINING:
                 return None
             start, of_same_field = at + length, entry.role is Role.CONJUNCTION
         after = self._after_exclusions(start)
         of_same_field = of_same_field and after == start
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
-
-    def _term_at(self, at: int) -> tuple[Term, int]:
-        """The term that begins there, a known name as one, and where it ends."""
-        length, entry = self._spelling_at(at)
-        if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
-            length, entry = phrase, None
-        words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
-        return Term(finished(words) if meanings else words, meanings), at + length
 
     def _is_either(self, start: int, *, names: bool = True, finishes: bool = False) -> bool:
         """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`.
@@ -304,7 +287,7 @@ class _Reader:
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         other = self._with_first_words(other, last)
-        is_word = names and not last.fields and not other.fields and _is_name(last) and _is_name(other)
+        is_word = names and not last.fields and not other.fields and is_name(last) and is_name(other)
         if finishes:
             is_joined = not last.fields and self._is_of_same_field(last, other)
         else:
@@ -359,37 +342,3 @@ class _Reader:
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = bool(count) or is_many or letters in ignored or role is Role.FILLER
         return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
-
-    def _is_many_at(self, at: int) -> bool:
-        """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
-        measure = self._letters[at + 1 : at + 2]
-        if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
-            return bool(few_in(self._words[at].typed, self._vocabulary.amount_words.numerals))
-        if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
-            return False
-        if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
-            return False  # `gamma 2 case`
-        _, next_entry = self._spelling_at(at + 1)
-        types = values_of(next_entry.meanings, "type") if next_entry is not None else set()
-        return bool(types) and self._vocabulary.opened.issuperset(types)
-
-    def _attached_at(self, at: int) -> int:
-        """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
-        count = few_in(self._words[at].typed, self._vocabulary.amount_words.numerals)
-        if not count:
-            return 0
-        _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
-        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carrying
-        is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
-        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carrying  # `四贴`
-        return count if follows_carrier or is_before or is_carried else 0
-
-
-def _names_of(term: Term) -> list[list[str]]:
-    """The words that it stands for, each as a list; else its own."""
-    return [words_of(meaning.words) for meaning in term.meanings] or [[word.typed for word in term.words]]
-
-
-def _is_name(term: Term) -> bool:
-    """Whether it may be an alternative to other mere words: a filler or a number is none."""
-    return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)

@@ -7,6 +7,7 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 from dataclasses import dataclass, replace
 
 from mappings.vocabulary.entries import Meaning
+from mappings.vocabulary.words import words_of
 
 MAX_JOIN = 3  # words, as `max_shingle_size` of the filter `joined` in gear.json
 MAX_JOINED_WORDS = 20  # no name has more, and the engine takes 1,024 clauses (indices.query.bool.max_clause_count)
@@ -107,3 +108,13 @@ def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
 def finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words, none of them unfinished."""
     return tuple(replace(word, prefixes=()) if word.prefixes else word for word in words)
+
+
+def names_in(term: Term) -> list[list[str]]:
+    """The words that it stands for, each as a list; else its own."""
+    return [words_of(meaning.words) for meaning in term.meanings] or [[word.typed for word in term.words]]
+
+
+def is_name(term: Term) -> bool:
+    """Whether it may be an alternative to other mere words: a filler or a number is none."""
+    return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)

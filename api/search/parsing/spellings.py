@@ -1,0 +1,124 @@
+"""The words of a text as the spellings of a vocabulary that they are. Pure."""
+
+import re
+from dataclasses import replace
+
+from api.search.parsing.counts import NUMBER, few_in
+from api.search.parsing.words import Term, finished, names_in, words_in
+from mappings.vocabulary.amounts import UNSPACED
+from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
+from mappings.vocabulary.vocabulary import Vocabulary
+from mappings.vocabulary.words import letters_of
+
+_YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
+
+
+def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+    """The words, those without blanks between them parted where they are not a known name with the ones beside them."""
+    if not any(UNSPACED.search(word) for word in words):
+        return words, gaps
+    parts: list[str] = []
+    parted_gaps: list[str] = []
+    for at, length, _ in vocabulary.cut([letters_of([word]) for word in words]):
+        segments = words[at : at + length] if length > 1 else vocabulary.segments(words[at])
+        segments = [part for segment in segments for part in _YEAR_JOINED.sub(r"\1 ", segment).split(" ")]
+        parts += segments
+        parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
+    return parts, [*parted_gaps, gaps[-1]]
+
+
+class Spellings:
+    """The words of a piece of a text with the gaps between them, and what they are in the vocabulary."""
+
+    def __init__(self, words: list[str], gaps: list[str], vocabulary: Vocabulary, *, open_ended: bool) -> None:
+        self._words = words_in(words, open_ended=open_ended)
+        self._letters = [letters_of([word]) for word in words]
+        self._letters_of = dict(zip(words, self._letters, strict=True))
+        self._gaps = gaps
+        self._vocabulary = vocabulary
+        self._numerals = vocabulary.amount_words.numerals
+        self._spellings: dict[int, tuple[int, Entry | None]] = {}
+
+    def _spelling_at(self, at: int) -> tuple[int, Entry | None]:
+        """The vocabulary's longest spelling that begins there, looked up once."""
+        if at not in self._spellings:
+            length, entry = self._vocabulary.spelling_at(self._letters, at)
+            if length > 1 and entry is not None and entry.meanings and self._says_it_is_attached(at + length - 1):
+                length, entry = self._vocabulary.spelling_at(self._letters[: at + length - 1], at)
+            self._spellings[at] = length, entry
+        return self._spellings[at]
+
+    def _says_it_is_attached(self, at: int) -> bool:
+        """Whether the word there is a `with` before stickers, not the end of a name (`юсп с наклейками`)."""
+        if self._letters[at] not in self._vocabulary.carrying:
+            return False
+        next_at = at + 1 + bool(few_in("".join(word.typed for word in self._words[at + 1 : at + 2]), self._numerals))
+        if next_at >= len(self._words):
+            return False
+        _, next_entry = self._vocabulary.spelling_at(self._letters, next_at)
+        return next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
+
+    def _after_exclusions(self, at: int) -> int:
+        """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""
+        while at < len(self._words):
+            length, entry = self._spelling_at(at)
+            means_something = entry is not None and bool(entry.meanings)  # `gut` is a filler in German
+            is_exclusion = entry is not None and entry.role is Role.EXCLUSION
+            if means_something or not (is_exclusion or self._letters[at] in self._vocabulary.ignored):
+                break
+            at += length
+        return at
+
+    def _is_order(self, at: int) -> bool:
+        _, entry = self._spelling_at(at)
+        return entry is not None and bool(entry.sorts) and not entry.meanings
+
+    def _is_of_same_field(self, term: Term, other: Term) -> bool:
+        """Whether both are values of one field, or names of finishes."""
+        if term.fields or other.fields:
+            return term.fields == other.fields
+        names = [words for each in (term, other) for words in names_in(each)]
+        return self._vocabulary.finishes.issuperset(map(letters_of, names))
+
+    def _translated(self, term: Term) -> Term:
+        """A term that is no known name by what it translates: an item has that in English."""
+        if term.is_attached and not term.meanings:
+            return replace(term, meanings=(Meaning((("type", tuple(self._vocabulary.attached)),)),))
+        letters = [self._letters_of.get(word.typed, "") for word in term.words]
+        if term.meanings or self._vocabulary.words_of_finishes.issuperset(letters):
+            return term
+        length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
+        return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
+
+    def _term_at(self, at: int) -> tuple[Term, int]:
+        """The term that begins there, a known name as one, and where it ends."""
+        length, entry = self._spelling_at(at)
+        if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
+            length, entry = phrase, None
+        words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
+        is_attached = entry is not None and entry.role is Role.ATTACHED and not meanings  # `not stickered`
+        return Term(finished(words) if meanings else words, meanings, is_attached=is_attached), at + length
+
+    def _is_many_at(self, at: int) -> bool:
+        """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
+        measure = self._letters[at + 1 : at + 2]
+        if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
+            return bool(few_in(self._words[at].typed, self._vocabulary.amount_words.numerals))
+        if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
+            return False
+        if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
+            return False  # `gamma 2 case`
+        _, next_entry = self._spelling_at(at + 1)
+        types = values_of(next_entry.meanings, "type") if next_entry is not None else set()
+        return bool(types) and self._vocabulary.opened.issuperset(types)
+
+    def _attached_at(self, at: int) -> int:
+        """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
+        count = few_in(self._words[at].typed, self._vocabulary.amount_words.numerals)
+        if not count:
+            return 0
+        _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)
+        follows_carrier = at and self._letters[at - 1] in self._vocabulary.carrying
+        is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
+        is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carrying  # `四贴`
+        return count if follows_carrier or is_before or is_carried else 0
