@@ -151,3 +151,32 @@ def test_a_bound_may_stand_between_the_word_for_a_float_and_the_number(text: str
 def test_a_vocabulary_without_words_beside_amounts_leaves_them() -> None:
     assert with_digits("ak 50 дол", Vocabulary()) == "ak 50 дол"
     assert not CS2.amount_words.has("redline")
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("м9 не дешевле 100 и не дороже 150 руб", "м9 , min 100 , max 150 ¤RUB"),
+        ("ак не дешевле $100 и не дороже $150", "ак min $100 , max $150"),
+        ("en az 40 dolar en çok 60 dolar", "min 40 usd, max 60 usd"),
+        ("ak 47 max 50 euro minimum 20", "ak 47 max 50 eur, min 20"),
+        ("ak-47 максимум 50", "ak-47 , max 50"),
+        ("ak 100€ minimum 200€ maximum", "ak 100 eur min, 200€ max"),
+        ("m9 100ドル以上 200ドル以下", "m9 100 min, 200 max"),
+        ("MP9 最便宜", "MP9 最便宜"),
+        ("seed 387 oder 179", "seed 387 or 179"),
+        ("ak 47 oder vulcan", "ak 47 oder vulcan"),
+        ("phase 4 bajonett bis 500", "phase 4 bajonett at most 500"),
+        ("float 0.2 ile 0.25 arası", "float between 0.2 - 0.25 arası"),
+        ("20 dólares pra cima", "20 usd or more"),
+        ("AWP 3000到1万", "AWP between 3000 - 10000"),
+        ("до 2 000 руб", "at most 2000 ¤RUB"),
+        ("до 3к$", "at most 3k$"),
+        ("до 2тыс руб", "at most 2000 ¤RUB"),
+        ("до 50 копеек", "at most 50 ¤RUBc"),
+        ("under a dollar", "under 1 usd"),
+        ("under half a buck", "under 0.5 buck"),
+    ],
+)
+def test_a_bound_is_of_the_amount_that_has_none(text: str, english: str) -> None:
+    assert " ".join(with_digits(text, CS2).split()) == english

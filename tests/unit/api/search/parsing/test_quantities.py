@@ -238,3 +238,31 @@ def test_below_the_least_float_is_below_0() -> None:
     field, low, high = bounds("float < 0")
     assert (field, low) == ("float", None)
     assert high < 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("doesn't cost over 80", (None, 80)),
+        ("don't want to spend more than 80", (None, 80)),
+        ("can't be under 80", (80, None)),
+        ("under60$", (None, 60)),
+        ("200+ usd", (200, None)),
+        ("1.200€", (None, 1200)),
+        ("under 1.200,50 €", (None, 1200.5)),
+        ("50 at most", (None, 50)),
+        ("20$ & 50$", (20, 50)),
+        ("budget is 90", (None, 90)),
+        ("under 50 ¤RUBc", (None, 0.5)),
+    ],
+)
+def test_prices_as_buyers_say_them(text: str, expected: tuple[float | None, float | None]) -> None:
+    (quantity,) = found(text)
+    assert tuple(None if end is None else float(end) for end in (quantity.low, quantity.high)) == expected
+
+
+def test_bounds_of_one_price_are_in_one_currency() -> None:
+    assert [each.currency for each in found("min 100, max 150 ¤RUB")] == ["RUB", "RUB"]
+    assert [each.currency for each in found("max 100, max 150 ¤RUB")] == [None, "RUB"]
+    assert [each.currency for each in found("min 100 usd, max 150 eur")] == ["USD", "EUR"]
+    assert [each.currency for each in found("min 20, max 50 eur, seed 661")] == ["EUR", "EUR", None]

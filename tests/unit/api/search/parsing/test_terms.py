@@ -356,3 +356,35 @@ def test_a_float_is_of_what_is_wanted(text: str, may: bool) -> None:
         without_float=frozenset({"Sticker", "Key"}),
     )
     assert may_have_float(text.split(), vocabulary) is may
+
+
+@pytest.mark.parametrize(
+    ("text", "not_wanted"),
+    [
+        ("ak ni stattrak ni souvenir", ["stattrak", "souvenir"]),
+        ("ak sin pegatinas ni stattrak", ["pegatinas", "stattrak"]),
+        ("ak senza adesivi né stattrak", ["adesivi", "stattrak"]),
+        ("ak ne stattrak ne souvenir", ["stattrak", "souvenir"]),
+        ("suche ne ak oder ne m4", []),
+        ("ak not stickered", ["stickered"]),
+        ("ak souvenir no, ft", ["souvenir"]),
+        ("M4A4 BS WW 제외", ["WW", "BS"]),
+        ("AK不要战痕破损", ["战痕", "破损"]),
+        ("no phase 1 or 3 karambit", ["phase 1", "3"]),
+    ],
+)
+def test_what_goes_on_with_an_exclusion_is_not_wanted(text: str, not_wanted: list[str]) -> None:
+    assert excluded(text) == not_wanted
+
+
+def test_an_order_that_is_not_wanted_is_none() -> None:
+    assert parsed("AK 高い順じゃなくて").sort == ""
+    assert parsed("AK 高い順じゃなくて安い順").sort == "price_asc"
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [("юсп с наклейками", ["юсп", "с наклейками"]), ("юсп с", ["юсп с"]), ("юсп с драконом", ["юсп с", "драконом"])],
+)
+def test_with_before_stickers_is_no_end_of_a_name(text: str, terms: list[str]) -> None:
+    assert wanted(text) == terms
