@@ -100,7 +100,7 @@ async def open_services(
     points_in_time = _closed_by(resources, PointsInTime(engine, store, tasks))
     resources.push_async_callback(tasks.close)
     tasks.start(points_in_time.read_key())
-    tasks.start(engine.read_ahead(tuple(platforms)))
+    resources.callback(tasks.start(engine.read_ahead(tuple(platforms))).cancel)
     rate_limits = _closed_by(resources, RateLimits(settings, metrics.limits))
     revision = IndexRevision(engine.revision, tasks)
     token_cache, backlogs = TokenCache(store, tasks), BacklogReader(store, tasks)

@@ -11,8 +11,10 @@ from opensearchpy import AsyncOpenSearch
 from api.engine.answers import (
     Json,
     StoredItem,
+    all_shards_of,
     hits_of,
     partial_answer,
+    read_answer,
     read_json,
 )
 from api.engine.documents import ListingDocument, read_listings
@@ -35,11 +37,11 @@ _CONFLICT = "version_conflict_engine_exception"
 READ_AHEAD = 200  # parts at once, which hold the event loop for two milliseconds
 _PARTS: Json = {
     "query": {"bool": {"must_not": [{"exists": {"field": STICKERS}}]}},  # which are there to be looked up
-    "size": READ_AHEAD,
     "sort": [{"_seq_no": "asc"}],
     "_source": False,
     "track_total_hits": False,
 }
+_COMPLETE_UNCACHED = {"allow_partial_search_results": "false", "request_cache": "false"}
 UPDATE_TRIES = 3  # of an item that something else changes between its reading and its update
 
 
@@ -84,24 +86,25 @@ class Engine(Searches):
             int(document.id): _item_of(item, document, alias) for document, item in zip(documents, items, strict=True)
         }
 
-    async def read_ahead(self, platforms: Sequence[Platform]) -> None:
+    async def read_ahead(self, platforms: Sequence[Platform], *, at_once: int = READ_AHEAD) -> None:
         """Reads parts of items, as many as are remembered, so that the first pages need not.
 
-        A fault, or a platform that was never loaded, ends it for that platform.
+        A fault, or a platform that was never loaded, ends it for that platform. The first platforms may take all room.
         """
         for index in self._products_of(platforms).indices:
             with suppress(ApiError):
-                await self._read_ahead(index)
+                await self._read_ahead(index, {**_PARTS, "size": at_once})
 
-    async def _read_ahead(self, index: str) -> None:
-        page = _PARTS
+    async def _read_ahead(self, index: str, first: Json) -> None:
+        page = first
         while self._items.has_room:
-            (answer,) = await self._ask([([index], page)])
-            hits = hits_of(answer)
-            await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
-            if len(hits) < READ_AHEAD:
+            # it is asked once, so the engine need not remember it
+            call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
+            hits = hits_of(await self._read(call, lambda content: all_shards_of(read_answer(content))))
+            if not hits:
                 return
-            page = {**_PARTS, "search_after": hits[-1]["sort"]}
+            await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
+            page = {**first, "search_after": hits[-1]["sort"]}
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
         """Those of these items that the index shows as bound; raises as `search` does."""

@@ -16,7 +16,7 @@ from mappings.names import products_of
 log = structlog.get_logger("gear.api")
 
 _ENTRY_BYTES: Final = 250  # what an entry takes besides: key, header and its place in two dictionaries
-_LARGE_PART: Final = 4_096
+_SOME_PARTS: Final = 128 * 1024  # bytes
 MAX_KEYS: Final = 1_000
 """In one request."""
 
@@ -70,8 +70,8 @@ class Items:
 
     @property
     def has_room(self) -> bool:
-        """Whether a part can be remembered without another being forgotten."""
-        return self._parts.currsize + _LARGE_PART < self._parts.maxsize
+        """Whether some hundred parts can be remembered without others being forgotten."""
+        return self._parts.currsize + _SOME_PARTS < self._parts.maxsize
 
     async def read(self, keys: Sequence[tuple[str, str]]) -> dict[str, bytes]:
         """The parts with these keys, each in the index beside it, which are then remembered; raises as `complete`."""

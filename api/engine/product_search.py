@@ -154,6 +154,7 @@ class ProductSearch:
         may_change = may_change and with_stamp
         sizes = [MAX_KEYS if all_keys or not lookup.is_sample else SAMPLE_KEYS for lookup in lookups.lookups]
         bodies = [lookup.request(size) for lookup, size in zip(lookups.lookups, sizes, strict=True)]
+        before = self._stamps.get(products.indices)
         answers = await self._ask(products.indices, [*bodies, STAMP_REQUEST] if with_stamp else bodies)
         stamp = stamp_of(answers.pop()) if with_stamp else None
         pages = list(zip(lookups.lookups, map(hits_of, answers), strict=True))
@@ -162,7 +163,7 @@ class ProductSearch:
         entries = await self._new_entries(lookups.lookups, hits, are_parts, products, by_details=may_change)
         if stamp is not None and stamp != self._stamps.get(products.indices):
             self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
-        elif may_change:
+        elif may_change and stamp == before:  # else another search has seen it come
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
                 self._remember(lookup, entry, products)
         indices = frozenset(hit["_index"] for each in hits for hit in each)

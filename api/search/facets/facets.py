@@ -1,7 +1,8 @@
 """Counts the values of a search's hits by field. Pure. A new kind of facet goes here.
 
 A field's own filter does not narrow its own counts. So the facets without a filter share one request with the search's
-query, and each of the others has a request without that filter. The engine answers them side by side and caches each
+query, and each of the others has a request without that filter; a broad price range has several instead, which are
+added up (docs/decisions/0092). The engine answers them side by side and caches each
 answer for every search that differs in nothing but page, sort or that filter. Nearly always these requests go out with
 those of the page; only a selected value without hits, and more values than one answer holds, take further ones. The
 lowest and the highest value of a histogram are asked for afterwards, among the items of its first and its last bucket.

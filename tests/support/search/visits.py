@@ -9,7 +9,7 @@ from typing import Any, Final
 
 SEARCH: Final = str(Path(__file__).parents[3] / "api" / "search") + "/"
 SHORT: Final = 12
-"""Lines of a function that a reader need not open where it calls no other module: its name says what it does."""
+"""Lines of a function that a reader need not open where it calls only such functions: its name says what it does."""
 
 
 class Visits:
@@ -45,7 +45,7 @@ class Visits:
 
     def _read(self, function: CodeType | None, stays: list[str]) -> None:
         for called in self._called_by(function):
-            if function is not None and self._need_not_be_opened(called, function):
+            if function is not None and called.co_filename != function.co_filename and self._is_plain(called):
                 continue
             _go(called, stays)
             self._read(called, stays)
@@ -55,17 +55,10 @@ class Visits:
     def _called_by(self, function: CodeType | None) -> list[CodeType]:
         return [called for called, caller in self._callers.items() if caller is function]
 
-    def _need_not_be_opened(self, called: CodeType, caller: CodeType) -> bool:
-        """Whether it is a short function of another module that stays in that module."""
-        last = max(line for _, _, line in called.co_lines() if line is not None)
-        is_short = last - called.co_firstlineno < SHORT
-        return called.co_filename != caller.co_filename and is_short and self._stays_inside(called)
-
-    def _stays_inside(self, function: CodeType) -> bool:
-        return all(
-            called.co_filename == function.co_filename and self._stays_inside(called)
-            for called in self._called_by(function)
-        )
+    def _is_plain(self, function: CodeType) -> bool:
+        """Whether it need not be opened: it is short, and so is all that it calls."""
+        last = max(line for _, _, line in function.co_lines() if line is not None)
+        return last - function.co_firstlineno < SHORT and all(map(self._is_plain, self._called_by(function)))
 
 
 def returns(stays: list[str]) -> int:

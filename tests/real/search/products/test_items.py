@@ -22,7 +22,7 @@ from mappings.names import products_of
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
-from tests.support.app import RunningApp, settings_for
+from tests.support.app import RunningApp
 from tests.support.search.serving import serving
 
 (CS2,) = read_platforms()
@@ -117,18 +117,20 @@ async def test_a_missing_product_stops_only_the_answers_that_need_it(opensearch_
 
 async def test_parts_that_were_read_ahead_are_not_asked_for_again(opensearch_url: str, tmp_path: Path) -> None:
     async with serving(opensearch_url, tmp_path, ITEMS) as (app, client), new_engine(app) as engine:
-        await engine.read_ahead([CS2])
+        await engine.read_ahead([CS2], at_once=2)
         everything: dict[str, Any] = {"query": {"match_all": {}}}
         client.delete_by_query(index=products_of(index_of(app, client)), body=everything, params={"refresh": "true"})
         assert [hit["item"] for hit in hits_of(await engine.search([CS2], ids(*LOADED)))] == list(LOADED.values())
 
 
-async def test_nothing_is_read_ahead_of_a_catalogue_that_was_never_loaded(opensearch_url: str, tmp_path: Path) -> None:
-    settings = settings_for(opensearch_url, "never-loaded", tmp_path)
-    async with closing(Engine(settings, timeout=30)) as engine:
-        await engine.read_ahead([CS2])
-        with pytest.raises(ApiError):
-            await engine.search([CS2], ids(1))
+async def test_a_platform_that_was_never_loaded_keeps_no_other_from_being_read_ahead(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    never_loaded = CS2.model_copy(update={"id": 570, "slug": "dota2"})
+    async with serving(opensearch_url, tmp_path, ITEMS) as (app, client), new_engine(app) as engine:
+        await engine.read_ahead([never_loaded, CS2])
+        client.indices.delete(index=products_of(index_of(app, client)))
+        assert [hit["item"] for hit in hits_of(await engine.search([CS2], ids(*LOADED)))] == list(LOADED.values())
 
 
 class ReplacedEngine(Engine):

@@ -7,10 +7,12 @@ from typing import Any
 
 from api.engine.client import Engine
 from api.search.context import Index
+from api.search.facets.broad_filters import MANY_ITEMS
 from api.search.facets.facets import FacetCounting
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
+from api.search.services import SearchServices
 from mappings.fields import FACETS
 from mappings.platforms import read_platforms
 from tests.support.search.items import make_items
@@ -50,3 +52,24 @@ async def test_counts_in_parts_are_those_of_the_whole_range(opensearch_url: str,
                 assert facets is not None
         finally:
             await engine.close()
+
+
+async def test_a_search_counts_in_parts_once_its_filters_are_known_to_be_broad(
+    opensearch_url: str, tmp_path: Path
+) -> None:
+    async with serving(opensearch_url, tmp_path, make_items(200, 7)) as (app, _):
+        services: SearchServices = app.app.state.services[SearchServices]
+        requests: list[int] = []
+        search_all = services.engine.search_all
+
+        async def counted(platforms: Any, bodies: Any, *filter_path: str) -> Any:
+            requests.append(len(bodies))
+            return await search_all(platforms, bodies, *filter_path)
+
+        services.engine.search_all = counted  # type: ignore[method-assign]  # the same, and counted
+        body = {"filters": {"price": {"max": 1500}}, "facets": ["type"], "sort": "price_asc"}
+        before = (await app.search(body)).json()
+        checked = SearchBody.model_validate({**body, "filters": {"price": {"max": 70}}})
+        services.broad_filters.add(SearchQuery(checked, parse_query("", [CS2]), minor_digits=2), MANY_ITEMS)
+        assert (await app.search(body)).json() == before
+        assert requests == [3, 4], "page, total and facets; the facets in two parts"

@@ -27,6 +27,12 @@ def test_filters_are_broad_once_a_search_has_found_very_many_items_whatever_the_
     broad.add(query_of(filters=FILTERS), MANY_ITEMS)
     assert broad.has(query_of(filters={**FILTERS, "price": {"min": 3}}, sort="newest", page=2))
     assert not broad.has(query_of(filters={"price": {"max": 60}}))
+    broad.add(query_of(filters={**FILTERS, "price": {"max": 1}}), 3)
+    assert broad.has(query_of(filters=FILTERS)), "few items under a low price say nothing of a higher one"
+
+
+def test_fewer_items_are_not_worth_several_requests() -> None:
+    broad = BroadFilters()
     broad.add(query_of(filters=FILTERS), MANY_ITEMS - 1)
     assert not broad.has(query_of(filters=FILTERS))
 

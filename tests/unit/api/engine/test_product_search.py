@@ -1,0 +1,68 @@
+"""What lookups have found is remembered under the state of the products that it is of, whatever comes meanwhile."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from api.engine.answers import Answer, Hit, Json, Products
+from api.engine.product_lookups import Fields, Lookup, Lookups
+from api.engine.product_search import STAMP_REQUEST, ProductSearch
+from mappings.definition import read_definition
+
+FIELDS = Fields.of(read_definition())
+INDEX = "gear-730-20260101-products"
+PRODUCTS = Products(("gear-730-products",))
+
+
+class Engine:
+    """An index of products, of which one more comes between the two halves of a request."""
+
+    def __init__(self) -> None:
+        self.keys = ["a"]
+        self.number = 1
+        self.is_between = False
+        self.another = self.nothing
+
+    async def ask(self, _: Sequence[str], bodies: Sequence[Json]) -> list[Answer]:
+        hits: list[Hit] = [{"_index": INDEX, "sort": [key]} for key in self.keys]
+        if self.is_between:
+            self.keys, self.number, self.is_between = ["a", "b"], 2, False
+            await self.another()
+        return [self.stamp() if body is STAMP_REQUEST else {"hits": {"hits": hits}} for body in bodies]
+
+    async def nothing(self) -> None:
+        """No other search is under way."""
+
+    def stamp(self) -> Any:
+        return {"aggregations": {"indices": {"buckets": [{"key": INDEX, "last": {"value": self.number}}]}}}
+
+
+def lookups() -> Lookups:
+    return Lookups(FIELDS, [{}], [Lookup("product", {"match": {"text": "zorkmid"}}, is_scored=False, is_sample=False)])
+
+
+async def test_a_lookup_is_remembered_from_its_third_time_on() -> None:
+    engine = Engine()
+    search = ProductSearch(engine.ask, FIELDS)
+    for _ in range(3):
+        assert search.cached(lookups(), PRODUCTS) is None
+        await search.find(lookups(), PRODUCTS, may_change=True)
+    cached = search.cached(lookups(), PRODUCTS)
+    assert cached is not None
+    assert cached.entries[0].size == 1
+    assert search.is_current(cached, engine.stamp())
+
+
+async def test_a_lookup_that_began_before_a_product_came_is_not_remembered_as_after_it() -> None:
+    engine = Engine()
+    search = ProductSearch(engine.ask, FIELDS)
+    for _ in range(2):
+        await search.find(lookups(), PRODUCTS, may_change=True)
+
+    async def another_search_has_seen_it_come() -> None:
+        before = await search.find(lookups(), PRODUCTS, may_change=True)
+        assert before.entries[0].size == 2
+
+    engine.is_between, engine.another = True, another_search_has_seen_it_come
+    await search.find(lookups(), PRODUCTS, may_change=True)
+    cached = search.cached(lookups(), PRODUCTS)
+    assert cached is None or cached.entries[0].size == 2
