@@ -170,8 +170,11 @@ class Vocabulary(BaseModel):
         return windows
 
     def _reach_of(self, letters: str) -> int:
-        """The most letters, an ending included, of spellings that begin so, or that may so far as they are compared."""
-        return max(self._reach.get(letters[:length], 0) for length in range(1, REACH_LETTERS + 1))
+        """The most letters, an ending included, of spellings that begin so; short ones may have an ending there."""
+        reach = self._reach.get
+        return reach(letters[:REACH_LETTERS], 0) or max(
+            reach(letters[:3], 0), reach(letters[:2], 0), reach(letters[:1], 0)
+        )
 
     @cached_property
     def _reach(self) -> dict[str, int]:
