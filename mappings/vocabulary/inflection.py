@@ -84,3 +84,8 @@ def stems_of(
             if letters[-length:] in endings:
                 stems.setdefault(letters[:-length], entry)
     return stems
+
+
+def may_end(entry: Entry, stem: str, ending: str, shortest: int) -> bool:
+    """Whether a spelling in letters that names have may have this ending: a value of a field; `shortest` of its stem."""
+    return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > shortest)

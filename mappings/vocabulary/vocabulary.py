@@ -19,7 +19,7 @@ from mappings.vocabulary.entries import (
     values_of,
 )
 from mappings.vocabulary.exclusions import JoinedExclusions
-from mappings.vocabulary.inflection import Inflections, by_last_letter, stems_of
+from mappings.vocabulary.inflection import Inflections, by_last_letter, may_end, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.segments import Segments
@@ -172,9 +172,8 @@ class Vocabulary(BaseModel):
     def _reach_of(self, letters: str) -> int:
         """The most letters, an ending included, of spellings that begin so; short ones may have an ending there."""
         reach = self._reach.get
-        return reach(letters[:REACH_LETTERS], 0) or max(
-            reach(letters[:3], 0), reach(letters[:2], 0), reach(letters[:1], 0)
-        )
+        longest = reach(letters[:REACH_LETTERS], 0)
+        return longest or max(reach(letters[:3], 0), reach(letters[:2], 0), reach(letters[:1], 0))
 
     @cached_property
     def _reach(self) -> dict[str, int]:
@@ -202,7 +201,7 @@ class Vocabulary(BaseModel):
         for ending in self._ending_with.get(letters[-1:], ()):
             stem = letters.removesuffix(ending)
             entry = stems.get(stem) if 0 < len(stem) < len(letters) else None
-            if entry is not None and (self._may_inflect(stem) or _may_end(entry, stem, ending)):
+            if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending, MIN_STEM)):
                 return entry
         return None
 
@@ -395,8 +394,3 @@ class Lexicon(Vocabulary):
 
     def _may_inflect(self, letters: str) -> bool:
         return not letters.isascii() or len(letters) >= MIN_STEM
-
-
-def _may_end(entry: Entry, stem: str, ending: str) -> bool:
-    """Whether a spelling in letters that names have may have this ending: a value of a field."""
-    return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > MIN_STEM)
