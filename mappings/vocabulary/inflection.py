@@ -87,5 +87,5 @@ def stems_of(
 
 
 def may_end(entry: Entry, stem: str, ending: str, shortest: int) -> bool:
-    """Whether a spelling in letters that names have may have this ending: a value of a field; `shortest` of its stem."""
+    """Whether a spelling in letters that names have may have this ending: a value of a field."""
     return any(meaning.filters for meaning in entry.meanings) and (ending == "s" or len(stem) > shortest)
