@@ -25,10 +25,14 @@ from tests.support.indices import drop_indices
 
 
 def put_index(
-    settings: SearchSettings, platform: Platform, items: Iterable[dict[str, Any]], made_at: datetime | None = None
+    settings: SearchSettings,
+    platform: Platform,
+    items: Iterable[dict[str, Any]],
+    made_at: datetime | None = None,
+    shards: int = 1,
 ) -> str:
     """Makes an index of these items, which serves from now on instead of an older one, and returns its name."""
-    definition = read_definition()
+    definition = read_definition().with_shards(shards)
     alias = settings.alias(platform.id)
     index = generation_name(alias, made_at or datetime.now(UTC), definition.fingerprint)
     documents = [index_document(item_from_values(item), platform) for item in items]
