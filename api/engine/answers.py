@@ -125,6 +125,11 @@ def read_answer(content: bytes) -> Answer:
     return decoded(_answer, content)
 
 
+def read_complete_answer(content: bytes) -> Answer:
+    """Decodes the answer to a search that every shard gave its part of in time; raises BadAnswerError."""
+    return all_shards_of(read_answer(content))
+
+
 def read_multi_search(content: bytes) -> list[Answer]:
     """Decodes the answers to a multi-search; raises BadAnswerError."""
     return decoded(_multi_search, content).get("responses", [])

@@ -11,10 +11,9 @@ from opensearchpy import AsyncOpenSearch
 from api.engine.answers import (
     Json,
     StoredItem,
-    all_shards_of,
     hits_of,
     partial_answer,
-    read_answer,
+    read_complete_answer,
     read_json,
 )
 from api.engine.documents import ListingDocument, read_listings
@@ -100,7 +99,7 @@ class Engine(Searches):
         while self._items.has_room:
             # it is asked once, so the engine need not remember it
             call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
-            hits = hits_of(await self._read(call, lambda content: all_shards_of(read_answer(content))))
+            hits = hits_of(await self._read(call, read_complete_answer))
             if not hits:
                 return
             await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])

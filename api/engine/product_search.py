@@ -102,8 +102,9 @@ class LookupResult:
 
     def parts(self, bodies: Iterable[Json]) -> list[int]:
         """The numbers of the lookups that these bodies name and that may have found more."""
-        named = set[int]().union(*map(places_of, bodies))
-        return [number for number, entry in enumerate(self.entries) if entry.is_part and number in named]
+        parts = [number for number, entry in enumerate(self.entries) if entry.is_part]
+        named = set[int]().union(*map(places_of, bodies)) if parts else ()  # most have none, and need not be looked at
+        return [number for number in parts if number in named]
 
 
 class ProductSearch:

@@ -19,10 +19,10 @@ from api.engine.answers import (
     Json,
     OpenedPit,
     Products,
-    all_shards_of,
     hits_of,
     partial_answer,
     read_answer,
+    read_complete_answer,
     read_json,
     read_multi_search,
 )
@@ -238,7 +238,7 @@ class Searches:
             ((indices, content),) = contents
             params = search_params(content, filter_path)
             send = partial(self._client.search, index=",".join(indices), body=content, params=params)
-            return [await self._search(send, lambda answer: all_shards_of(read_answer(answer)))]
+            return [await self._search(send, read_complete_answer)]
         send = partial(self._client.msearch, body=multi_search(contents), params=multi_search_params(filter_path))
         return await self._search(send, lambda answer: all_answers(read_multi_search(answer), len(contents)))
 
@@ -289,10 +289,8 @@ class Searches:
         try:
             if lookups.lookups:
                 (body,) = (await self._products.find(lookups, products, all_keys=True)).bodies
-            answer = await self._read(
-                self._client.search(body=orjson.dumps(body), params=params),
-                lambda content: all_shards_of(read_answer(content)),
-            )
+            call = self._client.search(body=orjson.dumps(body), params=params)
+            answer = await self._read(call, read_complete_answer)
             return (await self._with_items([answer]))[0]
         except NotLoadedError as error:
             raise PitGoneError from error

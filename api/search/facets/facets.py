@@ -236,17 +236,13 @@ def _facet_request(
             aggregations[row.name] = buckets(row)
     # the number of hits tells whether each was in a bucket
     has_buckets = any(row.kind is not Kind.FOLDED for row in rows)
-    clause = query.offered if without is None else query.offered_without[without]
-    parts = _parts(query, without) if in_parts else [clause]
+    filters = {name: clause for name, clause in query.filters.items() if name != without}
+    clause = query.offered if without is None else query.offered_with(filters)
+    prices = price_parts(filters["price"], query.minor_digits) if in_parts and "price" in filters else []
+    # each has some of the items, and the first what many searches count alike
+    parts = [query.offered_with({**filters, "price": price}) for price in prices] or [clause]
     bodies = [{**aggregation_request(part, aggregations), "track_total_hits": has_buckets} for part in parts]
     return FacetRequest(rows, clause, parts, bodies)
-
-
-def _parts(query: SearchQuery, without: str | None) -> list[Clause]:
-    """Queries that have each item once that a facet counts: what many searches count alike is a query of its own."""
-    filters = {name: clause for name, clause in query.filters.items() if name != without}
-    parts = price_parts(filters["price"], query.minor_digits) if "price" in filters else []
-    return [query.offered_with({**filters, "price": part}) for part in parts] or [query.offered_with(filters)]
 
 
 def _summed(parts: Sequence[Mapping[Key, int] | None]) -> dict[Key, int] | None:

@@ -39,7 +39,7 @@ def price_parts(price: Clause, minor_digits: int) -> list[Clause]:
 
 def _step(edge: int) -> int:
     """The finer steps above an edge, in minor units."""
-    power = int("1" + "0" * (len(str(edge)) - 1))
+    power = int(10 ** (len(str(edge)) - 1))
     return max(power // _STEPS_OF_POWER.get(edge // power, 1), 1)
 
 

@@ -3,8 +3,7 @@
 import re
 
 from api.search.parsing.quantities import OTHER_CURRENCY
-from mappings.vocabulary.amounts import ENGLISH_MONEY as MONEY
-from mappings.vocabulary.amounts import AmountMatch
+from mappings.vocabulary.amounts import ENGLISH_MONEY, AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
@@ -47,7 +46,7 @@ def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:
     if not vocabulary.amount_words.is_range(match) or (middle.isascii() and low[-1:].isdigit()):
         return match.group()  # no blank between (`2a2f`)
     number, unit = _number_and_unit(low)
-    if unit and not (vocabulary.amount_words.has(unit) or MONEY.match(unit)):
+    if unit and not (vocabulary.amount_words.has(unit) or ENGLISH_MONEY.match(unit)):
         return match.group()  # no amount (`phase 4 bayonet bis 500`, `661 pattern bis 500`)
     if _ends_with_name(f"{match.string[: match.start()]}{number}", vocabulary):
         return match.group()

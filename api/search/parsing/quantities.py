@@ -29,7 +29,7 @@ _CURRENCIES = {
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
-CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its hundredths
+_CURRENCY_MARK = 4  # letters of one with its code; one more (`¤RUBc`) for its hundredths
 ASKING_PRICE = "¤ASK"  # beside what a trade post asks, in a currency that it does not say
 _CENTS = ("cents", "cent", "c", "¢", "ct")
 
@@ -259,11 +259,11 @@ def _price(match: re.Match[str]) -> Quantity | None:
 
 
 def _currency(mark: str) -> str | None:
-    return mark[1:4].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
+    return mark[1:_CURRENCY_MARK].upper() if mark.startswith(OTHER_CURRENCY) else _CURRENCIES.get(mark)
 
 
 def _is_in_cents(mark: str) -> bool:
-    return mark in _CENTS or (mark.startswith(OTHER_CURRENCY) and len(mark) > CURRENCY_MARK)
+    return mark in _CENTS or (mark.startswith(OTHER_CURRENCY) and len(mark) > _CURRENCY_MARK)
 
 
 def _may_be_prices(groups: dict[str, str]) -> bool:

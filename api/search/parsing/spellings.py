@@ -103,7 +103,7 @@ class Spellings:
         """Whether the number there says how many are wanted: `50 cases`, `50 caisses kilowatt`, `五个`."""
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
-            return bool(few_in(self._words[at].typed, self._vocabulary.amount_words.numerals))
+            return bool(few_in(self._words[at].typed, self._numerals))
         if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
@@ -114,7 +114,7 @@ class Spellings:
 
     def _attached_at(self, at: int) -> int:
         """How many things on an item the number there says: `with 4 crown foils`, `4 stickers`; 0: it says none."""
-        count = few_in(self._words[at].typed, self._vocabulary.amount_words.numerals)
+        count = few_in(self._words[at].typed, self._numerals)
         if not count:
             return 0
         _, next_entry = self._spelling_at(at + 1) if at + 1 < len(self._words) else (1, None)

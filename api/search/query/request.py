@@ -99,12 +99,6 @@ class SearchQuery:
         by_filter_or_facet = any("price" in each for each in (self.filters, self.forced_clauses, self.body.facets))
         return by_filter_or_facet or self.body.group_by is not None or self.sort.name.startswith("price_")
 
-    @property
-    def offered_without(self) -> dict[str, Clause]:
-        """For each filter that narrows the same as `offered` without it."""
-        every = self.filters
-        return {name: self.offered_with({other: every[other] for other in every if other != name}) for name in every}
-
     def offered_with(self, filters: dict[str, Clause]) -> Clause:
         """The query for the items on offer that match the text and these filters."""
         demanded = [OFFERED, *self.hidden_clauses, *self.forced_clauses.values(), *filters.values()]

@@ -8,10 +8,21 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from api.engine.client import Engine
 from mappings.connection import connect
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
+
+
+@asynccontextmanager
+async def new_engine(app: RunningApp) -> AsyncIterator[Engine]:
+    """A client of the app's engine that has shown nothing yet."""
+    engine = Engine(app.settings, timeout=30, cached_bytes=2**20)
+    try:
+        yield engine
+    finally:
+        await engine.close()
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Which modules one search body visits, as a reader follows it (docs/decisions/0046)."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
@@ -10,6 +10,17 @@ from typing import Any, Final
 SEARCH: Final = str(Path(__file__).parents[3] / "api" / "search") + "/"
 SHORT: Final = 12
 """Lines of a function that a reader need not open where it calls only such functions: its name says what it does."""
+
+
+@contextmanager
+def profiled(profile: Callable[[FrameType, str, Any], None]) -> Iterator[None]:
+    """Calls of this thread are told to `profile` meanwhile."""
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 class Visits:
@@ -21,12 +32,8 @@ class Visits:
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Records what runs in this thread meanwhile."""
-        before = sys.getprofile()
-        sys.setprofile(self._profile)
-        try:
+        with profiled(self._profile):
             yield
-        finally:
-            sys.setprofile(before)
 
     def modules(self) -> list[str]:
         """The modules that are visited, one after the other, to the last new one; each function is read once."""

@@ -1,7 +1,5 @@
 """What listings and products store apart is one item in every answer, byte for byte as it was loaded."""
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp
-from tests.support.search.serving import serving
+from tests.support.search.serving import new_engine, serving
 
 (CS2,) = read_platforms()
 Item = dict[str, Any]
@@ -54,19 +52,6 @@ def ids(*numbers: int) -> dict[str, Any]:
     """The search body for these items."""
     query = {"terms": {"id": list(numbers)}}
     return {"query": query, "sort": [{"id": "asc"}], "size": 100, "track_total_hits": True}
-
-
-@asynccontextmanager
-async def closing(engine: Engine) -> AsyncIterator[Engine]:
-    try:
-        yield engine
-    finally:
-        await engine.close()
-
-
-def new_engine(app: RunningApp) -> AbstractAsyncContextManager[Engine]:
-    """A client of the app's engine that has shown nothing yet."""
-    return closing(Engine(app.settings, timeout=30, cached_bytes=2**20))
 
 
 ITEMS = [item(number) for number in range(1, 10)]

@@ -1,7 +1,6 @@
 """What a search costs, in numbers that no busy machine changes: a slow change shows here before anybody measures it."""
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from api.search.schemas.search import SearchBody
 from mappings.connection import SearchSettings, connect
 from tests.support.platforms import shared_platforms
 from tests.support.search.fixtures import SearchedItems
+from tests.support.search.visits import profiled
 
 PLATFORMS = [platform for platform in shared_platforms() if platform.id == 730]
 FILTERED = {
@@ -137,9 +137,5 @@ def counted_calls() -> Iterator[dict[str, int]]:
         if event in ("call", "c_call"):
             calls["made"] += 1
 
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
+    with profiled(count):
         yield calls
-    finally:
-        sys.setprofile(before)

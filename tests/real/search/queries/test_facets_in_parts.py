@@ -5,7 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from api.engine.client import Engine
 from api.search.context import Index
 from api.search.facets.broad_filters import MANY_ITEMS
 from api.search.facets.facets import FacetCounting
@@ -16,7 +15,7 @@ from api.search.services import SearchServices
 from mappings.fields import FACETS
 from mappings.platforms import read_platforms
 from tests.support.search.items import make_items
-from tests.support.search.serving import serving
+from tests.support.search.serving import new_engine, serving
 
 (CS2,) = read_platforms()
 AMOUNTS = ["0", "0.03", "0.5", "1.1", "4.99", "5", "5.01", "19.99", "20", "73.61", "1999.99", "2000", "1000000"]
@@ -41,17 +40,13 @@ async def test_counts_in_parts_are_those_of_the_whole_range(opensearch_url: str,
     items = make_items(300, 7)
     for item in items[::2]:
         item["price"] = chance.randint(0, 300_000) / 100
-    async with serving(opensearch_url, tmp_path, items) as (app, _):
-        engine = Engine(app.settings, timeout=30, cached_bytes=2**20)
-        try:
-            index = Index(engine, (CS2,))
-            for _ in range(40):
-                query = drawn_query(chance)
-                facets = await FacetCounting(index, query).facets()
-                assert await FacetCounting(index, query, in_parts=True).facets() == facets, query.body
-                assert facets is not None
-        finally:
-            await engine.close()
+    async with serving(opensearch_url, tmp_path, items) as (app, _), new_engine(app) as engine:
+        index = Index(engine, (CS2,))
+        for _ in range(40):
+            query = drawn_query(chance)
+            facets = await FacetCounting(index, query).facets()
+            assert await FacetCounting(index, query, in_parts=True).facets() == facets, query.body
+            assert facets is not None
 
 
 async def test_a_search_counts_in_parts_once_its_filters_are_known_to_be_broad(

@@ -14,7 +14,7 @@ ANSWER = b'{%b, "hits": {"total": {"value": 7}, "hits": [%b]}}' % (SHARDS, HIT)
 
 
 def test_items_are_given_as_they_were_loaded() -> None:
-    answer = answers.all_shards_of(answers.read_answer(ANSWER))
+    answer = answers.read_complete_answer(ANSWER)
     assert answers.total_of(answer) == 7
     (hit,) = answers.hits_of(answer)
     assert (hit["_source"].id, hit["_source"].price) == (1, 210)
