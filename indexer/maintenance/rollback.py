@@ -192,10 +192,7 @@ class Rollback:
 
 def _loaded_at(state: IndexState) -> str:
     """When its load began."""
-    started = state.generation.created_at
-    if state.version is not None:
-        started = datetime.fromtimestamp(state.version / 1e6, UTC)
-    return started.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return state.generation.created_at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _nothing_earlier(states: list[IndexState], serving: IndexState) -> str:
