@@ -33,17 +33,24 @@ MAX_CORRECTED_WORDS = 12
 
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
+    offer = offer_of(context.query.parsed, context.platforms)
+    relaxed = None if offer is None else await _relaxed(context, offer)
+    relaxed = relaxed or await _relaxed(context)  # it was no trade post
+    return context if relaxed is None else context.parsed_as(relaxed)
+
+
+async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> ParsedQuery | None:
+    """The relaxation that finds something, of a trade post that of its offer; None if none does."""
     strict, platforms = context.query.parsed, context.platforms
-    offer = offer_of(strict, platforms)
     base = offer or strict
     bases = [*translated(base, platforms), base]
     relaxed, words = relaxations(strict, platforms, offer), _words_to_correct(bases)
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
-        return context
+        return None
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
     in_offer = {word.typed for word, has_items in zip(words, match[len(relaxed) :], strict=True) if has_items}
     if (parsed := _first_match(relaxed, match)) is not None:
-        return context.parsed_as(parsed)
+        return parsed
     unknown = [word for word in words if word.typed not in in_offer]
     respelt = [each for base in bases for each in misspelt(base, platforms)]
     similar_words = [each for base in bases for each in corrections(base, in_offer)] if words else []
@@ -52,7 +59,7 @@ async def relax(context: SearchContext) -> SearchContext:
     singles = [*(replace(word, fuzzy=True) for word in unknown), *finished]
     match = await _matching(context, [*corrected, *(single_word(strict, word) for word in singles)])
     if (parsed := _first_match(corrected, match)) is not None:
-        return context.parsed_as(parsed)
+        return parsed
     matched = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
     similar = {word.typed for word in matched if word.fuzzy}
     in_offer -= {word.typed for word in finished if word not in matched}  # other words only begin so
@@ -60,8 +67,7 @@ async def relax(context: SearchContext) -> SearchContext:
     nowhere = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, nowhere, platforms)]
     partial.sort(key=_words_left_out)
-    parsed = _first_match(partial, await _matching(context, partial))
-    return context if parsed is None else context.parsed_as(parsed)
+    return _first_match(partial, await _matching(context, partial))
 
 
 def _words_left_out(parsed: ParsedQuery) -> int:

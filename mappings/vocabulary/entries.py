@@ -91,18 +91,22 @@ def _both(first: tuple[_Each, ...], second: tuple[_Each, ...]) -> tuple[_Each, .
 
 
 class Term(BaseModel):
-    """Spellings of something that is more than one value of one field; `excludes` is what they say is not wanted."""
+    """Spellings of something that is more than one value of one field; `excludes` is what they say is not wanted.
+
+    A name has all of the `words`, and one of `any_words` where there are some.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     spellings: tuple[str, ...] = Field(min_length=1)
     filters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     words: str = ""
+    any_words: tuple[str, ...] = ()
     excludes: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _means_something(self) -> "Term":
-        if not self.filters and not self.words and not self.excludes:
+        if not (self.filters or self.words or self.any_words or self.excludes):
             message = f"{self.spellings[0]!r} means nothing: give it filters, words or excludes"
             raise ValueError(message)
         check_fields((*self.filters, *self.excludes))
@@ -120,9 +124,13 @@ class Use:
     role: Role = Role.VALUE
 
 
-def use_of(term: Term) -> Use:
-    meaning = Meaning(tuple(term.filters.items()), term.words) if term.filters or term.words else None
-    return Use(meaning=meaning, excludes=Meaning(tuple(term.excludes.items())) if term.excludes else None)
+def uses_of(term: Term) -> list[Use]:
+    """The uses of each of its spellings, one for each of its words."""
+    filters = tuple(term.filters.items())
+    excludes = Meaning(tuple(term.excludes.items())) if term.excludes else None
+    choices = [" ".join(filter(None, (term.words, each))) for each in term.any_words or ("",)]
+    meanings = [Meaning(filters, words) if filters or words else None for words in choices]
+    return [Use(meaning=meaning, excludes=excludes) for meaning in meanings]
 
 
 def entries_of(spelt: Iterable[tuple[str, Use]]) -> dict[str, Entry]:

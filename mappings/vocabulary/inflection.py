@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
 
 MIN_STEM = 3  # letters before an ending, at least
@@ -84,6 +85,11 @@ def stems_of(
             if letters[-length:] in endings:
                 stems.setdefault(letters[:-length], entry)
     return stems
+
+
+def has_endings(entry: Entry, stem: str) -> bool:
+    """Whether a spelling has endings at all: a short word beside values has none (`ней` is no `не`)."""
+    return bool(entry.meanings) or len(stem) >= MIN_STEM or bool(UNSPACED.match(stem))
 
 
 def may_end(entry: Entry, stem: str, ending: str, shortest: int) -> bool:

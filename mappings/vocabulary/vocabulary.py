@@ -15,11 +15,11 @@ from mappings.vocabulary.entries import (
     check_fields,
     check_sorts,
     entries_of,
-    use_of,
+    uses_of,
     values_of,
 )
 from mappings.vocabulary.exclusions import JoinedExclusions
-from mappings.vocabulary.inflection import Inflections, by_last_letter, may_end, stems_of
+from mappings.vocabulary.inflection import Inflections, by_last_letter, has_endings, may_end, stems_of
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.segments import Segments
@@ -202,7 +202,7 @@ class Vocabulary(BaseModel):
             stem = letters.removesuffix(ending)
             entry = stems.get(stem) if 0 < len(stem) < len(letters) else None
             if entry is not None and (self._may_inflect(stem) or may_end(entry, stem, ending, MIN_STEM)):
-                return entry
+                return entry if has_endings(entry, stem) else None
         return None
 
     def _may_inflect(self, letters: str) -> bool:
@@ -372,7 +372,7 @@ class Vocabulary(BaseModel):
             meaning = Meaning(kinds.get(words.rpartition(" ")[2], ()), words)  # a `chroma case` is a case, not its key
             yield from ((spelling, Use(meaning=meaning)) for spelling in spellings)
         for term in self.term:
-            yield from ((spelling, use_of(term)) for spelling in term.spellings)
+            yield from ((spelling, use) for use in uses_of(term) for spelling in term.spellings)
         for sort, spellings in self.sorts.items():
             yield from ((spelling, Use(sort=sort)) for spelling in spellings)
         roles = {

@@ -12,6 +12,7 @@ from api.search.parsing.words import Term
 from mappings.platforms import Platform
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
+MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 _THINGS = frozenset(("weapon", "type"))
 
 
@@ -40,12 +41,14 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
 
     Those that are `unknown` are left out in each. Where a weapon or a type has another name, the last ones leave out
-    one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`).
+    one more word that stands for words of names, or for a rarity (`awp lightning strike sonho de consumo`), and in a
+    sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
     """
     base = without_fillers(strict) or strict
     names = names_of(platforms)
     name_words = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
-    name_words |= {term.typed for parse in strict.parses for term in _counted(parse)}
+    counted = {term.typed for parse in strict.parses for term in _counted(parse)}
+    name_words |= counted
     mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
     doubted = sorted(mere.difference(unknown))
     counts = (1, 2) if len(doubted) <= MAX_LEFT_OUT else ()
@@ -57,6 +60,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     choices.append(mere)
     if any(term.fields & _THINGS for term in terms):
         choices += [mere | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
+        if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
+            of_long_names = [words_of_names(parse, names[parse.platform].phrases, 2) for parse in base.parses]
+            choices.append((mere | name_words | set(doubtful)).difference(counted, *of_long_names))
     candidates = [_without(base, partial(_is_typed, out), names) for out in choices]
     return _with_other_meanings(candidates)
 

@@ -149,7 +149,8 @@ def parse_text(
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
     terms = _as_things(terms, vocabulary) if has_order or sort else terms
-    finishes = _finishes(terms, vocabulary) if has_order or sort else ()
+    is_of_one = has_order or sort or any("weapon" in term.fields for term in terms)
+    finishes = _finishes(terms, vocabulary) if is_of_one else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
@@ -268,7 +269,10 @@ def _is_plain_skin(terms: Sequence[Term]) -> bool:
 
 
 def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The words that together are a finish: under an order the one of just that name is meant (`cheapest doppler`)."""
+    """The words that together are a finish: of a weapon, or under an order, the one of just that name is meant.
+
+    So `karambit doppler` and `cheapest doppler` are no Gamma Doppler.
+    """
     named = [term for term in terms if not term.is_filler]
     runs = [
         " ".join(word.typed for term in group for word in term.words)

@@ -56,7 +56,7 @@ _BOUND_AFTER = (
     r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
     r"|(?P<least>\+(?!\w)|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
-_TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)and(?!\w)|&)\s*"
+_TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _WORD = rf"[^\W{UNSPACED_LETTERS}]"  # of a word that a number may be part of
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
@@ -98,10 +98,13 @@ _SEED_FORMS = (
     rf"(?<![\w#])#\s?{_SEEDS}{_END}",
     rf"{_START}(?P<seeds>\d{{1,4}})\s+{_SEED}(?!\w)",
 )
+_AROUND = r"(?<!\w)(?:around|about|roughly|approx(?:imately)?\.?|circa)\s+"
 _PRICE_WORD = r"(?:(?<!\w)price(?!\w)\s*[:=]?\s*)?"
 _PRICE_FORMS = (
+    rf"{_START}{_LOW}\s*<=?\s*price\s*<=?\s*{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BETWEEN}{_START}{_LOW}{_TO}{_HIGH}{_END}",
     rf"{_PRICE_WORD}{_BOUND}\s*{_LOW}{_END}",
+    rf"{_AROUND}{_LOW}(?=\s*(?:$|[,;.!?)]))",  # a budget, as an amount with its currency is
     rf"{_START}(?P<low>{_NUMBER})(?P<least>\+)(?P<lowafter>\s*{_MARK})",
     rf"{_PRICE_WORD}{_START}{_LOW}{_BOUND_AFTER}",
     rf"(?:(?<!\w)price(?!\w)\s*[:=]?\s*{_START}|{_START}(?=[$€£{OTHER_CURRENCY}]|{_NUMBER}(?:{_UNIT}|\s+{_UNIT}(?!\s*\d)))){_LOW}{_END}",
@@ -241,12 +244,10 @@ def _price(match: re.Match[str]) -> Quantity | None:
     unit = Decimal("0.01") if is_in_cents else Decimal(1)
     low = _money(groups["low"]) * unit
     if groups.get("high") is not None:
-        if not (
-            currencies or groups.get("between") or match.group().lower().startswith("price")
-        ) and not _may_be_prices(groups):
+        certain = bool(currencies or groups.get("between") or "price" in match.group().lower())
+        if not certain and not _may_be_prices(groups):
             return None
         ends = sorted((low, _money(groups["high"]) * unit))
-        certain = bool(currencies or groups.get("between"))
         return _quantity(match, "price", certain=certain, low=ends[0], high=ends[1], currency=currency)
     # `2014+` is no price, `20+` is more likely one than not
     is_plus = match.group().strip().endswith("+") and not currencies

@@ -103,8 +103,15 @@ def _loose(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQue
 
 
 def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
-    """The relaxations that correct typos in their order; `in_offer` are words that an offered item has."""
-    base = without_fillers(strict, in_offer) or strict
+    """The relaxations that correct typos in their order; `in_offer` are words that an offered item has.
+
+    Fillers that an offered item has may be of the name (`the emperor`), and are left out where that finds nothing.
+    """
+    bases = dict.fromkeys(without_fillers(strict, each) or strict for each in (in_offer, ()))
+    return [each for base in bases for each in _corrections(base, in_offer)]
+
+
+def _corrections(base: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
     corrected = (
         with_similar_words(base, in_offer, Relaxation.TYPOS),
         with_similar_words(base, (), Relaxation.ALL_TYPOS),
@@ -202,7 +209,7 @@ def words_as_prefixes(parsed: ParsedQuery) -> ParsedQuery | None:
         return replace(term, words=words)
 
     relaxed = _with_terms(parsed, widened, Relaxation.PREFIXES)
-    return None if relaxed.parses == parsed.parses else relaxed
+    return None if _all_terms(relaxed) == _all_terms(parsed) else relaxed
 
 
 def with_other_first_letters(parsed: ParsedQuery, in_offer: Collection[str]) -> ParsedQuery | None:
@@ -318,7 +325,8 @@ def correctable_words(strict: ParsedQuery) -> list[Word]:
 
 def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     """One word of a text by itself, on all its platforms."""
-    parses = (replace(parse, terms=(Term((word,)),), quantities=(), excluded=(), sort="") for parse in strict.parses)
+    alone = (PlatformParse(parse.platform, parse.minor_digits, parse.currency) for parse in strict.parses)
+    parses = (replace(parse, terms=(Term((word,)),)) for parse in alone)
     return ParsedQuery(word.typed, tuple(parses))
 
 

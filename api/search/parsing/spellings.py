@@ -10,6 +10,7 @@ from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
+MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
 
 
@@ -96,7 +97,8 @@ class Spellings:
         if (phrase := self._vocabulary.phrases.length_at(self._letters, at)) > length:
             length, entry = phrase, None
         words, meanings = tuple(self._words[at : at + length]), entry.meanings if entry else ()
-        is_attached = entry is not None and entry.role is Role.ATTACHED and not meanings  # `not stickered`
+        roles = (Role.ATTACHED, Role.ATTACHED_AFTER)
+        is_attached = entry is not None and entry.role in roles and not meanings  # `not stickered`
         return Term(finished(words) if meanings else words, meanings, is_attached=is_attached), at + length
 
     def _is_many_at(self, at: int) -> bool:
@@ -108,8 +110,14 @@ class Spellings:
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`
-        _, next_entry = self._spelling_at(at + 1)
-        types = values_of(next_entry.meanings, "type") if next_entry is not None else set()
+        last = min(at + 1 + MAX_NAME, len(self._words) - 1)
+        plurals = [place for place in range(at + 2, last + 1) if self._letters[place].endswith("s")]
+        return any(self._is_opened(place) for place in (at + 1, *plurals))
+
+    def _is_opened(self, at: int) -> bool:
+        """Whether what can be opened is there: a case, a capsule."""
+        _, entry = self._spelling_at(at)
+        types = values_of(entry.meanings, "type") if entry is not None else set()
         return bool(types) and self._vocabulary.opened.issuperset(types)
 
     def _attached_at(self, at: int) -> int:

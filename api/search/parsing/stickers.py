@@ -24,14 +24,15 @@ def names_of(platforms: Sequence[Platform]) -> Names:
     return {platform.id: platform.language for platform in platforms}
 
 
-def words_of_names(parse: PlatformParse, names: Phrases) -> set[str]:
-    """The mere words that together are one of the names; a mere number is none."""
+def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> set[str]:
+    """The mere words that together are one of the names, of so many words at least; a mere number is none."""
     words: set[str] = set()
     for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
         typed = [word.typed for term in group for word in term.words] if is_mere else []
         letters = [letters_of([word]) for word in typed]
         for at in range(len(typed)):
-            words.update(typed[at : at + names.length_at(letters, at)])
+            length = names.length_at(letters, at)
+            words.update(typed[at : at + length] if length >= min_words else ())
     return {word for word in words if not word.isnumeric()}
 
 

@@ -19,11 +19,13 @@ from mappings.vocabulary.words import letters_of, words_and_gaps
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 MAX_ALTERNATIVES = 10
 _KANA = re.compile(r"[\u3040-\u30ff]")
-_MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!]$")
+_MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
 _ONE_VALUE = frozenset(("exterior", "phase", _QUALITY))
+_ONE_OF = _ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
-_PART_END = re.compile(r"\s*[,.;|)、，。]")
+_PART_END = re.compile(r"\s*[,.;!|)、，。]")
+_PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
@@ -76,7 +78,7 @@ class _Reader(Spellings):
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
-            if entry is not None and entry.meanings and self._completes_finish(self._at + length):
+            if entry is not None and entry.meanings and self._is_no_value(self._at + length):
                 entry = None
             self._is_known = entry is not None and bool(entry.meanings)
             if self._is_minus():
@@ -94,6 +96,11 @@ class _Reader(Spellings):
                 for term, each in zip(terms, unfinished, strict=True)
             ]
         return self._reading
+
+    def _is_no_value(self, end: int) -> bool:
+        """Whether what is a spelling of the vocabulary's says how many, or is the end of a name."""
+        is_number = end == self._at + 1 and self._letters[self._at].isdecimal()
+        return (is_number and self._is_many_at(self._at)) or self._completes_finish(end)
 
     def _completes_finish(self, end: int) -> bool:
         """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
@@ -134,10 +141,10 @@ class _Reader(Spellings):
         if entry.role is Role.NEITHER and self._is_neither(end):
             return self._read_exclusion(end, before_quantity=before_quantity)
         if entry.role in JOINING:
-            finishes = entry.role is not Role.ALTERNATIVE  # `redline and vulcan`, no item has both
-            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, finishes=finishes)
-        if entry.role is Role.EXCLUSION_AFTER and self._at == self._excluded_until > 0:
-            pass  # the second half of `除了 … 以外`
+            fields = None if entry.role is Role.ALTERNATIVE else _ONE_OF  # `redline and vulcan`, no item has both
+            return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, fields=fields)
+        if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._excluded_until > 0:
+            pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
         elif entry.role is Role.EXCLUSION_AFTER and self._at == self._order_until > 0:
             self._reading.sorts.pop()  # `高い順じゃなくて`
         elif (
@@ -148,6 +155,7 @@ class _Reader(Spellings):
             self._reading.excludes_before = True  # `50달러 이상은 제외`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
             self._exclude_last()
+            self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
             part = finished(tuple(self._words[self._at : end]))
             self._reading.terms.append(Term(part, is_attached=True))
@@ -203,10 +211,12 @@ class _Reader(Spellings):
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
-        ends_part = bool(_PART_END.match(self._gaps[end])) and _QUALITY in self._reading.terms[-1].fields
-        is_last = ends_part or (end == len(self._words) and not before_quantity)  # `souvenir no, p2000`
+        last = self._reading.terms[-1]
+        ends_part = bool(_PART_END.match(self._gaps[end]))  # `souvenir no, p2000`, `战痕不要，`
+        is_last = ends_part or (end == len(self._words) and not before_quantity)
         if not UNSPACED.match(self._letters[self._at]):
-            return is_last and _QUALITY in self._reading.terms[-1].fields
+            is_alone = bool(last.fields) and bool(_PART_START.fullmatch(self._gaps[self._at - len(last.words)]))
+            return is_last and (_QUALITY in last.fields or is_alone)  # `faca, gut não`
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 
     def _exclude(self, at: int) -> None:
@@ -277,19 +287,19 @@ class _Reader(Spellings):
         of_same_field = of_same_field and after == start
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
 
-    def _is_either(self, start: int, *, names: bool = True, finishes: bool = False) -> bool:
+    def _is_either(self, start: int, *, names: bool = True, fields: frozenset[str] | None = None) -> bool:
         """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`.
 
-        `finishes`: only if both are names of finishes.
+        `fields`: only if both are values of one of these, or names of finishes.
         """
         terms = self._reading.terms
         count = self._words_of_last_name()
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         other = self._with_first_words(other, last)
-        is_word = names and not last.fields and not other.fields and is_name(last) and is_name(other)
-        if finishes:
-            is_joined = not last.fields and self._is_of_same_field(last, other)
+        is_word = names and _is_named(last) and _is_named(other)
+        if fields is not None:
+            is_joined = last.fields <= fields and self._is_of_same_field(last, other)
         else:
             is_joined = is_word or bool(last.fields & other.fields)
         if not is_joined or len(last.alternatives) == MAX_ALTERNATIVES:
@@ -320,7 +330,7 @@ class _Reader(Spellings):
         gap = self._gaps[self._at]
         if self._reading.terms and _EITHER.fullmatch(gap) and self._is_either(self._at):
             return
-        if self._reading.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, finishes=True):
+        if self._reading.terms and _COMMA.fullmatch(gap) and self._is_either(self._at, fields=frozenset()):
             return
         # a name behind a plus may be a sticker's (`redline + crown foil`)
         if self._reading.terms and _PLUS.fullmatch(gap) and self._is_either(self._at, names=False):
@@ -342,3 +352,8 @@ class _Reader(Spellings):
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = bool(count) or is_many or letters in ignored or role is Role.FILLER
         return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
+
+
+def _is_named(term: Term) -> bool:
+    """Whether it names an item, with its weapon or without (`howl`, `dragon lore awp` in one spelling)."""
+    return all(meaning.words for meaning in term.meanings) if term.fields else is_name(term)

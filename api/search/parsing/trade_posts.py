@@ -95,21 +95,27 @@ def _wanted(parts: _Parts) -> _Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
     for at, part in enumerate(parts):
-        if part.kind is _Kind.SEEKING or (part.kind is _Kind.RETURN and exchanged):
+        if (part.kind is _Kind.SEEKING and not _ends_clause(parts, at)) or (part.kind is _Kind.RETURN and exchanged):
             end = next((place for place in exchanged if place > at), len(parts))
             if _has(parts[at + 1 : end], *_NAMES) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
                 return parts[at + 1 : end]
     return parts
 
 
+def _ends_clause(parts: _Parts, at: int) -> bool:
+    """Whether the part there is the last of its clause: in `bayonet doppler arıyorum, ucuz olsun` it is a verb."""
+    return at > 0 and at + 1 < len(parts) and bool(_SEPARATORS.search(parts[at + 1].gap))
+
+
 def _first_of_list(parts: _Parts) -> _Parts:
-    """The first of several items, each a weapon or a type and more, with what stands before it."""
+    """The first of several items, each a weapon or a type and more, with what stands before and behind all (`, ft`)."""
     starts = [at for at, part in enumerate(parts) if at and (_SEPARATORS.search(part.gap) or part.kind is _Kind.EITHER)]
     items = [parts[start:end] for start, end in pairwise((0, *starts, len(parts)))]
     named_types = () if _has(parts, _Kind.EXCLUSION) else (_Kind.NAMED_TYPE,)  # `… case and … case not wanted`
     named = [at for at, item in enumerate(items) if _has(item, *named_types) or _is_named(item)]
     if len(named) > 1:
-        return [part for item in items[: named[0] + 1] for part in item]
+        of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_THINGS, _Kind.NAME, _Kind.NAMED_TYPE)]
+        return [part for item in (*items[: named[0] + 1], *of_all) for part in item]
     return _first_of_type(items) or parts
 
 

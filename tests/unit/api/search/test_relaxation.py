@@ -212,6 +212,20 @@ async def test_what_nothing_has_is_left_out_at_last() -> None:
     assert len(engine.round_trips) == 3
 
 
+async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:
+    """`есть … на …` offers one thing for another, but not here: what is behind it names nothing."""
+
+    def answer(request: Any) -> Answer:
+        demanded = {name: parts for name, parts in request["query"]["bool"].items() if name != "should"}
+        return {"hits": {"total": {"value": int("emperor" in str(demanded) and "какую" not in str(demanded))}}}
+
+    context, _ = searched("есть м4а4 император, на какую хватит")
+    engine = ScriptedEngine(answer)
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), (CS2,), context.query))
+    assert relaxed is not context
+    assert relaxed.query.parsed.parses[0].terms[0].typed == "м4а4"
+
+
 @pytest.mark.parametrize(("text", "round_trips"), [("dragn lore", 3), ("p90 2014", 1), ("under 50", 0)])
 async def test_a_text_that_nothing_matches_keeps_its_strict_parse(text: str, round_trips: int) -> None:
     context, engine = searched(text)
@@ -341,6 +355,15 @@ def test_a_word_that_stands_for_another_name_by_chance_is_left_out_at_last() -> 
     assert last_left_out("awp descarga eletrica abcd de consumo") == ("abcd", "de consumo")
     assert last_left_out("awp abcd de consumo") == ("abcd",)  # then no name is left
     assert last_left_out("titan holo abcd kato 2018") == ("abcd",)  # of no weapon
+
+
+def test_in_a_sentence_a_word_that_is_a_name_may_be_one_by_chance() -> None:
+    def last_left_out(text: str) -> tuple[str, ...]:
+        return [each.parses[0].ignored for each in names_alone(strict(text), (), [CS2])][-1]
+
+    assert last_left_out("i need some mp9 for every eco") == ("every", "eco")
+    assert last_left_out("i need some mp9 dragon lore for every eco") == ("every", "eco")
+    assert last_left_out("mp9 every eco") == ("every",)
 
 
 @pytest.mark.parametrize(

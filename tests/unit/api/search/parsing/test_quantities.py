@@ -253,6 +253,9 @@ def test_below_the_least_float_is_below_0() -> None:
         ("50 at most", (None, 50)),
         ("20$ & 50$", (20, 50)),
         ("budget is 90", (None, 90)),
+        ("20 < price < 50", (20, 50)),
+        ("between 40 n 70", (40, 70)),
+        ("around 4k", (None, 4000)),
         ("under 50 ¤RUBc", (None, 0.5)),
     ],
 )

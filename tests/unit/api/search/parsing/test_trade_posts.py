@@ -40,6 +40,10 @@ def offer(text: str) -> str:
         ("WTS ak redline #661 30", "WTS ak redline #661 30¤"),
         ("WTS ak redline $20 awp asiimov $50", "WTS ak redline $20"),
         ("WTB under 50 ak redline under 60", ""),
+        ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
+        ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
+        ("karambit, looking for a talon", "for a talon"),
+        ("bayonet doppler faz 1 veya 3 arıyorum, sıfır olsun (fn)", ""),  # a verb at the end of its clause
     ],
 )
 def test_the_price_that_is_asked_is_marked_in_the_offer_that_counts(text: str, counts: str) -> None:
