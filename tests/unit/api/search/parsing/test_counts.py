@@ -3,7 +3,11 @@
 import pytest
 
 from api.search.parsing.counts import count_at, is_count, with_counts_apart
+from api.search.parsing.parse import parse_query
 from mappings.vocabulary.words import words_and_gaps
+from tests.support.platforms import shared_platforms
+
+CS2 = next(iter(shared_platforms()))
 
 
 @pytest.mark.parametrize(
@@ -44,3 +48,22 @@ def test_a_number_with_a_filler_behind_it_says_how_many() -> None:
 )
 def test_a_number_of_things_is_parted_from_what_they_are(text: str, words: list[str], gaps: list[str]) -> None:
     assert with_counts_apart(*words_and_gaps(text), {"шт", "d"}) == (words, gaps)
+
+
+@pytest.mark.parametrize(
+    ("text", "fillers"),
+    [
+        ("50 fracture cases", ["50"]),
+        ("50 fracture case", []),  # may be of a name
+        ("22 legends capsule", []),
+        ("50 cases", ["50"]),
+        ("gamma 2 cases", []),  # of the name
+        ("50 caisses kilowatt", ["50"]),
+        ("4 stickers", ["4"]),
+        ("15 ak", []),
+        ("cases 50", []),
+        ("50 foo", []),
+    ],
+)
+def test_a_number_of_what_is_opened_says_how_many(text: str, fillers: list[str]) -> None:
+    assert [term.typed for term in parse_query(text, [CS2]).parses[0].terms if term.is_filler] == fillers

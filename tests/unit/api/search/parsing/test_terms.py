@@ -331,25 +331,6 @@ def test_a_filler_may_have_several_words_and_is_no_inflection_of_another_word() 
 
 
 @pytest.mark.parametrize(
-    ("text", "fillers"),
-    [
-        ("50 fracture cases", ["50"]),
-        ("50 fracture case", []),  # may be of a name
-        ("22 legends capsule", []),
-        ("50 cases", ["50"]),
-        ("gamma 2 cases", []),  # of the name
-        ("50 caisses kilowatt", ["50"]),
-        ("4 stickers", ["4"]),
-        ("15 ak", []),
-        ("cases 50", []),
-        ("50 foo", []),
-    ],
-)
-def test_a_number_of_what_is_opened_says_how_many(text: str, fillers: list[str]) -> None:
-    assert [term.typed for term in parsed(text).terms if term.is_filler] == fillers
-
-
-@pytest.mark.parametrize(
     ("text", "may"),
     [
         ("ak float", True),
