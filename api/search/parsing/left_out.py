@@ -88,7 +88,7 @@ def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Na
     def stripped(parse: PlatformParse) -> PlatformParse:
         ignored = [term for term in parse.terms if is_left_out(term)]
         terms = tuple(term for term in parse.terms if term not in ignored)
-        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored))
+        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored), finishes=())
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(

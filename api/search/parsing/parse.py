@@ -283,7 +283,8 @@ def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]
-    return tuple(dict.fromkeys(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes))
+    finishes = tuple(dict.fromkeys(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes))
+    return finishes if len(finishes) == 1 else ()  # an item has one
 
 
 def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:

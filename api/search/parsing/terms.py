@@ -154,7 +154,7 @@ class _Reader(Spellings):
         ):
             self._reading.excludes_before = True  # `50달러 이상은 제외`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
-            self._exclude_last()
+            self._exclude_last(alone=entry.role is Role.EXCLUSION and self._starts_part(self._reading.terms[-1]))
             self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
             part = finished(tuple(self._words[self._at : end]))
@@ -215,7 +215,7 @@ class _Reader(Spellings):
         ends_part = bool(_PART_END.match(self._gaps[end]))  # `souvenir no, p2000`, `战痕不要，`
         is_last = ends_part or (end == len(self._words) and not before_quantity)
         if not UNSPACED.match(self._letters[self._at]):
-            is_alone = bool(last.fields) and bool(_PART_START.fullmatch(self._gaps[self._at - len(last.words)]))
+            is_alone = bool(last.fields) and self._starts_part(last)
             return is_last and (_QUALITY in last.fields or is_alone)  # `faca, gut não`
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 
@@ -241,12 +241,19 @@ class _Reader(Spellings):
             end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
 
-    def _exclude_last(self) -> None:
+    def _starts_part(self, last: Term) -> bool:
+        """Whether the last term, in letters with blanks between words, begins a part of a text: `ww or bs (ft no)`."""
+        letters, start = self._letters[self._at], self._at - len(last.words)
+        return not UNSPACED.match(letters) and bool(_PART_START.fullmatch(self._gaps[start]))
+
+    def _exclude_last(self, *, alone: bool) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
         terms = self._reading.terms
         while len(terms) > 1 and terms[-1].is_filler:  # the particle of `gut knife는 제외`
             terms.pop()
         last = self._exclude_term(terms.pop())
+        if alone:
+            return
         while len(terms) > 1 and self._is_conjunction(terms[-1]):
             if not self._is_of_same_field(self._translated(terms[-2]), last):
                 break

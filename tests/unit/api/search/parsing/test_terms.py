@@ -80,7 +80,7 @@ def test_a_mark_before_a_word_of_talk_begins_a_command() -> None:
         ('usp -"kill confirmed" -cortex', ["usp"], ["kill confirmed", "cortex"]),
         ("gloves w/o drivers n bloodhounds", ["gloves"], ["drivers", "bloodhounds"]),
         ("faca fade, gut não", ["faca", "fade"], ["gut"]),
-        ("awp asiimov (ft nao!)", ["awp", "asiimov"], ["ft"]),
+        ("awp ww ou bs (ft nao!)", ["awp", "ww|bs"], ["ft"]),
         ("navaja fade não", ["navaja", "fade", "não"], []),
         ("m4a1s，暗金的没必要，不要", ["m4a1s"], ["暗金"]),  # the same twice
         ("m4a1s，战痕不要，崭新", ["m4a1s", "崭新"], ["战痕"]),
