@@ -149,8 +149,8 @@ def parse_text(
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
     terms = _as_things(terms, vocabulary) if has_order or sort else terms
-    is_of_one = has_order or sort or any("weapon" in term.fields for term in terms)
-    finishes = _finishes(terms, vocabulary) if is_of_one else ()
+    names_weapon = any(name == "weapon" for term in terms for each in term.meanings for name, _ in each.filters)
+    finishes = _finishes(terms, vocabulary) if has_order or sort or names_weapon else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
