@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gear
 LOCK := requirements-dev.txt
 # Tests on real servers wait more than they compute: more of them at once than two cores have.
-TEST_WORKERS ?= 4
+TEST_WORKERS ?= 3
 SIZE ?= 1000000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start many processes, and each would compile our sources again.
