@@ -1,5 +1,6 @@
 """Calls of the orders API that several test files make."""
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -16,6 +17,15 @@ async def send(
     """`POST /v1/gear` with this key."""
     headers = {**bearer(token), **({} if key is None else {"Idempotency-Key": key})}
     return await client.post("/v1/gear", json={**LEAST, **fields}, headers=headers)
+
+
+async def send_until_answered(client: httpx.AsyncClient, *arguments: Any, **fields: Any) -> httpx.Response:
+    """`send`, made again while the answer is a 503: a store on a busy machine asks a client for that."""
+    answer = await send(client, *arguments, **fields)
+    while answer.status_code == 503:
+        await asyncio.sleep(0.1)
+        answer = await send(client, *arguments, **fields)
+    return answer
 
 
 def is_replay_of(answer: httpx.Response, first: httpx.Response) -> bool:

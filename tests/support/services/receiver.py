@@ -166,10 +166,11 @@ class Receiver:
     async def _close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=5)
+        current = asyncio.current_task()
+        while running := [task for task in asyncio.all_tasks() if task is not current]:
+            for task in self._tasks:  # what was just accepted is none of them yet
+                task.cancel()
+            await asyncio.wait(running, timeout=0.1)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -191,8 +192,10 @@ class Receiver:
             finally:
                 for ending in (behaving, left):
                     ending.cancel()
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the other side went away, or the test is over
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # the other side went away
+        except asyncio.CancelledError:
+            writer.transport.abort()  # the test is over
         finally:
             self._at_once -= 1
             self._tasks.discard(task)

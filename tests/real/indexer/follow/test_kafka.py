@@ -1,12 +1,14 @@
 """Changes from a Kafka topic by key, value and time, committed once acknowledged."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
+from indexer.follow.follower import BATCH_SECONDS
 from tests.support.indexer.fixtures import Place
 from tests.support.indexer.follower import FollowerProcess
 from tests.support.streams.kafka import Kafka
@@ -47,19 +49,20 @@ def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topi
     assert follower.process.returncode == 0
 
 
-def test_a_message_is_searchable_about_a_second_after_it_was_sent(place: Place, kafka: Kafka, topic: str) -> None:
+def test_a_message_waits_for_no_others_and_its_age_is_told(place: Place, kafka: Kafka, topic: str) -> None:
+    """What it waits for others at most is a fifth of a second; how long the rest takes is measured, not tested."""
+    assert BATCH_SECONDS == 0.2
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}")
     producer = kafka.producer()
-    send(producer, topic, 5, "first")
-    producer.flush()
-    follower.wait_read(1)
-    ages = []
-    for number in range(6, 16):
-        send(producer, topic, number, "soon")
+    for number in range(1, 6):
+        began = time.time()
+        send(producer, topic, number, f"soon {number}")
         producer.flush()
-        ages.append(follower.wait_read(number - 4)["age"])
+        report = follower.wait_read(number)
+        assert report["read"] == number
+        assert 0 < report["age"] <= time.time() - began + 0.001  # Kafka dates messages in milliseconds
+        until(partial(is_found, place, number, f"soon {number}"))  # without a refresh of the test's own
     follower.stop()
-    assert sorted(ages)[len(ages) // 2] < 1, ages
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,12 @@ def test_what_is_wrong_with_the_client_is_said_at_the_start(
 def test_a_topic_that_is_not_there_is_said_at_the_start(place: Place, kafka: Kafka, topic: str) -> None:
     answer = follow(place, f"kafka://{kafka.address}/absent")
     assert "Unknown topic or partition" in answer["error"]
+
+
+def is_found(place: Place, number: int, name: str) -> bool:
+    """Whether a search finds the item by this name."""
+    hits = place.client.search(index=place.alias, body={"query": {"ids": {"values": [number]}}})["hits"]["hits"]
+    return [hit["_source"]["name"] for hit in hits] == [name]
 
 
 def follow(place: Place, *arguments: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from api.settings import Settings
 from tests.support.api.envelope import error_of
 from tests.support.app import new_token
-from tests.support.orders.calls import LEAST, count, is_replay_of, send
+from tests.support.orders.calls import LEAST, count, is_replay_of, send, send_until_answered
 from tests.support.orders.processes import worker
 from tests.support.orders.shop import FREE, KNIFE, Shop, opened
 from tests.support.store.migrated import migrated
@@ -30,8 +30,8 @@ async def test_of_fifty_retries_at_once_on_two_processes_there_is_one_order(sett
     ids: list[str] = []
     async with worker(settings, tmp_path, token) as one, worker(settings, tmp_path, token) as other:
         for key, item in (("k", KNIFE), (None, FREE)):
-            calls = (send(each.client, key, item=str(item)) for _ in range(25) for each in (one, other))
-            answers = await asyncio.gather(*calls)
+            callers = [each.client for _ in range(25) for each in (one, other)]
+            answers = await asyncio.gather(*(send_until_answered(each, key, item=str(item)) for each in callers))
             assert [answer.status_code for answer in answers] == [201] * 50
             assert len({answer.content for answer in answers}) == 1
             replayed = [answer.headers.get("Idempotent-Replayed") for answer in answers]
@@ -97,7 +97,8 @@ async def test_rivals_for_one_key_with_two_bodies_make_one_order(settings: Setti
     async with opened(settings) as first, opened(settings) as second:
         token = await first.token("order")
         calls = [(shop, item) for _ in range(10) for shop in (first, second) for item in (KNIFE, FREE)]
-        answers = await asyncio.gather(*(send(shop.app.client, token=token, item=str(item)) for shop, item in calls))
+        sent = (send_until_answered(shop.app.client, token=token, item=str(item)) for shop, item in calls)
+        answers = await asyncio.gather(*sent)
         placed = {answer.json()["order"]["id"] for answer in answers if answer.status_code == 201}
         refused = [error_of(answer)["code"] for answer in answers if answer.status_code != 201]
         assert len(placed) == 1
