@@ -107,7 +107,7 @@ class Term(BaseModel):
     @model_validator(mode="after")
     def _means_something(self) -> "Term":
         if not (self.filters or self.words or self.any_words or self.excludes):
-            message = f"{self.spellings[0]!r} means nothing: give it filters, words or excludes"
+            message = f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes"
             raise ValueError(message)
         check_fields((*self.filters, *self.excludes))
         return self

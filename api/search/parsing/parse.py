@@ -149,8 +149,7 @@ def parse_text(
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
     terms = _as_things(terms, vocabulary) if has_order or sort else terms
-    names_weapon = any(name == "weapon" for term in terms for each in term.meanings for name, _ in each.filters)
-    finishes = _finishes(terms, vocabulary) if has_order or sort or names_weapon else ()
+    finishes = _finishes(terms, vocabulary) if has_order or sort or _names_weapon(terms) else ()
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
@@ -266,6 +265,10 @@ def _as_name(term: Term) -> Term:
 def _is_plain_skin(terms: Sequence[Term]) -> bool:
     fields = {name for term in terms for name in term.fields}
     return "exterior" in fields and "quality" not in fields
+
+
+def _names_weapon(terms: Sequence[Term]) -> bool:
+    return any(name == "weapon" for term in terms for each in term.meanings for name, _ in each.filters)
 
 
 def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:

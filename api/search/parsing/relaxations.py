@@ -325,8 +325,8 @@ def correctable_words(strict: ParsedQuery) -> list[Word]:
 
 def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     """One word of a text by itself, on all its platforms."""
-    alone = (PlatformParse(parse.platform, parse.minor_digits, parse.currency) for parse in strict.parses)
-    parses = (replace(parse, terms=(Term((word,)),)) for parse in alone)
+    term = Term((word,))
+    parses = (PlatformParse(each.platform, each.minor_digits, each.currency, (term,)) for each in strict.parses)
     return ParsedQuery(word.typed, tuple(parses))
 
 

@@ -66,9 +66,9 @@ _KINDS_OF_ROLES = {
     Role.EXCLUSION_AFTER: _Kind.EXCLUSION,
 }
 _MARKS = (_Kind.SELLING, _Kind.BUYING)
-_NAMES = (_Kind.NAME, _Kind.NAMED_TYPE, _Kind.DETAIL, _Kind.WEAPON, _Kind.TYPE)
+_ITEMS = (_Kind.NAME, _Kind.NAMED_TYPE, _Kind.WEAPON, _Kind.TYPE)
+_NAMES = (*_ITEMS, _Kind.DETAIL)
 _DETAILS = frozenset(("exterior", "quality", "phase"))
-_THINGS = (_Kind.WEAPON, _Kind.TYPE)
 
 
 def offer_in(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> str:
@@ -114,7 +114,7 @@ def _first_of_list(parts: _Parts) -> _Parts:
     named_types = () if _has(parts, _Kind.EXCLUSION) else (_Kind.NAMED_TYPE,)  # `… case and … case not wanted`
     named = [at for at, item in enumerate(items) if _has(item, *named_types) or _is_named(item)]
     if len(named) > 1:
-        of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_THINGS, _Kind.NAME, _Kind.NAMED_TYPE)]
+        of_all = [item for item in items[named[-1] + 1 :] if not _has(item, *_ITEMS)]
         return [part for item in (*items[: named[0] + 1], *of_all) for part in item]
     return _first_of_type(items) or parts
 
@@ -133,7 +133,7 @@ def _first_of_type(items: Sequence[_Parts]) -> _Parts:
 
 def _is_named(item: _Parts) -> bool:
     """Whether it is a weapon or a type with its name; in one spelling (`裂空`, a case) it is a named type."""
-    return _has(item, *_THINGS) and _has(item, _Kind.NAME, _Kind.DETAIL)
+    return _has(item, _Kind.WEAPON, _Kind.TYPE) and _has(item, _Kind.NAME, _Kind.DETAIL)
 
 
 def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
