@@ -139,8 +139,9 @@ class AmountWords:
             return None
         if at and _is_letter(text[at - 1]) and not any(spelling.may_follow for _, spelling in spellings):
             return None
-        if at and text[at - 1].isdecimal() and any(spelling.is_at_once for _, spelling in spellings):
-            return None
+        before = text[:at].rstrip() if _HANGUL.match(text, at) else text[:at]
+        if before[-1:].isalnum() and any(spelling.is_at_once for _, spelling in spellings):
+            return None  # it is of what stands before it (`FT以上で300ドル以内`)
         for end, spelling in spellings:
             amount = None if spelling.is_name or spelling.is_after else self._amount_next.match(text, end)
             if amount is not None:

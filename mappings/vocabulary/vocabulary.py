@@ -47,8 +47,8 @@ class Vocabulary(BaseModel):
     before `attached_after` it stands, `has_attached` says that something is. `selling` and `buying` say so in a trade
     post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
     a spelling. `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
-    `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for. `amounts` is
-    {word: spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
+    `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for,
+    `homophones` {syllable: its letters} of a script that is typed by ear. `amounts` is {word: spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,6 +85,7 @@ class Vocabulary(BaseModel):
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
     sounds: Mapping[str, str] = Field(default_factory=dict)
     syllables: Mapping[str, str] = Field(default_factory=dict)
+    homophones: Mapping[str, str] = Field(default_factory=dict)
     amounts: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     ranges: tuple[str, ...] = ()
     numerals: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)
@@ -272,7 +273,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def misspellings(self) -> Misspellings:
         """Its spellings and those of its glossary, without typos."""
-        return Misspellings(dict.fromkeys((*self.entries, *self.lexicon.entries)))
+        return Misspellings(dict.fromkeys((*self.entries, *self.lexicon.entries)), self.homophones)
 
     @cached_property
     def by_sound(self) -> Sounds:
@@ -334,10 +335,13 @@ class Vocabulary(BaseModel):
         return bool(fields) and all(any(name in self.narrowing for name in names) for names in fields)
 
     @cached_property
-    def last_words(self) -> tuple[str, ...]:
-        """What the names of things that others open end with (`case`), so that people leave it out."""
-        kinds = {term.words: term.filters.get("type", ()) for term in self.term}
-        return tuple([words for words, types in kinds.items() if words and types and self.opened.issuperset(types)])
+    def last_words(self) -> Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+        """What the names of things that others open end with (`case`), so that people leave it out, and their type."""
+        return {
+            term.words: tuple(term.filters.items())
+            for term in self.term
+            if term.words and set(term.filters) == {"type"} and self.opened.issuperset(term.filters["type"])
+        }
 
     @cached_property
     def opened(self) -> frozenset[str]:
@@ -363,13 +367,9 @@ class Vocabulary(BaseModel):
         for field_name, values in self.fields.items():
             for value, spellings in values.items():
                 yield from ((spelling, Use(value=(field_name, value))) for spelling in (value, *spellings))
-        kinds = {
-            term.words: tuple(term.filters.items())
-            for term in self.term
-            if term.words and set(term.filters) == {"type"}
-        }
         for words, spellings in self.words.items():
-            meaning = Meaning(kinds.get(words.rpartition(" ")[2], ()), words)  # a `chroma case` is a case, not its key
+            # a `chroma case` is a case, not its key
+            meaning = Meaning(self.last_words.get(words.rpartition(" ")[2], ()), words)
             yield from ((spelling, Use(meaning=meaning)) for spelling in spellings)
         for term in self.term:
             yield from ((spelling, use) for use in uses_of(term) for spelling in term.spellings)

@@ -194,14 +194,15 @@ def _parted(word: str, vocabulary: Vocabulary) -> str:
 
 def _unjoined(word: str, vocabulary: Vocabulary) -> str:
     """A weapon, its finish and perhaps an exterior that are written as one word, apart; else empty: `awpatherisfn`."""
-    for start in range(MIN_WEAPON, len(word) - MIN_PART + 1):
-        if not _is_of("weapon", word[:start], vocabulary):
-            continue
-        for end in (len(word), len(word) - EXTERIOR_CODE):
-            if word[start:end] in vocabulary.finishes and (
-                end == len(word) or _is_of("exterior", word[end:], vocabulary)
+    ends = [len(word), *([len(word) - EXTERIOR_CODE] if _is_of("exterior", word[-EXTERIOR_CODE:], vocabulary) else [])]
+    for end in ends:
+        for cut in range(MIN_WEAPON, end - MIN_WEAPON + 1):
+            first, last = word[:cut], word[cut:end]
+            if any(
+                _is_of("weapon", weapon, vocabulary) and len(finish) >= MIN_PART and finish in vocabulary.finishes
+                for weapon, finish in ((first, last), (last, first))
             ):
-                return f"{word[:start]} {word[start:end]} {word[end:]}"
+                return f"{first} {last} {word[end:]}"
     return ""
 
 

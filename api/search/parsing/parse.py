@@ -168,7 +168,7 @@ def parse_text(
         sort,
         finishes=finishes,
         other_amounts=others,
-        last_words=vocabulary.last_words if is_unnamed else (),
+        last_words=tuple(vocabulary.last_words) if is_unnamed else (),
     )
 
 

@@ -1,5 +1,6 @@
 """Which words of a text may be of stickers on the item. Pure."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -13,6 +14,7 @@ from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
+_YEAR = re.compile(r"\b20\d\d$")
 STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
 
 Names = Mapping[int, Vocabulary]
@@ -56,7 +58,7 @@ def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
     # `with navi sticker` is about what the sticker is on
     kinds = [term for term in parse.terms[starts[0] :] if carrier is not None and vocabulary.is_attached(term.meanings)]
     parse = replace(parse, terms=tuple(term for term in parse.terms if term not in kinds))
-    ways = (_as_one, _as_names, *(() if carrier is None else (_last_first,)), list)
+    ways = (_as_one, _event_last, _as_names, *(() if carrier is None else (_last_first,)), list)
     candidates = [with_stickers for start in starts for with_stickers in _with_stickers(parse, start, ways)]
     return [replace(strict, parses=(on_item,), relaxation=Relaxation.STICKERS) for on_item in candidates]
 
@@ -135,9 +137,19 @@ def _last_first(stickers: list[Term]) -> list[Term]:
     return [_joined([stickers[-1], *stickers[:-1]])]
 
 
+def _event_last(stickers: list[Term]) -> list[Term]:
+    """All of it is the name of one sticker, which has its event last (`cologne 2014 nip holo`)."""
+    end = next((at for at, term in enumerate(stickers, 1) if _YEAR.search(_name(term))), len(stickers))
+    return _as_one(stickers) if end == len(stickers) else [_joined([*stickers[end:], *stickers[:end]])]
+
+
 def _joined(stickers: list[Term]) -> Term:
-    names = [term.meanings[0].words if term.meanings else term.typed for term in stickers]
-    return Term(tuple(word for term in stickers for word in term.words), (Meaning(words=" ".join(names)),))
+    words = tuple(word for term in stickers for word in term.words)
+    return Term(words, (Meaning(words=" ".join(_name(term) for term in stickers)),))
+
+
+def _name(term: Term) -> str:
+    return term.meanings[0].words if term.meanings else term.typed
 
 
 def _as_names(stickers: list[Term]) -> list[Term]:

@@ -225,7 +225,7 @@ class _Reader(Spellings):
         self._exclude_term(term)
         while end < len(self._words) and term.meanings and self._term_at(end)[0].meanings == term.meanings:
             _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
-        while (connection := self._connection_at(end)) is not None:
+        while (connection := self._connection_at(end) or self._listed_at(end, term)) is not None:
             start, of_same_field = connection
             other, other_end = self._term_at(start)
             other = self._with_first_words(other, term)
@@ -293,6 +293,20 @@ class _Reader(Spellings):
         after = self._after_exclusions(start)
         of_same_field = of_same_field and after == start
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
+
+    def _listed_at(self, at: int, term: Term) -> tuple[int, bool] | None:
+        """As `_connection_at` behind a comma: a list of weapons goes on to its last one (`no gut, navaja or daggers`).
+
+        In `not bs, fn or mw` what follows may be wanted.
+        """
+        end = at
+        while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & _ONE_VALUE:
+            other, end = self._term_at(end)
+            if not self._is_of_same_field(term, other):
+                break
+            if self._connection_at(end) is not None:
+                return at, True
+        return None
 
     def _is_either(self, start: int, *, names: bool = True, fields: frozenset[str] | None = None) -> bool:
         """Reads the term from there on as an alternative to the last one, if both are of one field, or mere `names`.

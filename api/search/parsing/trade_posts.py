@@ -97,7 +97,7 @@ def _wanted(parts: _Parts) -> _Parts:
     for at, part in enumerate(parts):
         if (part.kind is _Kind.SEEKING and not _ends_clause(parts, at)) or (part.kind is _Kind.RETURN and exchanged):
             end = next((place for place in exchanged if place > at), len(parts))
-            if _has(parts[at + 1 : end], *_NAMES) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
+            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
                 return parts[at + 1 : end]
     return parts
 

@@ -283,6 +283,15 @@ def test_a_number_of_things_that_an_item_may_carry_is_of_one_item() -> None:
     first = next(each for each in read_as("4x ibp holo kato 14") if each.relaxation is Relaxation.STICKERS)
     (sticker,) = first.parses[0].terms
     assert [meaning.words for meaning in sticker.meanings] == ["ibuypower holo katowice 2014"]
+    for text in ("ak with kato 14 ibp holo", "ak with ibp holo kato 14"):
+        names = [
+            meaning.words
+            for each in read_as(text)
+            for term in each.parses[0].terms
+            for meaning in term.meanings
+            if term.on_item
+        ]
+        assert "ibuypower holo katowice 2014" in names, text
     for text in ("10x crown foil", "1x crown foil"):
         assert of_kind(text, Relaxation.STICKERS) == [], text
     for text in ("2x fade", "2 x clutch case", "2x ak redline"):

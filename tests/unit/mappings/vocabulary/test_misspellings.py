@@ -4,7 +4,9 @@ import pytest
 
 from mappings.vocabulary.misspellings import Misspellings, is_typo
 
-KNOWN = Misspellings(["gradient", "granit", "hiperbestia", "hiper", "нож", "градиент"])
+HOMOPHONES = {"shui": "水睡", "ling": "灵零", "sha": "沙杀", "mo": "漠莫"}
+SPELLINGS = ["gradient", "granit", "hiperbestia", "hiper", "нож", "градиент", "水灵", "沙漠之鹰", "沙"]
+KNOWN = Misspellings(SPELLINGS, HOMOPHONES)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,10 @@ KNOWN = Misspellings(["gradient", "granit", "hiperbestia", "hiper", "нож", "�
         ("hipe", ""),  # too short
         ("граидент", "градиент"),
         ("xyzzyx", ""),
+        ("水零", "水灵"),  # typed by ear
+        ("沙莫之鹰", "沙漠之鹰"),
+        ("沙零", ""),
+        ("杀", ""),  # one of many
     ],
 )
 def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> None:
@@ -28,7 +34,7 @@ def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> N
 
 
 def test_of_two_spellings_the_one_with_fewer_typos_is_meant() -> None:
-    assert Misspellings(["abcdefghij", "abcdefghxx"]).nearest("abcdefghxj") == "abcdefghij"
+    assert Misspellings(["abcdefghij", "abcdefghxx"], {}).nearest("abcdefghxj") == "abcdefghij"
 
 
 @pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])

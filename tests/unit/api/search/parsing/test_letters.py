@@ -22,6 +22,7 @@ CS2 = PLATFORM.language
         ("Мокра Шкарпетка", "wet sox"),
         ("Nasse Socke", "wet sox"),
         ("awpatherisfn", "awp atheris fn"),
+        ("cyrexm4a1sft", "cyrex m4a1s ft"),
         ("akbloodsport", "ak bloodsport"),
         ("akbloodsportzz", "akbloodsportzz"),  # no exterior
         ("kebloodsport", "kebloodsport"),  # no weapon

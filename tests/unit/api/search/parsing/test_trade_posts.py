@@ -43,6 +43,7 @@ def offer(text: str) -> str:
         ("ak asiimov or m4a4 asiimov, ft only", "ak asiimov, ft only"),  # said of both
         ("p250 asiimov oder five seven monkey business, und unter 20$", "p250 asiimov, und under 20$"),
         ("karambit, looking for a talon", "for a talon"),
+        ("p2000 imperial dragon arıyorum mw olsun", ""),  # what is behind it is a detail
         ("bayonet doppler faz 1 veya 3 arıyorum, sıfır olsun (fn)", ""),  # a verb at the end of its clause
     ],
 )
