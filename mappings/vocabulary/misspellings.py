@@ -30,7 +30,7 @@ class Misspellings:
                 self._by_syllables.setdefault(syllables, letters)
 
     def nearest(self, letters: str) -> str:
-        """The spelling of the same syllables, or that has the fewest typos in it, of the same first letter; else empty."""
+        """The spelling of the same syllables, or of the same first letter with the fewest typos in it; else empty."""
         if (spelling := self._by_syllables.get(self._syllables_of(letters))) is not None:
             return spelling
         if len(letters) < MIN_LETTERS:

@@ -48,7 +48,8 @@ class Vocabulary(BaseModel):
     post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
     a spelling. `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
     `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for,
-    `homophones` {syllable: its letters} of a script that is typed by ear. `amounts` is {word: spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
+    `homophones` {syllable: letters} of one that is typed by ear. `amounts` is {word: spellings} beside an amount,
+    `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
