@@ -187,8 +187,8 @@ class Platform(_Part):
         exteriors = dict(fields.get("exterior", {}))
         for band in self.exterior:
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
-        given = {name: getattr(self.vocabulary, name) for name in Vocabulary.model_fields}
-        own = Vocabulary(**{**given, "fields": {**fields, "exterior": exteriors}})
+        own_fields = {name: getattr(self.vocabulary, name) for name in Vocabulary.model_fields}
+        own = Vocabulary(**{**own_fields, "fields": {**fields, "exterior": exteriors}})
         return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
 
 

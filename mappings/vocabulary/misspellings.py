@@ -31,10 +31,10 @@ class Misspellings:
 
     def nearest(self, letters: str) -> str:
         """The spelling of the same syllables, or of the same first letter with the fewest typos in it; else empty."""
-        if (spelling := self._by_syllables.get(self._syllables_of(letters))) is not None:
-            return spelling
-        if len(letters) < MIN_LETTERS:
-            return ""
+        is_short = len(letters) < MIN_LETTERS
+        syllables = self._syllables_of(letters) or ("" if is_short else letters)  # `erximofu`, typed as it is
+        if (spelling := self._by_syllables.get(syllables)) is not None or is_short:
+            return spelling or ""
         for typos in range(1, 3 if len(letters) >= TWO_TYPOS else 2):
             spelling = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
             if spelling:
@@ -45,7 +45,7 @@ class Misspellings:
         """How a word of several such letters is typed; another word: empty."""
         if len(letters) < MIN_SYLLABLES or letters[0] not in self._syllables:
             return ""
-        return " ".join(self._syllables.get(letter, letter) for letter in letters)
+        return "".join(self._syllables.get(letter, letter) for letter in letters)
 
     def _candidates(self, letters: str, typos: int) -> Iterator[str]:
         nearest_first = (0, *(sign * more for more in range(1, typos + 1) for sign in (-1, 1)))

@@ -25,6 +25,7 @@ KNOWN = Misspellings(SPELLINGS, HOMOPHONES)
         ("xyzzyx", ""),
         ("水零", "水灵"),  # typed by ear
         ("沙莫之鹰", "沙漠之鹰"),
+        ("shuiling", "水灵"),
         ("沙零", ""),
         ("杀", ""),  # one of many
     ],
