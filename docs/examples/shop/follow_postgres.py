@@ -52,12 +52,13 @@ def changed(messages: Iterable[bytes]) -> Changed:
             found.at = EPOCH + timedelta(microseconds=microseconds)
         elif kind == b"R":
             (table,) = struct.unpack_from("!i", rest)
-            _, name, columns = rest[4:].split(b"\0", 2)
-            tables[table] = name.decode(), list(column_names(columns))
+            _, relation, columns = rest[4:].split(b"\0", 2)
+            tables[table] = relation.decode(), list(column_names(columns))
         elif kind in b"IUD":
             (table,) = struct.unpack_from("!i", rest)
             name, names = tables[table]
-            found.ids[name] |= {int(row["id"]) for row in rows(rest[4:], names) if row.get("id") is not None}
+            numbers = (row.get("id") for row in rows(rest[4:], names))
+            found.ids[name] |= {int(number) for number in numbers if number is not None}
         elif kind == b"T":
             raise SystemExit("a table was truncated: load the catalogue again")
     return found
