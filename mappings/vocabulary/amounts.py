@@ -30,6 +30,7 @@ _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
 _BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
 _BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|minimum|most|least)\s*$", re.IGNORECASE)
+_NUMBER = re.compile(r"[$€£]?\s*\d[\d.,]*k?", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
 _AMOUNT_END = re.compile(r"(?<=\d)|(?<=\d[k$€£])|(?<=\d\s[$€£])", re.IGNORECASE)
@@ -139,14 +140,21 @@ class AmountWords:
             return None
         if at and _is_letter(text[at - 1]) and not any(spelling.may_follow for _, spelling in spellings):
             return None
-        before = text[:at].rstrip() if _HANGUL.match(text, at) else text[:at]
-        if before[-1:].isalnum() and any(spelling.is_at_once for _, spelling in spellings):
-            return None  # it is of what stands before it (`FT以上で300ドル以内`)
+        if at and text[at - 1].isdecimal() and any(spelling.is_at_once for _, spelling in spellings):
+            return None
         for end, spelling in spellings:
             amount = None if spelling.is_name or spelling.is_after else self._amount_next.match(text, end)
-            if amount is not None:
+            if amount is not None and not (
+                spelling.is_at_once and self._has_trailing_bound(text, letters, amount.end())
+            ):
                 return AmountMatch(at, amount.end(), before=spelling.word)
         return self._float_bound(text, letters, at, spellings)
+
+    def _has_trailing_bound(self, text: str, letters: str, at: int) -> bool:
+        """Whether the amount there has a bound of its own: in `FT以上で300ドル以内` the first is of FT."""
+        number = _NUMBER.match(text, at)
+        start = at if number is None else _end_of_blanks(text, number.end())
+        return any(spelling.is_after or spelling.is_at_once for _, spelling in self._spellings_at(letters, start))
 
     def _float_bound(
         self, text: str, letters: str, at: int, spellings: Sequence[tuple[int, _Spelling]]

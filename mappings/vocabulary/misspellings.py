@@ -1,51 +1,41 @@
 """Spellings that a word with a typo may stand for. Pure.
 
 A typo is one of optimal string alignment: a letter too many, too few or another one, or two neighbours swapped. Korean
-syllables count by their letters. Chinese is typed by ear, so its typos are other characters of the same syllables.
+syllables count by their letters. Chinese is typed by ear, so its typos are names that are typed alike.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+
+from mappings.vocabulary.sounds import Homophones
 
 MIN_LETTERS = 5  # of a word that may have a typo
-MIN_SYLLABLES = 2  # of a word that is typed by ear
 TWO_TYPOS = 9  # letters of a word that may have two
 _STEPS = ((1, 0), (0, 1), (1, 1))
 
 
 class Misspellings:
-    """Spellings, each by its letters, looked up by their first letter and their length, or by their syllables.
+    """Spellings, each by its letters, looked up by their first letter and their length."""
 
-    `homophones` are the letters that are typed as each syllable.
-    """
-
-    def __init__(self, spellings: Iterable[str], homophones: Mapping[str, str]) -> None:
+    def __init__(self, spellings: Iterable[str], homophones: Homophones) -> None:
+        self._homophones = homophones
         self._by_shape: dict[tuple[str, int], list[str]] = defaultdict(list)
-        self._syllables = {letter: syllable for syllable, letters in homophones.items() for letter in letters}
-        self._by_syllables: dict[str, str] = {}
         for letters in spellings:
             if len(letters) >= MIN_LETTERS - 1:
                 self._by_shape[letters[0], len(letters)].append(letters)
-            if syllables := self._syllables_of(letters):
-                self._by_syllables.setdefault(syllables, letters)
 
     def nearest(self, letters: str) -> str:
-        """The spelling of the same syllables, or of the same first letter with the fewest typos in it; else empty."""
-        is_short = len(letters) < MIN_LETTERS
-        syllables = self._syllables_of(letters) or ("" if is_short else letters)  # `erximofu`, typed as it is
-        if (spelling := self._by_syllables.get(syllables)) is not None or is_short:
-            return spelling or ""
+        """The spelling of the same first letter with the fewest typos, else the name that is typed so; else empty."""
+        return self._with_typos(letters) or self._homophones.name_of(letters)
+
+    def _with_typos(self, letters: str) -> str:
+        if len(letters) < MIN_LETTERS:
+            return ""
         for typos in range(1, 3 if len(letters) >= TWO_TYPOS else 2):
             spelling = next((each for each in self._candidates(letters, typos) if is_typo(letters, each, typos)), "")
             if spelling:
                 return spelling
         return ""
-
-    def _syllables_of(self, letters: str) -> str:
-        """How a word of several such letters is typed; another word: empty."""
-        if len(letters) < MIN_SYLLABLES or letters[0] not in self._syllables:
-            return ""
-        return "".join(self._syllables.get(letter, letter) for letter in letters)
 
     def _candidates(self, letters: str, typos: int) -> Iterator[str]:
         nearest_first = (0, *(sign * more for more in range(1, typos + 1) for sign in (-1, 1)))

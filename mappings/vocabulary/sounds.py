@@ -1,4 +1,7 @@
-"""Names by ear in another alphabet (`хайпер бист`) or in syllables (`ゴールデンコイル`), found by consonants. Pure."""
+"""Names by ear in another alphabet (`хайпер бист`) or in syllables (`ゴールデンコイル`), found by consonants. Pure.
+
+Names in Chinese characters are found by the syllables that they are typed as.
+"""
 
 import re
 import unicodedata
@@ -17,6 +20,8 @@ MAX_REMEMBERED = 4096  # words in syllables
 MIN_BORROWED = 2  # consonants of a name in syllables
 MIN_BORROWED_LIKENESS = 0.78
 MIN_SHORT_LIKENESS = 0.9  # of a single word of two consonants
+MIN_CHARACTERS = 2  # of a name that is typed as syllables
+MIN_TYPED = 7  # letters of one that stands as it was typed; most words of other languages have fewer
 MAX_DOUBTS = 5  # places of a name where more than one sound is tried
 # How English writes sounds; where several may be heard, all of them. What is longer comes first.
 _SPELLINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -124,6 +129,34 @@ class Loanwords:
         if sound is not None:
             return sound
         return "".join(self._letters.get(part, "") for part in unicodedata.normalize("NFD", letter))
+
+
+class Homophones:
+    """Names by how they are typed; `syllables` are {syllable: the characters that are typed so}."""
+
+    def __init__(self, names: Iterable[str], syllables: Mapping[str, str]) -> None:
+        self._syllables = {
+            character: syllable for syllable, characters in syllables.items() for character in characters
+        }
+        self._names: dict[str, list[str]] = {}
+        for name in names:
+            if typed := self._typed(name):
+                self._names.setdefault(typed, []).append(name)
+
+    def name_of(self, word: str) -> str:
+        """The name that is typed as a word of characters and has one of them, or as letters that stand so; else empty.
+
+        Too many everyday words are typed as names that they have no character of (`其实` as `骑士`).
+        """
+        if typed := self._typed(word):
+            return next((name for name in self._names.get(typed, ()) if not set(name).isdisjoint(word)), "")
+        return self._names.get(word, [""])[0] if len(word) >= MIN_TYPED else ""
+
+    def _typed(self, word: str) -> str:
+        """The syllables of a word of several characters; another word: empty."""
+        if len(word) < MIN_CHARACTERS or any(character not in self._syllables for character in word):
+            return ""
+        return "".join(self._syllables[character] for character in word)
 
 
 def _borrowed(consonants: str) -> str:

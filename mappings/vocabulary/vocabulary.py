@@ -23,7 +23,7 @@ from mappings.vocabulary.inflection import Inflections, by_last_letter, has_endi
 from mappings.vocabulary.misspellings import Misspellings
 from mappings.vocabulary.phrases import Phrases, beginnings_of
 from mappings.vocabulary.segments import Segments
-from mappings.vocabulary.sounds import Loanwords, Sounds
+from mappings.vocabulary.sounds import Homophones, Loanwords, Sounds
 from mappings.vocabulary.trade import TradeLetters, TradeWords, spelt
 from mappings.vocabulary.words import has_words, letters_of, words_of
 
@@ -48,7 +48,7 @@ class Vocabulary(BaseModel):
     post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
     a spelling. `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
     `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for,
-    `homophones` {syllable: letters} of one that is typed by ear. `amounts` is {word: spellings} beside an amount,
+    `homophones` {syllable: characters typed so}. `amounts` is {word: spellings} beside an amount,
     `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
     """
 
@@ -274,7 +274,9 @@ class Vocabulary(BaseModel):
     @cached_property
     def misspellings(self) -> Misspellings:
         """Its spellings and those of its glossary, without typos."""
-        return Misspellings(dict.fromkeys((*self.entries, *self.lexicon.entries)), self.homophones)
+        entries = {**self.lexicon.entries, **self.entries}
+        names = [letters for letters, entry in entries.items() if entry.meanings]
+        return Misspellings(entries, Homophones(names, self.homophones))
 
     @cached_property
     def by_sound(self) -> Sounds:

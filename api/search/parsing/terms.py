@@ -82,7 +82,7 @@ class _Reader(Spellings):
                 entry = None
             self._is_known = entry is not None and bool(entry.meanings)
             if self._is_minus():
-                self._exclude(self._at)
+                self._exclude(self._at, lists=False)
             elif (joined := self._excluded_at(self._at)) is not None:
                 self._exclude_term(Term((self._words[self._at],), joined.meanings))
                 self._at += 1
@@ -219,13 +219,13 @@ class _Reader(Spellings):
             return is_last and (_QUALITY in last.fields or is_alone)  # `faca, gut não`
         return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
 
-    def _exclude(self, at: int) -> None:
-        """Reads what is not wanted from there on."""
+    def _exclude(self, at: int, *, lists: bool = True) -> None:
+        """Reads what is not wanted from there on, with `lists` of it."""
         term, end = self._term_at(at)
         self._exclude_term(term)
         while end < len(self._words) and term.meanings and self._term_at(end)[0].meanings == term.meanings:
             _, end = self._term_at(end)  # the same in other words: `without counter stattrak`
-        while (connection := self._connection_at(end) or self._listed_at(end, term)) is not None:
+        while (connection := self._connection_at(end) or (self._listed_at(end, term) if lists else None)) is not None:
             start, of_same_field = connection
             other, other_end = self._term_at(start)
             other = self._with_first_words(other, term)
@@ -295,9 +295,9 @@ class _Reader(Spellings):
         return None if after == len(self._words) or self._is_order(after) else (after, of_same_field)
 
     def _listed_at(self, at: int, term: Term) -> tuple[int, bool] | None:
-        """As `_connection_at` behind a comma: a list of weapons goes on to its last one (`no gut, navaja or daggers`).
+        """As `_connection_at` behind a comma: a list of one field, or of finishes, goes on to its last value.
 
-        In `not bs, fn or mw` what follows may be wanted.
+        So it is in `no gut, navaja or daggers`. In `not bs, fn or mw` what follows may be wanted.
         """
         end = at
         while end < len(self._words) and _COMMA.fullmatch(self._gaps[end]) and not term.fields & _ONE_VALUE:

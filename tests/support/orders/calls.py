@@ -21,10 +21,11 @@ async def send(
 
 async def send_until_answered(client: httpx.AsyncClient, *arguments: Any, **fields: Any) -> httpx.Response:
     """`send`, made again while the answer is a 503: a store on a busy machine asks a client for that."""
-    answer = await send(client, *arguments, **fields)
-    while answer.status_code == 503:
-        await asyncio.sleep(0.1)
+    for _ in range(10):  # each waits for the store as long as it may
         answer = await send(client, *arguments, **fields)
+        if answer.status_code != 503:
+            break
+        await asyncio.sleep(0.1)
     return answer
 
 

@@ -167,10 +167,11 @@ class Receiver:
         if self._server is not None:
             self._server.close()
         current = asyncio.current_task()
-        while running := [task for task in asyncio.all_tasks() if task is not current]:
-            for task in self._tasks:  # what was just accepted is none of them yet
-                task.cancel()
-            await asyncio.wait(running, timeout=0.1)
+        async with asyncio.timeout(5):
+            while running := [task for task in asyncio.all_tasks() if task is not current]:
+                for task in self._tasks:  # what was just accepted is none of them yet
+                    task.cancel()
+                await asyncio.wait(running, timeout=0.1)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -195,7 +196,7 @@ class Receiver:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the other side went away
         except asyncio.CancelledError:
-            writer.transport.abort()  # the test is over
+            writer.transport.abort()  # the receiver closes
         finally:
             self._at_once -= 1
             self._tasks.discard(task)

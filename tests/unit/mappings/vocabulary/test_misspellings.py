@@ -3,10 +3,11 @@
 import pytest
 
 from mappings.vocabulary.misspellings import Misspellings, is_typo
+from mappings.vocabulary.sounds import Homophones
 
-HOMOPHONES = {"shui": "水睡", "ling": "灵零", "sha": "沙杀", "mo": "漠莫"}
+HOMOPHONES = {"zhi": "之", "ying": "鹰", "shui": "水睡", "ling": "灵零", "sha": "沙杀", "mo": "漠莫"}
 SPELLINGS = ["gradient", "granit", "hiperbestia", "hiper", "нож", "градиент", "水灵", "沙漠之鹰", "沙"]
-KNOWN = Misspellings(SPELLINGS, HOMOPHONES)
+KNOWN = Misspellings(SPELLINGS, Homophones(SPELLINGS, HOMOPHONES))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,9 @@ KNOWN = Misspellings(SPELLINGS, HOMOPHONES)
         ("水零", "水灵"),  # typed by ear
         ("沙莫之鹰", "沙漠之鹰"),
         ("shuiling", "水灵"),
+        ("睡零", ""),  # no character of the name: an everyday word
         ("沙零", ""),
+        ("guidel", ""),
         ("杀", ""),  # one of many
     ],
 )
@@ -35,7 +38,7 @@ def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> N
 
 
 def test_of_two_spellings_the_one_with_fewer_typos_is_meant() -> None:
-    assert Misspellings(["abcdefghij", "abcdefghxx"], {}).nearest("abcdefghxj") == "abcdefghij"
+    assert Misspellings(["abcdefghij", "abcdefghxx"], Homophones((), {})).nearest("abcdefghxj") == "abcdefghij"
 
 
 @pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])

@@ -129,6 +129,10 @@ def test_words_that_are_written_together_are_translated_each(text: str, words: s
         ("p250 граидент", "p250 градиент"),
         ("граидент2", "граидент2"),  # a word with a digit means itself
         ("gut please", "gut please"),
+        ("格洛克水零略磨", "格洛克 水靈 略磨"),  # typed by ear
+        ("awp erximofu", "awp 二西莫夫"),  # as it was typed
+        ("其实m4便宜点就行", "其实m4便宜点就行"),  # typed as the Knight, an everyday word
+        ("karambit 首先 技术", "karambit 首先 技术"),
     ],
 )
 def test_unknown_words_are_known_ones_with_a_typo(text: str, respelt: str) -> None:
