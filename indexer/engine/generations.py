@@ -24,6 +24,7 @@ from mappings.definition import Definition
 from mappings.names import generation_of, generation_pattern, parse_generation, products_of
 
 MAX_MERGED_PRODUCTS = 500_000  # which takes seconds
+ANSWER_SECONDS = 30.0  # for the answer of a wait that the engine ends
 
 
 class Generations:
@@ -147,8 +148,10 @@ class Generations:
         self._retry.call(lambda: self._client.cluster.health(index=both, params={"wait_for_status": "yellow"}))
         # A cluster that cannot hold all copies is not waited for: such shards are not initializing. The client takes a
         # parameter `timeout` for its own, so the engine's is in the address; 408 is its answer when the time is over.
+        # The client waits longer than the engine: else a wait that is as long as the client's never gets an answer.
         waiting = f"/_cluster/health/{both}?wait_for_no_initializing_shards=true&timeout={wait_seconds:.0f}s"
-        health = self._retry.call(lambda: self._client.transport.perform_request("GET", waiting, {"ignore": 408}))
+        params = {"ignore": 408, "request_timeout": wait_seconds + ANSWER_SECONDS}
+        health = self._retry.call(lambda: self._client.transport.perform_request("GET", waiting, dict(params)))
         self._check_setup(index)
         self._merge_products(index)
         total = health["active_shards"] + health["initializing_shards"] + health["unassigned_shards"]

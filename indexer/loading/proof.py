@@ -79,8 +79,9 @@ def _prove_once(
     is_loaded = {"term": {"version": version}}
     is_later = {"range": {"version": {"gt": version}}}
     with _refreshed(client, index, retry) as loaded, _refreshed(client, deletes, retry) as recorded:
-        actual = _sums(loaded, is_loaded)
-        unexpected = loaded.count({"match_all": {}}) - actual.items - loaded.count(is_later)
+        count = loaded.count({"match_all": {}})
+        actual = _sums(loaded, is_loaded, count)
+        unexpected = count - actual.items - loaded.count(is_later)
         changed = BitMap64(key_of(number) for number in loaded.ids(is_later))
         deleted = BitMap64()
         for page in recorded.pages(is_later):
@@ -88,7 +89,7 @@ def _prove_once(
             deleted.update(key_of(number) for number in ids)
             # Recorded, and not yet done when the index was read: not counted on this side either.
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
-            actual = actual.without(_sums(loaded, still_there))
+            actual = actual.without(_sums(loaded, still_there, len(ids)))
     products = named_products(client, index, platform, retry)
     expected = manifest.sums(without=changed | deleted)
     return Proof(expected, actual, unexpected, len(changed), len(deleted), products)
@@ -100,7 +101,8 @@ def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTim
     return PointInTime(client, index, retry)
 
 
-def _sums(point: PointInTime, query: dict[str, Any]) -> Checksum:
-    answer = point.search({"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS})
+def _sums(point: PointInTime, query: dict[str, Any], documents: int) -> Checksum:
+    body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
+    answer = point.search(body, documents=documents)
     parts = [int(answer["aggregations"][part]["value"]) for part in PARTS]
     return Checksum(int(answer["hits"]["total"]["value"]), parts)

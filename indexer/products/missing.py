@@ -37,19 +37,21 @@ def named_products(client: OpenSearch, index: str, platform: int, retry: RetryPo
         unnamed = listings.count(_WITHOUT_PRODUCT)
         # after the listings: the products of what was read are there by now
         retry.call(lambda: client.indices.refresh(index=products_of(index)))
-        with PointInTime(client, products_of(index), retry) as products:
-            for keys in _named_keys(listings, platform):
-                named += len(keys)
+        for keys in _named_keys(listings, platform):
+            named += len(keys)
+            with PointInTime(client, products_of(index), retry) as products:  # a page may take longer than one is kept
                 missing += len(keys) - products.count({"ids": {"values": keys}})
     return NamedProducts(named, missing, unnamed)
 
 
 def _named_keys(listings: PointInTime, platform: int) -> Iterator[list[str]]:
-    """The ids of the documents that listings need, in pages."""
+    """The ids of the documents that listings need, in pages; each page reads every listing."""
+    count = listings.count({"match_all": {}})
     for field in ("product", "stickers", "attached.part", "descriptionPart"):
         composite: dict[str, Any] = {"size": PAGE_KEYS, "sources": [{field: {"terms": {"field": field}}}]}
         while True:
-            answer = listings.search({"size": 0, "aggs": {"keys": {"composite": composite}}})["aggregations"]["keys"]
+            body = {"size": 0, "aggs": {"keys": {"composite": composite}}}
+            answer = listings.search(body, documents=count)["aggregations"]["keys"]
             values = [bucket["key"][field] for bucket in answer["buckets"]]
             yield [sticker_key(platform, name) for name in values] if field == "stickers" else values
             if "after_key" not in answer:

@@ -2,11 +2,18 @@
 
 import itertools
 import threading
+import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import orjson
 import pytest
 
+from indexer.engine.generations import Generations
+from indexer.engine.retry import RetryPolicy
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.names import generation_name
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import CUT, LOSE, Fault, Rule, Wire, is_bulk, pass_all
 
@@ -211,3 +218,24 @@ def test_calls_around_the_filling_are_tried_again_too(place: Place, wire: Wire, 
 
     wire.rule = rule
     assert place.load(items(3))["swapped"] is True
+
+
+def test_copies_are_waited_for_as_long_as_the_engine_is_asked_to(place: Place, wire: Wire) -> None:
+    """A wait as long as the client's other requests got no answer, and a load of 30 million gave up over it."""
+    waited: list[str] = []
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if "wait_for_no_initializing_shards" in path:
+            waited.append(path)
+            time.sleep(2.5)
+        return None
+
+    wire.rule = rule
+    impatient = connect(SearchSettings(), timeout=1.5)
+    generations = Generations(impatient, place.alias, read_definition(), RetryPolicy(30))
+    index = generation_name(place.alias, datetime.now(UTC), read_definition().fingerprint)
+    generations.create(index, "somebody")
+    copies = generations.prepare(index, wait_seconds=1)
+    impatient.close()
+    assert copies["allocated"] > 0
+    assert len(waited) == 1
