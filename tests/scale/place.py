@@ -109,7 +109,7 @@ def running(items: int, shards: int, folder: Path, heap: str) -> Iterator[Scale]
 
 def _platform_files(folder: Path, shards: int) -> Path:
     """The platform's files with so many shards."""
-    files = platform_folder(folder)
+    files = platform_folder(folder, languages="*")
     file = files / f"{PLATFORM}.toml"
     file.write_text(f"shards = {shards}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
     return files

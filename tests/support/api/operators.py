@@ -11,6 +11,7 @@ from typing import Any
 
 from mappings.platforms import read_platforms
 from tests.support.api.catalogue import put_index, simple_item
+from tests.support.api.platform_files import platform_folder
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.indices import drop_indices
 from tests.support.services.processes import ran
@@ -99,8 +100,9 @@ class Shop:
 async def operated_shop(
     opensearch_url: str, folder: Path, items: list[dict[str, Any]] = ITEMS, **more: Any
 ) -> AsyncIterator[Shop]:
-    """The shop with these items."""
-    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, **more)
+    """The shop with these items; its platform is read in English alone, so that a command takes no time for others."""
+    files = platform_folder(folder)
+    settings = settings_for(opensearch_url, f"t{secrets.token_hex(5)}", folder, platform_files=files, **more)
     try:
         async with running(settings) as app:
             put_index(settings, next(iter(read_platforms())), items)
@@ -108,6 +110,7 @@ async def operated_shop(
                 "GEAR_OPENSEARCH_URL": settings.opensearch_url,
                 "GEAR_INDEX_PREFIX": settings.index_prefix,
                 "GEAR_DATABASE_URL": settings.database_url,
+                "GEAR_PLATFORM_FILES": str(files),
             }
             yield Shop(app, environment, folder)
     finally:

@@ -1,4 +1,4 @@
-"""Folders of platform files, with more platforms than the one that ships."""
+"""Folders of platform files: the platform that ships, in English alone as a rule, and others."""
 
 import shutil
 from pathlib import Path
@@ -8,10 +8,16 @@ from mappings.platforms import PLATFORM_FILES
 OTHER = 'id = {id}\nslug = "{slug}"\nname = "{slug}"\ncurrency = "{currency}"\nminor_digits = {digits}\n'
 
 
-def platform_folder(folder: Path, *others: tuple[int, str, str, int]) -> Path:
-    """A folder with the platform that ships and others."""
+def platform_folder(folder: Path, *others: tuple[int, str, str, int], languages: str = "en") -> Path:
+    """A folder with the platform that ships and others; `languages` is a pattern of those that it is read in.
+
+    To read all of them (`*`) takes each process two seconds of a core.
+    """
     files = folder / "platforms"
-    shutil.copytree(PLATFORM_FILES, files)
+    for file in (*PLATFORM_FILES.glob("*.toml"), *PLATFORM_FILES.glob(f"*/{languages}.toml")):
+        copied = files / file.relative_to(PLATFORM_FILES)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copied)
     for number, slug, currency, digits in others:
         text = OTHER.format(id=number, slug=slug, currency=currency, digits=digits)
         (files / f"{number}.toml").write_text(text, encoding="utf-8")
