@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from api.settings import Settings
+from tests.support.api.platform_files import platform_folder
 
 
 @contextmanager
 def two_workers(settings: Settings, folder: Path) -> Iterator[tuple[str, int]]:
-    """`gear-api serve --workers 2` with these settings; its address and process."""
+    """`gear-api serve --workers 2` with these settings and the platform in English; its address and process."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {
@@ -22,6 +23,7 @@ def two_workers(settings: Settings, folder: Path) -> Iterator[tuple[str, int]]:
         "GEAR_DATABASE_URL": settings.database_url,
         "GEAR_OPENSEARCH_URL": settings.opensearch_url,
         "GEAR_INDEX_PREFIX": settings.index_prefix,
+        "GEAR_PLATFORM_FILES": str(platform_folder(folder)),
         "GEAR_RATE_LIMIT": settings.rate_limit,
         "GEAR_ADDRESS_RATE_LIMIT": settings.address_rate_limit,
     }
