@@ -17,8 +17,8 @@ from indexer.errors import CommandError
 
 PAGE_ITEMS = 1000
 KEEP_ALIVE = "5m"  # between two requests
-# Of a request that reads every document. A page of the products that 60,000 listings name took 0.15 s of two busy cores:
-# more than the minute that other requests have for 30 million.
+# Of a request that reads every document. A page of the products that 60,000 listings name took 0.15 s on two busy
+# cores: more than the minute that other requests have for 30 million.
 SECONDS_A_REQUEST = 60
 DOCUMENTS_A_SECOND = 100_000
 ATTEMPTS = 3
