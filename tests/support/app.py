@@ -120,7 +120,7 @@ def serving(
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     app = create_app(settings, platforms_for(settings), body_seconds=body_seconds)
-    server = uvicorn.Server(uvicorn.Config(app, http=http, log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(app, http=http, log_config=None, access_log=False, timeout_keep_alive=75))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     headers = {"Authorization": f"Bearer {token}"}

@@ -19,7 +19,7 @@ from tests.support.servers import free_port
 
 ROOT: Final = Path(__file__).parents[3]
 COMMAND: Final = ("-c", "from api.cli.main import main; main()", "serve")
-START_SECONDS: Final = 90.0
+START_SECONDS: Final = 150.0
 STOP_SECONDS: Final = 40.0
 PROBE_SECONDS: Final = 0.1
 

@@ -19,7 +19,7 @@ from tests.support.servers import free_port
 ROOT: Final = Path(__file__).parents[3]
 PACKAGES: Final = ("api", "indexer", "store", "mappings", "node")
 MIGRATIONS: Final = "store/migrations/versions"
-START_SECONDS: Final = 60.0
+START_SECONDS: Final = 150.0
 
 
 @dataclass(frozen=True)
