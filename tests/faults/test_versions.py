@@ -138,6 +138,7 @@ def file_of(folder: Path, prices: dict[int, float]) -> str:
     return str(file)
 
 
+@pytest.mark.timeout(500)  # four processes start
 async def test_a_version_and_the_one_before_serve_one_shop(versions: list[Version], tmp_path: Path) -> None:
     before, now = versions
     prices = dict.fromkeys(ITEMS, 1.0)
