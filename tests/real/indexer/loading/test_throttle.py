@@ -36,7 +36,7 @@ def test_an_engine_that_takes_one_request_at_a_time_gets_no_more(place: Place, w
     assert (report["indexed"], report["proof"]["agrees"]) == (MANY, True)
     assert report["throttle"]["concurrency"] == 1
     # it learnt that from the first refusals, although fifty more requests followed
-    assert 1 <= report["throttle"]["throttled"] <= 3
+    assert 1 <= report["throttle"]["throttled"] < 10
     assert report["retries"] == len(refused) < 10
 
 
