@@ -89,7 +89,7 @@ def _prove_once(
             deleted.update(key_of(number) for number in ids)
             # Recorded, and not yet done when the index was read: not counted on this side either.
             still_there = {"bool": {"filter": [is_loaded, {"terms": {"id": ids}}]}}
-            actual = actual.without(_sums(loaded, still_there, len(ids)))
+            actual = actual.without(_sums(loaded, still_there))
     products = named_products(client, index, platform, retry)
     expected = manifest.sums(without=changed | deleted)
     return Proof(expected, actual, unexpected, len(changed), len(deleted), products)
@@ -101,7 +101,7 @@ def _refreshed(client: OpenSearch, index: str, retry: RetryPolicy) -> PointInTim
     return PointInTime(client, index, retry)
 
 
-def _sums(point: PointInTime, query: dict[str, Any], documents: int) -> Checksum:
+def _sums(point: PointInTime, query: dict[str, Any], documents: int = 0) -> Checksum:
     body = {"query": query, "size": 0, "track_total_hits": True, "aggs": _SUMS}
     answer = point.search(body, documents=documents)
     parts = [int(answer["aggregations"][part]["value"]) for part in PARTS]

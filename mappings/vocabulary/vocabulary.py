@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -274,9 +275,9 @@ class Vocabulary(BaseModel):
     @cached_property
     def misspellings(self) -> Misspellings:
         """Its spellings and those of its glossary, without typos."""
-        entries = {**self.lexicon.entries, **self.entries}
-        names = [letters for letters, entry in entries.items() if entry.meanings]
-        return Misspellings(entries, Homophones(names, self.homophones))
+        parts = (self.entries, self.lexicon.entries)
+        names = [letters for part in parts for letters, entry in part.items() if entry.meanings]
+        return Misspellings(dict.fromkeys(chain(*parts)), Homophones(names, self.homophones))
 
     @cached_property
     def by_sound(self) -> Sounds:

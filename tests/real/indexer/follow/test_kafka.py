@@ -48,7 +48,7 @@ def test_the_key_is_the_id_and_the_time_decides(place: Place, kafka: Kafka, topi
     assert follower.process.returncode == 0
 
 
-def test_a_lone_message_is_found_and_its_age_is_told(place: Place, kafka: Kafka, topic: str) -> None:
+def test_a_single_message_is_searchable_and_its_age_is_reported(place: Place, kafka: Kafka, topic: str) -> None:
     follower = FollowerProcess(place, f"kafka://{kafka.address}/{topic}")
     producer = kafka.producer()
     for number in range(1, 6):
