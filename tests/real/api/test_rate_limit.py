@@ -15,18 +15,20 @@ from api.search.services import SearchServices
 from store.auth import tokens
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
+from tests.support.search.serving import wait_for_revisions
 
 Limited = Callable[..., AbstractAsyncContextManager[RunningApp]]
 
 
 @pytest.fixture
 def limited(app: RunningApp, tmp_path: Path) -> Limited:
-    """Runs an app with limits over the same items."""
+    """Runs an app with limits over the same items; a response is cached from its first time on."""
 
     @asynccontextmanager
     async def started(**settings: Any) -> AsyncIterator[RunningApp]:
         given = app.settings
         async with running(settings_for(given.opensearch_url, given.index_prefix, tmp_path, **settings)) as other:
+            wait_for_revisions(other)
             yield other
 
     return started

@@ -3,12 +3,16 @@
 import secrets
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from opensearchpy import OpenSearch
 
+from api.background import BackgroundTasks
 from api.engine.client import Engine
+from api.search.response_cache import IndexRevision, ResponseCache
+from api.search.services import SearchServices
 from mappings.connection import connect
 from tests.support.api.catalogue import CS2, put_index
 from tests.support.app import RunningApp, running, settings_for
@@ -23,6 +27,15 @@ async def new_engine(app: RunningApp) -> AsyncIterator[Engine]:
         yield engine
     finally:
         await engine.close()
+
+
+def wait_for_revisions(app: RunningApp) -> None:
+    """Caches responses however long a busy engine takes to report the revision of its indices."""
+    services = app.app.state.services
+    search: SearchServices = services[SearchServices]
+    revision = IndexRevision(search.engine.revision, BackgroundTasks(), timeout=30.0)
+    cache = ResponseCache(revision, lambda _: None, app.settings.response_cache_mib * 1024**2)
+    services[SearchServices] = replace(search, response_cache=cache)
 
 
 @asynccontextmanager

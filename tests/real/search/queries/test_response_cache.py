@@ -3,21 +3,18 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opensearchpy import AsyncTransport, OpenSearch
 
-from api.background import BackgroundTasks
-from api.search.response_cache import IndexRevision, ResponseCache
-from api.search.services import SearchServices
 from mappings.connection import connect
 from tests.support.api.catalogue import put_index, simple_item
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, running, settings_for
 from tests.support.platforms import shared_platforms
+from tests.support.search.serving import wait_for_revisions
 
 (PLATFORM,) = shared_platforms()
 ITEMS = range(40)
@@ -36,11 +33,7 @@ async def app(opensearch_url: str, index_prefix: str, tmp_path: Path) -> AsyncIt
     settings = settings_for(opensearch_url, index_prefix, tmp_path)
     put_index(settings, PLATFORM, map(simple_item, ITEMS))
     async with running(settings) as started:
-        services = started.app.state.services
-        # however long a busy engine takes to report its revision
-        revision = IndexRevision(services[SearchServices].engine.revision, BackgroundTasks(), timeout=30.0)
-        cache = ResponseCache(revision, lambda _: None, 2**20)
-        services[SearchServices] = replace(services[SearchServices], response_cache=cache)
+        wait_for_revisions(started)
         yield started
 
 
