@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mappings.collector import collector_paused
 from mappings.money import to_minor
 from mappings.vocabulary.entries import Term
 from mappings.vocabulary.merging import merged
@@ -189,7 +190,8 @@ class Platform(_Part):
             exteriors[band.name] = (*band.codes, *exteriors.get(band.name, ()))
         own_fields = {name: getattr(self.vocabulary, name) for name in Vocabulary.model_fields}
         own = Vocabulary(**{**own_fields, "fields": {**fields, "exterior": exteriors}})
-        return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
+        with collector_paused():
+            return merged([own, *(_read(file, Vocabulary) for file in self._language_files)])
 
 
 class Platforms:

@@ -117,7 +117,7 @@ class Term(BaseModel):
 class Use:
     """One use of a spelling: a field's value, a meaning, an order, what is not wanted, or a role."""
 
-    value: tuple[str, str] | None = None
+    value: Meaning | None = None
     meaning: Meaning | None = None
     sort: str = ""
     excludes: Meaning | None = None
@@ -133,36 +133,57 @@ def uses_of(term: Term) -> list[Use]:
     return [Use(meaning=meaning, excludes=excludes) for meaning in meanings]
 
 
-def entries_of(spelt: Iterable[tuple[str, Use]]) -> dict[str, Entry]:
-    """The entries of spellings with their uses, by the letters of the spellings."""
-    uses: dict[str, list[tuple[list[str], Use]]] = {}
-    for spelling, use in spelt:
-        words = words_of(spelling)
-        uses.setdefault(letters_of(words), []).append((words, use))
+def entries_of(uses: Iterable[tuple[Use, Iterable[str]]]) -> dict[str, Entry]:
+    """The entries of spellings, each use with those that have it, by the letters of the spellings."""
+    by_letters: dict[str, list[tuple[list[str], Use]]] = {}
+    for use, spellings in uses:
+        for spelling in spellings:
+            words = words_of(spelling)
+            by_letters.setdefault(letters_of(words), []).append((words, use))
     # most spellings mean what others mean too: each entry is stored once
     entries: dict[Entry, Entry] = {}
-    return {letters: entries.setdefault(entry := _entry_of(each), entry) for letters, each in uses.items()}
+    return {letters: entries.setdefault(entry := _entry_of(each), entry) for letters, each in by_letters.items()}
 
 
 def _entry_of(uses: Sequence[tuple[Sequence[str], Use]]) -> Entry:
     """The entry of letters with all of their uses, each with the words that it is typed as."""
-    values: dict[str, dict[str, None]] = {}
+    if len(uses) == 1:  # as most
+        ((words, use),) = uses
+        meaning = use.value or use.meaning
+        return Entry(
+            () if meaning is None else (meaning,),
+            len(words),
+            () if len(words) == 1 else (_split(words),),
+            use.role,
+            (use.sort,) if use.sort else (),
+            () if use.excludes is None else (use.excludes,),
+        )
     gathered = [use for _, use in uses]
-    for field_name, value in [use.value for use in gathered if use.value is not None]:
-        values.setdefault(field_name, {})[value] = None
-    meanings = [Meaning(((name, tuple(each)),)) for name, each in values.items()]
+    splits = dict.fromkeys(_split(words) for words, _ in uses)
+    meanings = _any_of([use.value for use in gathered if use.value is not None])
     meanings += [use.meaning for use in gathered if use.meaning is not None]
-    # words stand in many spellings, and each string is stored once
-    splits = dict.fromkeys(tuple([intern(letters_of([word])) for word in words]) for words, _ in uses)
-    roles = [use.role for use in gathered if use.role is not Role.VALUE]
     return Entry(
         tuple(dict.fromkeys(meanings)),
         max(map(len, splits)),
         tuple([words for words in splits if len(words) > 1]),
-        _role_of(roles),
+        _role_of([use.role for use in gathered if use.role is not Role.VALUE]),
         tuple(dict.fromkeys(use.sort for use in gathered if use.sort)),
         tuple(dict.fromkeys(use.excludes for use in gathered if use.excludes is not None)),
     )
+
+
+def _split(words: Sequence[str]) -> tuple[str, ...]:
+    # words stand in many spellings, and each string is stored once
+    return tuple([intern(letters_of([word])) for word in words])
+
+
+def _any_of(values: Iterable[Meaning]) -> list[Meaning]:
+    """One meaning for each field: any of its values."""
+    joined: dict[str, dict[str, None]] = {}
+    for value in values:
+        for field_name, names in value.filters:
+            joined.setdefault(field_name, {}).update(dict.fromkeys(names))
+    return [Meaning(((field_name, tuple(names)),)) for field_name, names in joined.items()]
 
 
 def _role_of(roles: Sequence[Role]) -> Role:

@@ -6,6 +6,7 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from mappings.collector import collector_paused
 from mappings.vocabulary.amounts import AmountWords
 from mappings.vocabulary.entries import (
     Entry,
@@ -106,7 +107,7 @@ class Vocabulary(BaseModel):
 
     @model_validator(mode="after")
     def _spellings_have_letters(self) -> "Vocabulary":
-        for spelling, _ in self._spelt():
+        for spelling in chain.from_iterable(spellings for _, spellings in self._uses()):
             if not has_words(spelling):
                 message = f"the spelling {spelling!r} has no letter and no digit"
                 raise ValueError(message)
@@ -114,15 +115,16 @@ class Vocabulary(BaseModel):
 
     def make_tables(self) -> None:
         """Makes every table that reading a text needs, which else the first text does that needs it."""
-        for name, attribute in vars(Vocabulary).items():
-            if isinstance(attribute, cached_property):
-                getattr(self, name)
-        self.amount_words.make_tables()
+        with collector_paused():
+            for name, attribute in vars(Vocabulary).items():
+                if isinstance(attribute, cached_property):
+                    getattr(self, name)
+            self.amount_words.make_tables()
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Everything that a spelling's letters may mean; values of one field that share a spelling are one meaning."""
-        return entries_of(self._spelt())
+        return entries_of(self._uses())
 
     def with_terms(self, terms: Sequence[Term]) -> "Vocabulary":
         """This vocabulary and these terms: a spelling that has a meaning gets one more."""
@@ -366,31 +368,26 @@ class Vocabulary(BaseModel):
         """Whether one of the meanings is a type of things that are put on other items."""
         return not self.attached.isdisjoint(values_of(meanings, "type"))
 
-    def _spelt(self) -> Iterator[tuple[str, "Use"]]:
-        """Every spelling with each of its uses."""
+    def _uses(self) -> Iterator[tuple[Use, Iterable[str]]]:
+        """Every use with the spellings that have it."""
         for field_name, values in self.fields.items():
             for value, spellings in values.items():
-                yield from ((spelling, Use(value=(field_name, value))) for spelling in (value, *spellings))
+                yield Use(value=Meaning(((field_name, (value,)),))), (value, *spellings)
         for words, spellings in self.words.items():
             # a `chroma case` is a case, not its key
-            meaning = Meaning(self.last_words.get(words.rpartition(" ")[2], ()), words)
-            yield from ((spelling, Use(meaning=meaning)) for spelling in spellings)
+            yield Use(meaning=Meaning(self.last_words.get(words.rpartition(" ")[2], ()), words)), spellings
         for term in self.term:
-            yield from ((spelling, use) for use in uses_of(term) for spelling in term.spellings)
+            yield from ((use, term.spellings) for use in uses_of(term))
         for sort, spellings in self.sorts.items():
-            yield from ((spelling, Use(sort=sort)) for spelling in spellings)
-        roles = {
-            Role.EXCLUSION: self.exclusions,
-            Role.EXCLUSION_AFTER: self.exclusions_after,
-            Role.ALTERNATIVE: self.alternatives,
-            Role.CONJUNCTION: self.conjunctions,
-            Role.NAME: self.names,
-            Role.ATTACHED: self.has_attached,
-            Role.ATTACHED_AFTER: self.attached_after,
-            Role.FILLER: tuple([each for each in self.fillers if len(words_of(each)) > 1]),
-        }
-        for role, spellings in roles.items():
-            yield from ((spelling, Use(role=role)) for spelling in spellings)
+            yield Use(sort=sort), spellings
+        yield Use(role=Role.EXCLUSION), self.exclusions
+        yield Use(role=Role.EXCLUSION_AFTER), self.exclusions_after
+        yield Use(role=Role.ALTERNATIVE), self.alternatives
+        yield Use(role=Role.CONJUNCTION), self.conjunctions
+        yield Use(role=Role.NAME), self.names
+        yield Use(role=Role.ATTACHED), self.has_attached
+        yield Use(role=Role.ATTACHED_AFTER), self.attached_after
+        yield Use(role=Role.FILLER), [each for each in self.fillers if len(words_of(each)) > 1]
 
 
 class Lexicon(Vocabulary):

@@ -1,0 +1,17 @@
+"""The collector of cyclic garbage, paused where many objects are made that all stay. Pure."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Looks through no objects meanwhile: making a hundred thousand of them takes half of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
