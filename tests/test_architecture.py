@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Final
+from typing import Final, get_type_hints
 
 import pytest
 
+from api.services import Services
 from tests.import_rules import FOLDERS_MAY_ALSO_IMPORT, FOLDERS_MAY_IMPORT, IMPORTED_ONLY_BY, MAY_IMPORT, SHARED
 from tests.support.scheduling import LONGEST, SLOW
 from tests.support.source_code import (
@@ -158,6 +159,20 @@ def test_what_is_built_in_one_place_does_not_know_that_place() -> None:
         if module in {own_module(name) for name in imported(file)} and module_of(file) not in allowed
     ]
     none(offenders, "only the top of a package knows what builds its parts")
+
+
+def test_an_app_has_one_object_of_each_type_that_routes_name() -> None:
+    types = [each.__name__ for each in get_type_hints(Services).values()]
+    named = {
+        ast.unparse(node.args[-1])
+        for file in FILES
+        if shown(file) != "api/http/dependencies.py"
+        for node in nodes_of(file)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("service", "service_of")
+    }
+    assert len(named) > 10
+    assert named <= set(types)
+    assert len(set(types)) == len(types)
 
 
 def test_what_is_called_pure_is_pure() -> None:

@@ -2,10 +2,8 @@
 background work ends in time.
 """
 
-import ast
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 import uvicorn
@@ -17,13 +15,12 @@ import mappings.platforms
 from api.app import create_app, order_workers
 from api.cli.main import main
 from api.http.admission import Admission
-from api.services import Services, open_services
+from api.services import open_services
 from api.settings import Settings
 from api.telemetry.metrics import Metrics
 from tests.support.api.hanging import Hanging
 from tests.support.app import settings_for
 from tests.support.platforms import shared_platforms
-from tests.support.source_code import FILES, nodes_of, shown
 from tests.support.store.migrated import migrated
 
 
@@ -32,20 +29,6 @@ def test_all_apps_of_a_process_have_the_same_routes() -> None:
     assert all(isinstance(route, APIRoute) for route in first.routes), "none that makes others when it is asked"
     assert [id(route) for route in first.routes] == [id(route) for route in second.routes]
     assert first.router.routes is not second.router.routes
-
-
-def test_an_app_has_one_object_of_each_type_that_routes_name() -> None:
-    types = [each.__name__ for each in get_type_hints(Services).values()]
-    named = {
-        ast.unparse(node.args[-1])
-        for file in FILES
-        if shown(file) != "api/http/dependencies.py"
-        for node in nodes_of(file)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("service", "service_of")
-    }
-    assert len(named) > 10
-    assert named <= set(types)
-    assert len(set(types)) == len(types)
 
 
 def test_a_process_that_serves_alone_reads_each_file_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

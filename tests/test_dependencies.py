@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import packages_distributions
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parent.parent.parent
+from tests.support.source_code import ROOT, nodes_of
+
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OWN: Final = {"api", "bench", "demo", "gear_client", "indexer", "mappings", "node", "store", "tests"}
 # the packages of ours that a list of dependencies is for; what it leaves out may come with another list
@@ -57,7 +57,7 @@ def modules_in(folder: str) -> frozenset[str]:
     """The first part of the name of each module that the files of a folder import, anywhere in them."""
     modules: set[str] = set()
     for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes_of(file):
             if isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
