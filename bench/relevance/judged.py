@@ -183,7 +183,12 @@ class Verdict:
     judgment: Judgment
     place: int
     is_broken: bool
-    first: str  # the first item's name
+    first: str  # the first item's name; empty: an empty page
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether an item is shown that is not what the text states, or out of order: an empty page shows none."""
+        return self.is_broken and bool(self.first)
 
 
 def judge(judgment: Judgment, page: Iterable[Item]) -> Verdict:

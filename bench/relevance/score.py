@@ -15,7 +15,7 @@ OVERALL = "overall"
 class Score:
     """Shares of the texts whose right item came first or among five, the mean of 1 / place, and broken filters.
 
-    `broken` is the share among the texts that mean a filter.
+    `broken` is the share among the texts that mean a filter, `violated` without those that show an empty page.
     """
 
     texts: int
@@ -23,10 +23,12 @@ class Score:
     five: float
     mrr: float
     broken: float
+    violated: float
 
     def as_json(self) -> dict[str, Any]:
         """The shares to four places."""
-        shares = {"success@1": self.first, "success@5": self.five, "mrr": self.mrr, "broken": self.broken}
+        shares = {"success@1": self.first, "success@5": self.five, "mrr": self.mrr}
+        shares |= {"broken": self.broken, "violated": self.violated}
         return {"texts": self.texts, **{name: round(share, 4) for name, share in shares.items()}}
 
 
@@ -40,6 +42,7 @@ def score(verdicts: Sequence[Verdict]) -> Score:
         sum(1 <= verdict.place <= 5 for verdict in verdicts) / count,
         sum(1 / verdict.place for verdict in verdicts if verdict.place) / count,
         sum(verdict.is_broken for verdict in filtered) / len(filtered) if filtered else 0.0,
+        sum(verdict.is_violated for verdict in filtered) / len(filtered) if filtered else 0.0,
     )
 
 
@@ -75,10 +78,11 @@ def as_json(peer: str, verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 def table(verdicts: Mapping[str, Sequence[Verdict]]) -> Table:
     """A row for each group and peer."""
-    rows = Table("group", "texts", "peer", "success@1", "success@5", "MRR", "filter broken")
+    rows = Table("group", "texts", "peer", "success@1", "success@5", "MRR", "filter broken", "violated")
     scores = {peer: by_group(answers) for peer, answers in verdicts.items()}
     for group in dict.fromkeys(group for groups in scores.values() for group in groups):
         for peer, groups in scores.items():
-            shares = (groups[group].first, groups[group].five, groups[group].mrr, groups[group].broken)
-            rows.add_row(group, str(groups[group].texts), peer, *(f"{share:.3f}" for share in shares))
+            each = groups[group]
+            shares = (each.first, each.five, each.mrr, each.broken, each.violated)
+            rows.add_row(group, str(each.texts), peer, *(f"{share:.3f}" for share in shares))
     return rows

@@ -60,6 +60,7 @@ def test_a_filter_is_broken_by_any_item_of_the_page_and_by_an_empty_page() -> No
     assert not judge(ASKED, [REDLINE]).is_broken
     assert judge(ASKED, [REDLINE, VULCAN]).is_broken
     assert judge(ASKED, []).is_broken
+    assert [judge(ASKED, page).is_violated for page in ([REDLINE], [REDLINE, VULCAN], [])] == [False, True, False]
 
 
 def test_no_text_is_in_both_parts() -> None:
@@ -135,5 +136,6 @@ def test_scores_are_shares_by_group_and_of_all() -> None:
         "success@5": 0.75,
         "mrr": 0.625,
         "broken": 0.75,
+        "violated": 0.5,
     }
     assert len(misses(answered)) == 3
