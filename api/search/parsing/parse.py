@@ -259,7 +259,8 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
 
 def _as_name(term: Term) -> Term:
     meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
-    return replace(term, meanings=meanings, is_filler=not meanings)
+    is_one_word = all(" " not in meaning.words for meaning in meanings)
+    return replace(term, meanings=meanings, is_filler=is_one_word)  # the key of an `esports case` is the eSports Key
 
 
 def _is_plain_skin(terms: Sequence[Term]) -> bool:

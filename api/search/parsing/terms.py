@@ -201,6 +201,8 @@ class _Reader(Spellings):
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
         """Whether it is of what stands before it: a quality at the end of the text, or behind kana (`スタトラ不要 ak`).
 
+        So it is at the end of a clause, of values of which an item has one.
+
         Several words (`не нужен`) are of the quality beside them where only one side has one.
         """
         if not self._reading.terms:
@@ -211,13 +213,17 @@ class _Reader(Spellings):
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
-        last = self._reading.terms[-1]
+        terms = self._reading.terms
+        last = next((term for term in reversed(terms) if not term.is_filler), terms[-1])  # `暗金也不要`
         ends_part = bool(_PART_END.match(self._gaps[end]))  # `souvenir no, p2000`, `战痕不要，`
         is_last = ends_part or (end == len(self._words) and not before_quantity)
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
-            return is_last and (_QUALITY in last.fields or is_alone)  # `faca, gut não`
-        return is_last or bool(_KANA.search(self._letters[self._at - 1][-1:]) and self._gaps[end][:1].isspace())
+            is_said_so = ends_part and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
+            return is_last and (_QUALITY in last.fields or is_alone or is_said_so)  # `faca, gut não`
+        is_joined = not self._gaps[self._at] and bool(last.fields & _ONE_VALUE)  # `战痕不要 暗金`
+        is_of_last = is_joined or bool(_KANA.search(self._letters[self._at - 1][-1:]))
+        return is_last or (is_of_last and self._gaps[end][:1].isspace())
 
     def _exclude(self, at: int, *, lists: bool = True) -> None:
         """Reads what is not wanted from there on, with `lists` of it."""

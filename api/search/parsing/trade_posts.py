@@ -94,10 +94,11 @@ def has_separators(text: str) -> bool:
 def _wanted(parts: _Parts) -> _Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
+    offered = (_Kind.WEAPON, _Kind.TYPE) if exchanged else (_Kind.WEAPON,)  # `trading my gloves for a talon`
     for at, part in enumerate(parts):
         if (part.kind is _Kind.SEEKING and not _ends_clause(parts, at)) or (part.kind is _Kind.RETURN and exchanged):
             end = next((place for place in exchanged if place > at), len(parts))
-            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
+            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], *offered):
                 return parts[at + 1 : end]
     return parts
 
