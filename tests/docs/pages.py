@@ -1,6 +1,7 @@
 """The generated pages: `docs/cli.md` from the commands, `docs/api.md` from the OpenAPI description."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -52,6 +53,7 @@ def cli_page() -> str:
     return "\n".join(parts)
 
 
+@cache
 def api_page() -> str:
     """`docs/api.md`."""
     parts = [
@@ -64,4 +66,4 @@ def api_page() -> str:
     return "\n".join(parts)
 
 
-PAGES = {"cli.md": cli_page, "api.md": api_page}
+PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "api.md": api_page}
