@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 import structlog
 
-from tests.support.examples import EXTENDED
+from tests.support.examples import EXTENDED, examples
 from tests.support.golden import GOLDEN, Golden
 from tests.support.indices import drop_indices
 from tests.support.memory import memory_for_tests
@@ -33,11 +33,12 @@ pytest_plugins = [
 TESTS = Path(__file__).parent
 
 # A machine that stands still for half a second is no fault of what is tested. The usual run draws the same examples
-# each time, so that it fails by what was changed alone; `make test-extended` draws others.
+# each time, so that it fails by what was changed alone; `make test-extended` draws others, and four times as many.
 hypothesis.settings.register_profile(
     "gear",
     deadline=None,
     derandomize=not EXTENDED,
+    max_examples=examples(50, 200),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("gear")

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.source_code import ROOT, nodes_of
+from tests.support.source_code import ROOT, statements_of
 
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OWN: Final = {"api", "bench", "demo", "gear_client", "indexer", "mappings", "node", "store", "tests"}
@@ -57,7 +57,7 @@ def modules_in(folder: str) -> frozenset[str]:
     """The first part of the name of each module that the files of a folder import, anywhere in them."""
     modules: set[str] = set()
     for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
-        for node in nodes_of(file):
+        for node in statements_of(file):
             if isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):

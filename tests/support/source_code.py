@@ -38,6 +38,16 @@ def nodes_of(file: Path) -> list[ast.AST]:
     return list(ast.walk(tree_of(file)))
 
 
+@cache
+def statements_of(file: Path) -> list[ast.AST]:
+    """The statements of a file with those inside them, without their expressions, which are most of its nodes."""
+    statements: list[ast.AST] = [tree_of(file)]
+    for statement in statements:  # grows meanwhile
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            statements += getattr(statement, part, ())
+    return statements
+
+
 def shown(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
@@ -72,7 +82,7 @@ def names_in(node: ast.AST) -> list[str]:
 
 def imported(file: Path) -> Iterator[str]:
     """The dotted names that a file imports, wherever in it and also where only for types."""
-    for node in nodes_of(file):
+    for node in statements_of(file):
         yield from names_in(node)
 
 
@@ -81,11 +91,11 @@ def needs(file: Path) -> set[str]:
     """The dotted names that a file imports when it runs: not where only types are checked."""
     for_types = {
         inner
-        for node in nodes_of(file)
+        for node in statements_of(file)
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    return {name for node in nodes_of(file) if node not in for_types for name in names_in(node)}
+    return {name for node in statements_of(file) if node not in for_types for name in names_in(node)}
 
 
 def own_module(name: str) -> str | None:
@@ -133,7 +143,7 @@ def siblings(package: str) -> dict[str, set[str]]:
 
 def functions(file: Path) -> Iterator[tuple[str, int]]:
     """Each function's name and its lines, decorators not counted."""
-    for node in nodes_of(file):
+    for node in statements_of(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
