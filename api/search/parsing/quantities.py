@@ -58,7 +58,8 @@ _BOUND_AFTER = (
 )
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
-_WORD = rf"[^\W{UNSPACED_LETTERS}]"  # of a word that a number may be part of
+# of a word that a number may be part of; the case of each of 30,000 letters is else looked up in each pattern
+_WORD = rf"(?-i:[^\W{UNSPACED_LETTERS}])"
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
 _END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
 _MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"

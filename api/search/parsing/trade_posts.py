@@ -1,6 +1,6 @@
 """Finds the offer that counts in a trade post, and the price that is asked for it. Pure.
 
-A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算5000`). Of
+A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`b/o 30`). Of
 several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
 first name counts. In an exchange (`my AK for an AWP`) what is wanted counts, and in a list (`ak redline, awp asiimov`)
 the first item, also of names whose type is said once (`cases: fracture, prisma 2, revolution`).
