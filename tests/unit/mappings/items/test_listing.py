@@ -51,6 +51,7 @@ def test_a_long_description_stands_once() -> None:
     (first, parts, _), (second, others, _) = (stored(item, CS2) for item in items)
     assert (first.description, first.description_part) == (None, second.description_part)
     assert parts == others
+    assert set(first.part_keys()) == parts.keys()
     short = stored({"id": 3, "name": "x", "description": "y" * (MIN_PART_CHARACTERS - 1)}, CS2)[0]
     assert (short.description, short.description_part) == ("y" * (MIN_PART_CHARACTERS - 1), None)
 
@@ -59,3 +60,8 @@ def test_a_listing_stores_nothing_that_its_index_has_no_field_for() -> None:
     document = index_document(item_from_json(b'{"id": 1, "name": "x", "image": "y", "description": "z"}'), CS2)
     fields = read_definition().body["mappings"]["properties"].keys()
     assert document.keys() - fields == set(UNLISTED)
+
+
+def test_a_detail_is_stored_with_single_blanks() -> None:
+    document = index_document(item_from_json(b'{"id": 1, "name": "x", "details": {"weapon": "AK  47"}}'), CS2)
+    assert orjson.loads(b"".join(encode_document(document, 1).pieces))["weapon"] == "AK 47"
