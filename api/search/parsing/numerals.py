@@ -2,7 +2,7 @@
 
 import re
 
-from api.search.parsing.quantities import ASKING_PRICE, OTHER_CURRENCY
+from api.search.parsing.quantities import OTHER_CURRENCY
 from mappings.vocabulary.amounts import ENGLISH_MONEY, AmountMatch
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
@@ -23,7 +23,6 @@ _GROUPED = re.compile(
     r"([1-9]\d{0,2})\s(\d00|\d{3}(?=\s*(?:[$€£¤]|usd|eur)))(?!\w|[.,]\d)",
     re.IGNORECASE,
 )
-_ASKED = re.compile(rf"{ASKING_PRICE}[\s:]*[$€£]?(?=\d)")  # `b/o: $1100`: an asked price says nothing in any currency
 _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 
@@ -35,7 +34,6 @@ def with_digits(text: str, vocabulary: Vocabulary) -> str:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = vocabulary.amount_words.in_english(text, _english, lambda before: _ends_with_name(before, vocabulary))
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
-        text = _ASKED.sub(f"{ASKING_PRICE} ", text) if ASKING_PRICE in text else text
     return _SUB.sub("sub ", text)
 
 

@@ -13,8 +13,8 @@ from itertools import groupby
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
-from api.search.parsing.terms import Reading, read_words
-from api.search.parsing.words import Term, Word
+from api.search.parsing.terms import read_words
+from api.search.parsing.words import Reading, Term, Word
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -259,8 +259,7 @@ def _only_value_of(term: Term) -> tuple[str, frozenset[str]]:
 
 def _as_name(term: Term) -> Term:
     meanings = tuple(Meaning(words=meaning.words) for meaning in term.meanings if meaning.words)
-    is_one_word = all(" " not in meaning.words for meaning in meanings)
-    return replace(term, meanings=meanings, is_filler=is_one_word)  # the key of an `esports case` is the eSports Key
+    return replace(term, meanings=meanings, is_filler=not meanings)
 
 
 def _is_plain_skin(terms: Sequence[Term]) -> bool:

@@ -6,11 +6,11 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from api.search.parsing.counts import count_at, is_count, with_counts_apart
 from api.search.parsing.spellings import Spellings, segmented
-from api.search.parsing.words import MAX_JOIN, Term, finished, is_name
+from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_name
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -29,21 +29,6 @@ _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
 _PLUS = re.compile(r"\s*\+\s*")
-
-
-@dataclass
-class Reading:
-    """What is read of a text's words: terms, what is not wanted, and the orders asked for.
-
-    `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted; `excludes_before`: it
-    begins with one that is of what stands before it.
-    """
-
-    terms: list[Term] = field(default_factory=list)
-    excluded: list[Term] = field(default_factory=list)
-    sorts: list[tuple[str, ...]] = field(default_factory=list)
-    excludes_next: bool = False
-    excludes_before: bool = False
 
 
 def read_words(
@@ -154,7 +139,7 @@ class _Reader(Spellings):
         ):
             self._reading.excludes_before = True  # `50달러 이상은 제외`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
-            self._exclude_last(alone=entry.role is Role.EXCLUSION and self._starts_part(self._reading.terms[-1]))
+            self._exclude_last(alone=entry.role is Role.EXCLUSION and self._is_of_last_alone())
             self._excluded_until = end
         elif entry.role is Role.ATTACHED or (entry.role is Role.ATTACHED_AFTER and self._ends_with_name()):
             part = finished(tuple(self._words[self._at : end]))
@@ -213,17 +198,39 @@ class _Reader(Spellings):
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
-        terms = self._reading.terms
-        last = next((term for term in reversed(terms) if not term.is_filler), terms[-1])  # `暗金也不要`
-        ends_part = bool(_PART_END.match(self._gaps[end]))  # `souvenir no, p2000`, `战痕不要，`
+        last = self._last_wanted()
+        is_numbered = end < len(self._words) and "." in self._gaps[end] and self._letters[end].isdecimal()
+        ends_part = bool(_PART_END.match(self._gaps[end])) and not is_numbered  # `souvenir no, p2000`, no `ft no.661`
         is_last = ends_part or (end == len(self._words) and not before_quantity)
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
             is_said_so = ends_part and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
             return is_last and (_QUALITY in last.fields or is_alone or is_said_so)  # `faca, gut não`
-        is_joined = not self._gaps[self._at] and bool(last.fields & _ONE_VALUE)  # `战痕不要 暗金`
+        is_joined = not self._gaps[self._at] and bool(last.fields & _ONE_VALUE) and self._excludes_more(end)
         is_of_last = is_joined or bool(_KANA.search(self._letters[self._at - 1][-1:]))
         return is_last or (is_of_last and self._gaps[end][:1].isspace())
+
+    def _last_wanted(self) -> Term:
+        """The last term; in scripts without blanks not the filler behind it (`暗金也不要`)."""
+        terms = self._reading.terms
+        if not UNSPACED.match(self._letters[self._at]):
+            return terms[-1]
+        return next((term for term in reversed(terms) if not term.is_filler), terms[-1])
+
+    def _excludes_more(self, end: int) -> bool:
+        """Whether the words behind end with another word of exclusion: in `战痕不要 暗金不要` each is of one value."""
+        entry = self._vocabulary.entries.get(self._letters[-1]) if end < len(self._words) else None
+        return entry is not None and entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
+
+    def _is_of_last_alone(self) -> bool:
+        """Whether a word of exclusion is of the last value alone: in `ft bs no, …` the values before it are wanted."""
+        last = self._last_wanted()
+        if self._starts_part(last):
+            return True
+        is_value = bool(last.fields & _ONE_VALUE) and _QUALITY not in last.fields
+        if not UNSPACED.match(self._letters[self._at]):
+            return is_value
+        return is_value and not self._gaps[self._at] and bool(self._gaps[self._at - len(last.words)])
 
     def _exclude(self, at: int, *, lists: bool = True) -> None:
         """Reads what is not wanted from there on, with `lists` of it."""

@@ -1,6 +1,6 @@
 """Finds the offer that counts in a trade post, and the price that is asked for it. Pure.
 
-A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`b/o 30`). Of
+A text is a trade post if it has a word of `selling` or `buying` (`WTS`, `售`), or says what is asked (`算你5000`). Of
 several offers the first one counts, what is wanted before what is sold. Where each of several names has its price, the
 first name counts. In an exchange (`my AK for an AWP`) what is wanted counts, and in a list (`ak redline, awp asiimov`)
 the first item, also of names whose type is said once (`cases: fracture, prisma 2, revolution`).
@@ -94,11 +94,10 @@ def has_separators(text: str) -> bool:
 def _wanted(parts: _Parts) -> _Parts:
     """What is wanted where something is offered for it: `ak for an awp`, `karambit, looking for a talon`."""
     exchanged = [at for at, part in enumerate(parts) if part.kind is _Kind.EXCHANGING]
-    offered = (_Kind.WEAPON, _Kind.TYPE) if exchanged else (_Kind.WEAPON,)  # `trading my gloves for a talon`
     for at, part in enumerate(parts):
         if (part.kind is _Kind.SEEKING and not _ends_clause(parts, at)) or (part.kind is _Kind.RETURN and exchanged):
             end = next((place for place in exchanged if place > at), len(parts))
-            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], *offered):
+            if _has(parts[at + 1 : end], *_ITEMS) and _has([*parts[:at], *parts[end:]], _Kind.WEAPON):
                 return parts[at + 1 : end]
     return parts
 

@@ -4,7 +4,7 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 `m4 a1s` matches `M4A1-S`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
@@ -82,6 +82,21 @@ class Term:
     def fields(self) -> frozenset[str]:
         """The fields whose values it means; empty for mere words."""
         return frozenset(name for meaning in self.meanings for name, _ in meaning.filters)
+
+
+@dataclass
+class Reading:
+    """What is read of a text's words: terms, what is not wanted, and the orders asked for.
+
+    `excludes_next`: it ends with a word of exclusion, so the quantity behind it is not wanted; `excludes_before`: it
+    begins with one that is of what stands before it.
+    """
+
+    terms: list[Term] = field(default_factory=list)
+    excluded: list[Term] = field(default_factory=list)
+    sorts: list[tuple[str, ...]] = field(default_factory=list)
+    excludes_next: bool = False
+    excludes_before: bool = False
 
 
 def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
