@@ -29,11 +29,16 @@ async def new_engine(app: RunningApp) -> AsyncIterator[Engine]:
         await engine.close()
 
 
+def awaited_revision(engine: Engine) -> IndexRevision:
+    """The revision of indices, however long a busy engine takes to report it."""
+    return IndexRevision(engine.revision, BackgroundTasks(), timeout=30.0)
+
+
 def wait_for_revisions(app: RunningApp) -> None:
     """Caches responses however long a busy engine takes to report the revision of its indices."""
     services = app.app.state.services
     search: SearchServices = services[SearchServices]
-    revision = IndexRevision(search.engine.revision, BackgroundTasks(), timeout=30.0)
+    revision = awaited_revision(search.engine)
     cache = ResponseCache(revision, lambda _: None, app.settings.response_cache_mib * 1024**2)
     services[SearchServices] = replace(search, response_cache=cache)
 

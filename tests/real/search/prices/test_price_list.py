@@ -26,6 +26,7 @@ from tests.support.app import RunningApp, new_token, running, settings_for
 from tests.support.orders.shop import eventually
 from tests.support.search import oracle
 from tests.support.search.items import make_items
+from tests.support.search.serving import awaited_revision
 
 URL = "/v1/gear/prices"
 (CS2,) = read_platforms()
@@ -76,9 +77,9 @@ async def shop(stocked: Settings) -> AsyncIterator[RunningApp]:
 
 def _without_age(app: RunningApp) -> None:
     services = app.app.state.services[PriceServices]
-    lists = services.price_lists
-    fresh = PriceLists(lists._revision, lists._tasks, fresh_seconds=0)  # the same, but never fresh
-    object.__setattr__(services, "price_lists", fresh)
+    tasks = services.price_lists._tasks
+    never_fresh = PriceLists(awaited_revision(services.engine), tasks, fresh_seconds=0)
+    object.__setattr__(services, "price_lists", never_fresh)
 
 
 async def test_every_name_has_its_count_prices_and_floats(shop: RunningApp) -> None:
