@@ -1,6 +1,5 @@
 """What is imported is declared, and what is declared is used."""
 
-import ast
 import re
 import sys
 import tomllib
@@ -11,7 +10,8 @@ from typing import Final
 
 import pytest
 
-from tests.support.source_code import ROOT, statements_of
+from tests.support.source_code import ROOT
+from tests.support.source_code import imported as names_imported
 
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OWN: Final = {"api", "bench", "demo", "gear_client", "indexer", "mappings", "node", "store", "tests"}
@@ -57,11 +57,7 @@ def modules_in(folder: str) -> frozenset[str]:
     """The first part of the name of each module that the files of a folder import, anywhere in them."""
     modules: set[str] = set()
     for file in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
-        for node in statements_of(file):
-            if isinstance(node, ast.Import):
-                modules |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                modules.add((node.module or "").partition(".")[0])
+        modules |= {name.partition(".")[0] for name in names_imported(file)}
     return frozenset(modules)
 
 
