@@ -30,7 +30,7 @@ _PUBLISHED = ("published", *(part for name in _PARTED for part in (name, f"{name
 PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in _PUBLISHED}
 _IN_ROLE = (
     "in_role",
-    *(f"in_role_{part}" for part in ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")),
+    *(f"in_role_{part}" for part in ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")),
 )
 IN_ROLE = {name: FOLDER / f"{name}.ndjson" for name in _IN_ROLE}
 ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED, **IN_ROLE}

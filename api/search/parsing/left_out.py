@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
-from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
+from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
 from api.search.parsing.stickers import Names, names_of, words_of_names
 from api.search.parsing.words import Term
@@ -68,9 +68,16 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
 
 
 def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:
-    """The candidates that there are, each with its other meanings behind it."""
+    """The candidates that there are: with the finish of just that name, without, and with other meanings."""
     relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in (parsed, *other_meanings(parsed))]
+    return [each for parsed in relaxed for each in _with_and_without_finishes(parsed)]
+
+
+def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
+    if not any(parse.finishes for parse in parsed.parses):
+        return [parsed, *other_meanings(parsed)]
+    by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
+    return [parsed, by_words, *other_meanings(by_words)]
 
 
 def _is_typed(words: Collection[str], term: Term) -> bool:
@@ -88,7 +95,9 @@ def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Na
     def stripped(parse: PlatformParse) -> PlatformParse:
         ignored = [term for term in parse.terms if is_left_out(term)]
         terms = tuple(term for term in parse.terms if term not in ignored)
-        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored), finishes=())
+        is_ordered = bool(parsed.has_order or parse.sort)
+        finishes = finishes_of(terms, names[parse.platform], is_ordered=is_ordered)
+        return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored), finishes=finishes)
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(

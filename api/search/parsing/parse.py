@@ -149,7 +149,7 @@ def parse_text(
         excluded.append(Term((Word(text, (text,)),), vocabulary.plain))
     sort = _sort(sorts, quantities)
     terms = _as_things(terms, vocabulary) if has_order or sort else terms
-    finishes = _finishes(terms, vocabulary) if has_order or sort or _names_weapon(terms) else ()
+    finishes = finishes_of(terms, vocabulary, is_ordered=bool(has_order or sort))
     if has_order or sort or len(terms) + len(quantities) + len(excluded) > 1:
         terms = [narrowed(term, vocabulary) for term in terms]
     is_mere = bool(terms) and not (quantities or excluded or any(term.meanings for term in terms))
@@ -271,11 +271,13 @@ def _names_weapon(terms: Sequence[Term]) -> bool:
     return any(name == "weapon" for term in terms for each in term.meanings for name, _ in each.filters)
 
 
-def _finishes(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[str, ...]:
+def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
     """The words that together are a finish: of a weapon, or under an order, the one of just that name is meant.
 
     So `karambit doppler` and `cheapest doppler` are no Gamma Doppler.
     """
+    if not (is_ordered or _names_weapon(terms)):
+        return ()
     named = [term for term in terms if not term.is_filler]
     runs = [
         " ".join(word.typed for term in group for word in term.words)

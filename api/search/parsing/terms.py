@@ -371,8 +371,12 @@ class _Reader(Spellings):
             return
         part = tuple(self._words[self._at : end])
         if entry is not None and entry.meanings:
-            otherwise = self._vocabulary.second_meanings.get("".join(self._letters[self._at : end]), ())
-            self._reading.terms.append(Term(finished(part), entry.meanings, otherwise))
+            letters = "".join(self._letters[self._at : end])
+            otherwise = self._vocabulary.second_meanings.get(letters, ())
+            term = Term(finished(part), entry.meanings, otherwise)
+            # what greets may be a name, too (`selam`)
+            is_filler = letters in self._vocabulary.ignored and not term.fields
+            self._reading.terms.append(replace(term, is_filler=True) if is_filler else term)
         else:
             role = Role.VALUE if entry is None else entry.role
             self._reading.terms += [self._word_term(place, role) for place in range(self._at, end)]

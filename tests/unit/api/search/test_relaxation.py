@@ -17,6 +17,7 @@ from api.search.parsing.relaxations import (
     relaxations,
     single_word,
     with_similar_words,
+    without_fillers,
     words_of_sets,
 )
 from api.search.query.request import SearchQuery
@@ -333,6 +334,17 @@ def test_what_nothing_has_is_left_out_and_named() -> None:
     assert partials(strict("ak 4x crown foil"), (), (), [CS2]) == []
     assert partials(strict("ak redline"), {"redline"}, (), [CS2]) == []
     assert partials(strict("redline toyota"), {"redline"}, (), [CS2])[-1].parses[0].ignored == ("toyota",)
+
+
+def test_what_is_left_is_the_finish_of_just_that_name_first() -> None:
+    left = partials(strict("karambit doppler toyota"), {"karambit", "doppler"}, (), [CS2])
+    assert [each.parses[0].finishes for each in left][:2] == [("doppler",), ()]
+
+
+def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
+    without = without_fillers(strict("selam bıçak"))
+    assert without is not None
+    assert [term.typed for term in without.parses[0].terms] == ["bıçak"]
 
 
 def test_a_first_letter_may_be_wrong_at_last() -> None:
