@@ -101,6 +101,9 @@ coverage: environment ## fails where a branch of a pure module has no unit test
 test-compose: environment ## what needs containers: both compose files from build to removal, and the death of a node
 	@$(BIN)/python -m pytest tests/compose tests/faults/search/test_node_death.py -m docker
 
+.PHONY: deployment-tools
+deployment-tools: var/tools var/tools/bin/helm var/tools/bin/kube-apiserver var/tools/bin/etcd ## what the tests of deploy/ run, built here (minutes)
+
 .PHONY: test-deployment
 test-deployment: environment var/tools var/tools/bin/helm ## deploy/: roles on a secured engine, the proxy, the chart; skips where a tool is missing
 	@$(BIN)/python -m pytest tests/deployment --ignore tests/deployment/test_kubernetes.py
