@@ -17,7 +17,6 @@ from api.search.parsing.relaxations import (
     relaxations,
     single_word,
     with_similar_words,
-    without_fillers,
     words_of_sets,
 )
 from api.search.query.request import SearchQuery
@@ -342,9 +341,9 @@ def test_what_is_left_is_the_finish_of_just_that_name_first() -> None:
 
 
 def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
-    without = without_fillers(strict("selam bıçak"))
-    assert without is not None
-    assert [term.typed for term in without.parses[0].terms] == ["bıçak"]
+    greeted = relaxations(strict("selam bıçak"), [CS2])
+    left = next(each for each in greeted if each.relaxation == "fillers").parses[0]
+    assert [term.typed for term in left.terms] == ["bıçak"]
 
 
 def test_a_first_letter_may_be_wrong_at_last() -> None:

@@ -1,8 +1,10 @@
 """The command line without an engine: help for a stranger, clear errors, exit codes."""
 
 import errno
+import gzip
 import os
 import socket
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -99,9 +101,12 @@ def test_a_setting_that_is_wrong_is_named_once(nowhere: str, monkeypatch: pytest
 
 
 def test_sample_writes_listings_to_stdout_or_says_what_it_wrote(tmp_path: Path) -> None:
-    target = tmp_path / "a.ndjson.gz"
-    plain = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5"])
-    filed = CliRunner().invoke(main, ["sample", "--count", "3", "--seed", "5", "--output", str(target), "--json"])
+    few, target = tmp_path / "rows.ndjson", tmp_path / "a.ndjson.gz"
+    with gzip.open("data/catalogue.ndjson.gz", "rb") as rows:
+        few.write_bytes(b"".join(islice(rows, 100)))
+    sample = ["sample", "--catalogue", str(few), "--count", "3", "--seed", "5"]
+    plain = CliRunner().invoke(main, sample)
+    filed = CliRunner().invoke(main, [*sample, "--output", str(target), "--json"])
     assert plain.exit_code == filed.exit_code == 0
     assert len(plain.stdout_bytes.splitlines()) == 3
     assert orjson.loads(filed.stdout)["bytes"] == len(plain.stdout_bytes)

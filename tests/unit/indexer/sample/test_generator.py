@@ -20,7 +20,7 @@ from indexer.sample.generator import FIRST_ID, Sampler
 from mappings.platforms import Platform, read_platforms
 
 CATALOGUE = Path("data/catalogue.ndjson.gz")
-COUNT = 15_000
+COUNT = 8_000
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def catalogue() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def rows(catalogue: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every fourth row: enough of each kind."""
-    return catalogue[::4]
+    """Every eighth row: enough of each kind."""
+    return catalogue[::8]
 
 
 @pytest.fixture(scope="module")
