@@ -93,7 +93,8 @@ def _both(first: tuple[_Each, ...], second: tuple[_Each, ...]) -> tuple[_Each, .
 class Term(BaseModel):
     """Spellings of something that is more than one value of one field; `excludes` is what they say is not wanted.
 
-    A name has all of the `words`, and one of `any_words` where there are some.
+    A name has all of the `words`, and one of `any_words` where there are some. `otherwise` is what they mean where that
+    finds nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -103,13 +104,14 @@ class Term(BaseModel):
     words: str = ""
     any_words: tuple[str, ...] = ()
     excludes: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    otherwise: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _means_something(self) -> "Term":
         if not (self.filters or self.words or self.any_words or self.excludes):
             message = f"{self.spellings[0]!r} means nothing: give it filters, words, any_words or excludes"
             raise ValueError(message)
-        check_fields((*self.filters, *self.excludes))
+        check_fields((*self.filters, *self.excludes, *self.otherwise))
         return self
 
 

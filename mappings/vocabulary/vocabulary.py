@@ -317,7 +317,8 @@ class Vocabulary(BaseModel):
     @cached_property
     def second_meanings(self) -> Mapping[str, tuple[Meaning, ...]]:
         """What letters mean where their first meaning finds nothing."""
-        spelt_so = Vocabulary.model_construct(fields=self.otherwise).entries
+        terms = [Term(spellings=each.spellings, filters=each.otherwise) for each in self.term if each.otherwise]
+        spelt_so = Vocabulary.model_construct(fields=self.otherwise, term=tuple(terms)).entries
         return {letters: entry.meanings for letters, entry in spelt_so.items()}
 
     @cached_property

@@ -90,6 +90,8 @@ def test_what_is_not_wanted_may_be_written_together_with_what_says_so() -> None:
 def test_second_meanings_are_by_the_letters_of_their_spellings() -> None:
     vocabulary = Vocabulary(otherwise={"weapon": {"M4A4": ("m4 a1",)}})
     assert vocabulary.second_meanings["m4a1"] == (Meaning((("weapon", ("M4A4",)),)),)
+    case = Term(spellings=("ca se",), words="case", otherwise={"type": ("Container",)})
+    assert Vocabulary(term=(case,)).second_meanings == {"case": (Meaning((("type", ("Container",)),)),)}
 
 
 def test_a_payment_is_nothing_else() -> None:
