@@ -1,5 +1,6 @@
 """The package's platforms without their vocabularies' time: the tables take two seconds of a core, once a process."""
 
+import gc
 from functools import cache
 
 from mappings.platforms import Platform, Platforms, read_platforms
@@ -10,6 +11,7 @@ def _platforms() -> tuple[Platform, ...]:
     platforms = read_platforms()
     for platform in platforms:
         platform.language.make_tables()  # as a server does before its first search
+    gc.freeze()  # as it does, too: a collection of garbage looks through a million objects else
     return tuple(platforms)
 
 

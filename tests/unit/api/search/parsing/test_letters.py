@@ -31,10 +31,10 @@ CS2 = PLATFORM.language
         ("ダークウォーター", "dark water"),
         ("ビゾン ジャッジメントオブアヌビス", "ビゾン judgement of anubis"),  # by ear
         ("ゴールデンコイルスタトラ", "golden coil スタトラ"),  # by ear, and a known word behind it
-        ("카람빗마블", "카람빗 marble"),
+        ("카람빗스코치드", "카람빗 scorched"),
         ("네온라이더민웨", "neon rider 민웨"),
         ("핫라인마이애미팩뉴", "hotline miami 팩뉴"),
-        ("오토트로닉이나 블랙라미네이트", "autotronic 이나 black laminate"),  # an ending joins two names
+        ("오토트로닉이나 그린라미네이트", "autotronic 이나 green laminate"),  # an ending joins two names
         (
             "가나다라마바사아자차카타파하가나다라마바사아자차카타파하",
             "가나다라마바사아자차카타파하가나다라마바사아자차카타파하",
