@@ -28,10 +28,8 @@ OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_word
 _PARTED = ("published_two", "published_three", "published_four", "published_five")
 _PUBLISHED = ("published", *(part for name in _PARTED for part in (name, f"{name}_held_out")), "published_six")
 PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in _PUBLISHED}
-_IN_ROLE = (
-    "in_role",
-    *(f"in_role_{part}" for part in ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")),
-)
+_LATER = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"]
+_IN_ROLE = ("in_role", *(f"in_role_{part}" for part in _LATER))
 IN_ROLE = {name: FOLDER / f"{name}.ndjson" for name in _IN_ROLE}
 ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED, **IN_ROLE}
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")

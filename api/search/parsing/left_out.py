@@ -19,7 +19,7 @@ _THINGS = frozenset(("weapon", "type"))
 def partials(
     strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str], platforms: Sequence[Platform]
 ) -> list[ParsedQuery]:
-    """The relaxations that leave out words that nothing has.
+    """The relaxations that leave out words that nothing has, and one more of those that are only similar to one.
 
     `in_offer` are words that an offered item has, `similar` words that are similar to one.
     """
@@ -27,13 +27,12 @@ def partials(
     names = names_of(platforms)
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     in_offer = {*in_offer, *counted}
+    mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)}
+    nowhere, doubted = mere.difference(in_offer, similar), sorted(mere.intersection(similar).difference(in_offer))
+    outs = [nowhere, *(nowhere | {each} for each in doubted if 1 < len(doubted) <= MAX_LEFT_OUT)]
     typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
-    candidates = [
-        None
-        if typos is None
-        else _without(typos, lambda term: is_word(term) and not {*in_offer, *similar} & {term.typed}, names),
-        _without(base, lambda term: is_word(term) and term.typed not in in_offer, names),
-    ]
+    ways = [*((typos, out) for out in outs), (base, nowhere.union(doubted))]
+    candidates = [_without(parsed, partial(_is_word_of, out), names) for parsed, out in ways if parsed is not None]
     return _with_other_meanings(candidates)
 
 
@@ -78,6 +77,10 @@ def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
         return [parsed, *other_meanings(parsed)]
     by_words = replace(parsed, parses=tuple(replace(parse, finishes=()) for parse in parsed.parses))
     return [parsed, by_words, *other_meanings(by_words)]
+
+
+def _is_word_of(words: Collection[str], term: Term) -> bool:
+    return term.typed in words and is_word(term)
 
 
 def _is_typed(words: Collection[str], term: Term) -> bool:
