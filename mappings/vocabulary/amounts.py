@@ -30,6 +30,7 @@ _SPACED_LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")
 _ENDS_AMOUNT = frozenset("k$€£")
 _BEFORE_ALONE = _LEADING_BOUNDS[:4]  # bounds that no amount has behind it
 _BOUND_BEFORE = re.compile(r"(?<!\w)(?:under|below|over|above|max|maximum|min|minimum|most|least)\s*$", re.IGNORECASE)
+_ENGLISH_BOUND_AFTER = re.compile(r"(?:(?:usd|eur|gbp)\s+)?(?:max|min)(?!\w)")  # as amounts are written here
 _NUMBER = re.compile(r"[$€£]?\s*\d[\d.,]*k?", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?P<letter>[^\W\d_](?=\d))?(?:[$€£]\s*)?\d[\d.,]*k?\s*[$€£]?$", re.IGNORECASE)
 # where an amount ends, with what may stand between its digits and a word
@@ -154,7 +155,12 @@ class AmountWords:
         """Whether the amount there has a bound of its own: in `FT以上で300ドル以内` the first is of FT."""
         number = _NUMBER.match(text, at)
         start = at if number is None else _end_of_blanks(text, number.end())
-        return any(spelling.is_after or spelling.is_at_once for _, spelling in self._spellings_at(letters, start))
+        return bool(_ENGLISH_BOUND_AFTER.match(text, start)) or any(
+            spelling.is_after
+            or spelling.is_at_once
+            or any(bound.is_at_once for _, bound in self._spellings_at(letters, _end_of_blanks(text, end)))
+            for end, spelling in self._spellings_at(letters, start)
+        )
 
     def _float_bound(
         self, text: str, letters: str, at: int, spellings: Sequence[tuple[int, _Spelling]]

@@ -31,6 +31,11 @@ def test_amounts_are_written_in_digits(text: str, digits: str) -> None:
     assert " ".join(with_digits(text, CS2).split()) == digits
 
 
+@pytest.mark.parametrize("text", ["필테 이상 300달러까지", "필테 이상 300 max"])
+def test_a_bound_before_an_amount_with_its_own_is_of_what_stands_before(text: str) -> None:
+    assert " ".join(with_digits(text, CS2).split()).rstrip(",") == "필테 이상 300 max"
+
+
 COUNTED = Vocabulary(
     amounts={"under": ("unter", "до", "低于"), "usd": ("euro", "баксов", "刀", "달러"), "max": ("이하", "altında")},
     ranges=("zwischen … und",),
