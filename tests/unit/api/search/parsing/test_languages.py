@@ -1,6 +1,8 @@
 """What buyers write in other languages and letters."""
 
+import tomllib
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -306,3 +308,16 @@ def test_letters_and_digits_may_be_of_full_width() -> None:
 )
 def test_a_borrowed_word_is_parted_where_its_parts_are_words(text: str, parts: list[str]) -> None:
     assert [term.typed for term in parsed(text).terms] == parts
+
+
+def test_a_language_names_no_value_that_english_does_not() -> None:
+    """A value is a spelling of itself in every language: with the type Tool in one, `bayonet tool` found nothing."""
+    files = {
+        file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path("mappings/platforms/730").glob("*.toml")
+    }
+    own = tomllib.loads(Path("mappings/platforms/730.toml").read_text("utf-8"))["vocabulary"]
+    english = (own["fields"], files["en"].get("fields", {}))
+    for language, vocabulary in files.items():
+        for field, values in vocabulary.get("fields", {}).items():
+            known = {value for fields in english for value in fields.get(field, {})}
+            assert field == "set" or known.issuperset(values), f"{language}: {field}"
