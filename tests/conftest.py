@@ -1,6 +1,5 @@
 """What every test may ask for: a real engine, a name of its own in it, and golden files."""
 
-import gc
 import json
 import os
 import secrets
@@ -73,10 +72,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_slow(items)
     longest_first(items)
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()  # thousands of tests stay until the end: no collection of garbage looks through them
 
 
 @pytest.hookimpl(optionalhook=True)

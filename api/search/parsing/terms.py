@@ -373,10 +373,9 @@ class _Reader(Spellings):
         if entry is not None and entry.meanings:
             letters = "".join(self._letters[self._at : end])
             otherwise = self._vocabulary.second_meanings.get(letters, ())
-            term = Term(finished(part), entry.meanings, otherwise)
             # what greets may be a name, too (`selam`)
-            is_filler = letters in self._vocabulary.ignored and not term.fields
-            self._reading.terms.append(replace(term, is_filler=True) if is_filler else term)
+            is_filler = letters in self._vocabulary.ignored and not any(each.filters for each in entry.meanings)
+            self._reading.terms.append(Term(finished(part), entry.meanings, otherwise, is_filler=is_filler))
         else:
             role = Role.VALUE if entry is None else entry.role
             self._reading.terms += [self._word_term(place, role) for place in range(self._at, end)]
