@@ -1,7 +1,7 @@
 """The words of a text, and the letters by which spellings are looked up. Pure.
 
 `letters_of` differs from `folding.fold`: it drops the accents of every script, but writes few letters as others: those
-that people write so who have not their keys.
+that people write so who have not their keys. Kana keep their voicing marks: `コールド` is cold, `ゴールド` gold.
 """
 
 import re
@@ -11,6 +11,8 @@ from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
 _WRITTEN_AS = str.maketrans("ıłøđ", "ilod")
+_VOICING_MARKS = "\u3099\u309a"
+_VOICED = re.compile(rf"[\u3041-\u30ff][{_VOICING_MARKS}]")
 
 
 MAX_LEARNT = 16_384  # the vocabularies have 3,000
@@ -26,7 +28,7 @@ class _WithoutMarks(dict[int, int | None]):
         return replacement
 
 
-_WITHOUT_ACCENTS = _WithoutMarks()
+_WITHOUT_ACCENTS = _WithoutMarks({ord(mark): ord(mark) for mark in _VOICING_MARKS})
 _WITHOUT_MARKS = _WithoutMarks(str.maketrans("", "", "★™"))
 
 
@@ -62,4 +64,5 @@ def letters_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8192)  # the same words come again and again
 def _letters(joined: str) -> str:
-    return unicodedata.normalize("NFKD", joined).translate(_WITHOUT_ACCENTS).casefold().translate(_WRITTEN_AS)
+    letters = unicodedata.normalize("NFKD", joined).translate(_WITHOUT_ACCENTS).casefold().translate(_WRITTEN_AS)
+    return _VOICED.sub(lambda kana: unicodedata.normalize("NFC", kana.group()), letters)

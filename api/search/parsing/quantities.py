@@ -1,7 +1,7 @@
 """Finds the prices, floats and seeds in a buyer's text. Pure.
 
 How quantities are written (cases and blanks do not count):
-- price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
+- price: `under 50`, `<50`, `max 50`, `50 or less`, `over 20`, `20+`, `20〜`, `20-50`, `from 20 to 50`, `$50`, `50 eur`,
   `20$-50$`, `30 cents`, `14.50`. A currency or cents alone are a budget (at most). Bounds are inclusive: who has 50 can
   pay 50.
 - float: `<0.07`, `0.15-0.2`, `float 0.15-0.2`, `fv < 0.01`, `max float 0.02`, `0.45+`, `0.00x`, `0.01`. `<` and `>`
@@ -39,7 +39,7 @@ _NO = (
     r"(?:\s+(?:want|wanna|to|be|cost(?:s|ing)?|go(?:ing|es)?|priced?|pay(?:ing)?|spend(?:ing)?)){0,3}"
 )
 _AT_MOST = (
-    r"(?P<most>(?:<=?|=<|≤|(?<!\w)"
+    r"(?P<most>(?:<=?|=<|≤|(?<!\S)[\u301c\uff5e]|(?<!\w)"
     r"(?:under|below|sub|max(?:imum)?|budget|within|up\s?to|at\s+most|less\s+than|cheaper\s+than"
     rf"|{_NO}\s+(?:over|above|past|more\s+than|higher\s+than|greater\s+than|exceed(?:ing)?|worse\s+than))"
     r"(?![^\W\d])(?:\s+(?:of|price|is)(?!\w))?[.:]?))"
@@ -54,7 +54,7 @@ _BOUND = rf"(?:{_AT_MOST}|{_AT_LEAST})"
 # a bound behind its number: `50 max`, `20+`, but not the `min` of a `min wear`; `<max` and `>min` exclude the number
 _BOUND_AFTER = (
     r"\s*(?:(?P<most><?(?<!\w)(?:max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|max)|(?:or|and|&)\s+(?:less|lower|below|under|cheaper))(?!\w))"
-    r"|(?P<least>\+(?!\w)|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
+    r"|(?P<least>\+(?!\w)|[~\u301c\uff5e](?!\s*[\d$€£])|>?(?<!\w)(?:min(?:imum)?(?!\s*wear)|at\s+(?:the\s+)?least|(?:or|and|&)\s+(?:more|up|above|over|higher))(?!\w)))"
 )
 _TO = r"\s*(?:[-~\u2013\u2014\u223c\u301c\uff5e]|\.{2,3}|(?<!\w)to(?!\w)|(?<!\w)(?:and|n)(?!\w)|&)\s*"
 _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
