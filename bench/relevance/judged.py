@@ -28,7 +28,21 @@ OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_word
 _PARTED = ("published_two", "published_three", "published_four", "published_five")
 _PUBLISHED = ("published", *(part for name in _PARTED for part in (name, f"{name}_held_out")), "published_six")
 PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in _PUBLISHED}
-_LATER = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen"]
+_LATER = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+]
 _IN_ROLE = ("in_role", *(f"in_role_{part}" for part in _LATER))
 IN_ROLE = {name: FOLDER / f"{name}.ndjson" for name in _IN_ROLE}
 ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED, **IN_ROLE}

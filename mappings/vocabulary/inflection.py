@@ -1,6 +1,10 @@
-"""Inflected spellings of several words, each word with another ending (`красной линии` of `красная линия`). Pure."""
+"""Spellings of several words, each word with another ending (`красной линии` of `красная линия`), or linked otherwise.
+
+Pure.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
@@ -10,9 +14,10 @@ MIN_LATIN_STEM = 4  # in letters that names have: words of names are short
 
 
 class Inflections:
-    """Spellings of several words by the stems of their words."""
+    """Spellings of several words by the stems of their words, without those that are `linking`."""
 
-    def __init__(self, entries: Iterable[Entry], endings: Iterable[str]) -> None:
+    def __init__(self, entries: Iterable[Entry], endings: Iterable[str], linking: frozenset[str] = frozenset()) -> None:
+        self._linking = linking
         by_length: dict[int, set[str]] = {}
         for ending in endings:
             by_length.setdefault(len(ending), set()).add(ending)
@@ -21,7 +26,7 @@ class Inflections:
         self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
         self._beginnings: set[tuple[str, ...]] = set()  # the first letters of two stems
         self._first: set[str] = set()  # those of the first one
-        if not self._endings:
+        if not (self._endings or linking):
             return
         for entry in entries:
             if entry.meanings:
@@ -29,27 +34,31 @@ class Inflections:
                     self._add(words, entry)
 
     def _add(self, words: Sequence[str], entry: Entry) -> None:
-        if len(words) < 2:
+        stems = tuple(self._stem(word) for word in words if word not in self._linking)
+        if len(stems) < 2:
             return
-        stems = tuple(map(self._stem, words))
-        if stems not in self._by_stems:
-            self._by_stems[stems] = entry
-            self._beginnings.add(_beginning(stems))
-            self._first.add(stems[0][:MIN_STEM])
-            self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
+        other = self._by_stems.get(stems, entry)
+        self._by_stems[stems] = entry if other is entry else other.joined(entry)
+        self._beginnings.add(_beginning(stems))
+        self._first.add(stems[0][:MIN_STEM])
+        self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
 
     def longest_at(self, letters: Sequence[str], at: int, more_than: int) -> tuple[int, Entry] | None:
         """The longest spelling that begins there, of more words than this, and what it means."""
-        if letters[at][:MIN_STEM] not in self._first or _beginning(letters[at : at + 2]) not in self._beginnings:
+        if letters[at][:MIN_STEM] not in self._first:
             return None  # as most words
-        longest = min(self._longest.get(self._stem(letters[at]), 0), len(letters) - at)
-        if longest <= more_than:
+        spoken = (end for end in range(at, len(letters)) if letters[end] not in self._linking)
+        ends = list(islice(spoken, self._longest.get(self._stem(letters[at]), 0)))
+        if _beginning([letters[end] for end in ends]) not in self._beginnings:
             return None
-        stems = tuple(map(self._stem, letters[at : at + longest]))
-        lengths = range(longest, more_than, -1)
-        return next(
-            ((length, self._by_stems[stems[:length]]) for length in lengths if stems[:length] in self._by_stems), None
-        )
+        stems = tuple([self._stem(letters[end]) for end in ends])
+        for length in range(len(ends), 1, -1):
+            words = ends[length - 1] + 1 - at
+            if words <= more_than:
+                break
+            if stems[:length] in self._by_stems:
+                return words, self._by_stems[stems[:length]]
+        return None
 
     def _stem(self, word: str) -> str:
         """A word without all of its endings (`линия`, `линии`: `лин`); short words have none."""

@@ -48,10 +48,10 @@ class Vocabulary(BaseModel):
     words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is on an item,
     before `attached_after` it stands, `has_attached` says that something is. `selling` and `buying` say so in a trade
     post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
-    a spelling. `finish_names` stay together. `keyboard` are the letters on the keys of a layout in the order of KEYS,
-    `look_alikes` letters that look alike, `sounds` and `syllables` what those of other scripts stand for,
-    `homophones` {syllable: characters typed so}. `amounts` is {word: spellings} beside an amount,
-    `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
+    a spelling, `linking` words stand inside of names or not (`de`). `finish_names` stay together. `keyboard` are the
+    letters on the keys of a layout in the order of KEYS, `look_alikes` letters that look alike, `sounds` and
+    `syllables` what those of other scripts stand for, `homophones` {syllable: characters typed so}. `amounts` is {word:
+    spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,6 +83,7 @@ class Vocabulary(BaseModel):
     payments: tuple[str, ...] = ()
     without_float: frozenset[str] = frozenset()
     endings: tuple[str, ...] = ()
+    linking: tuple[str, ...] = ()
     finish_names: tuple[str, ...] = ()
     keyboard: tuple[str, ...] = ()
     look_alikes: Mapping[str, str] = Field(default_factory=dict)
@@ -162,7 +163,7 @@ class Vocabulary(BaseModel):
 
     @cached_property
     def _inflections(self) -> Inflections:
-        return Inflections(self.entries.values(), self._endings)
+        return Inflections(self.entries.values(), self._endings, spelt(self.linking))
 
     def _windows(self, letters: Sequence[str], at: int) -> list[str]:
         """The next word, the next two joined, and so on, while a spelling may be as long that begins so."""
@@ -267,7 +268,7 @@ class Vocabulary(BaseModel):
     @cached_property
     def lexicon(self) -> "Lexicon":
         """The glossary alone."""
-        return Lexicon.model_construct(words=self.glossary, endings=self.endings)  # validated
+        return Lexicon.model_construct(words=self.glossary, endings=self.endings, linking=self.linking)  # validated
 
     @cached_property
     def words_of_finishes(self) -> frozenset[str]:

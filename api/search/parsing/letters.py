@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import takewhile
 
 from api.search.parsing.spellings import segmented
 from mappings.vocabulary.entries import Entry, Role, values_of
+from mappings.vocabulary.hangul import letters_typed, syllables_of
 from mappings.vocabulary.vocabulary import KEYS, Vocabulary
 from mappings.vocabulary.words import letters_of, words_and_gaps
 
 _KATAKANA = re.compile(r"[\u30a0-\u30ff]+")  # such a word is borrowed as a whole: `フロート` is not of `ロード`
 _SYLLABLES = re.compile(r"[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
-_HIRAGANA = re.compile(r"[\u3041-\u3096]{3,}")
-_TO_KATAKANA = 0x60  # from a letter of hiragana to that of katakana
+_HIRAGANA = re.compile(r"[\u3041-\u3096\u30fc]{3,}")
+_TO_KATAKANA = {letter: letter + 0x60 for letter in range(0x3041, 0x3097)}
+_JAMO = re.compile(r"[\u3131-\u3163]")
+_NOT_BLANK = re.compile(r"\S+")
 _SYLLABIC = re.compile(rf"(?:{_SYLLABLES.pattern})(?:\s+(?:{_SYLLABLES.pattern}))*")
 MIN_SYLLABLES = 3  # of a name by ear
 MAX_JOINED_PARTS = 3  # of a word that is written together
@@ -26,13 +30,24 @@ EXTERIOR_CODE = 2  # letters (`fn`)
 
 
 def other_letters(text: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """The text in the letters that were meant, one reading for each alphabet that may have been taken for another."""
+    """The text in the letters that were meant, for each alphabet that may have been taken for another.
+
+    A text is typed on another layout as a whole, or its unknown words are.
+    """
     small = text.lower()
     readings = [_written(small, vocabulary.look_alikes)]
     for layout in vocabulary.keyboard:
-        readings += [_written(small, dict(zip(layout, KEYS, strict=False)))]
-        readings += [_written(small, dict(zip(KEYS, layout, strict=False)))]
+        to_latin, from_latin = dict(zip(layout, KEYS, strict=False)), dict(zip(KEYS, layout, strict=False))
+        typed = letters_typed(small) if _JAMO.match(layout) else small
+        readings += [_written(typed, to_latin), syllables_of(_written(small, from_latin))]
+        readings += [_NOT_BLANK.sub(partial(_unknown_typed, from_latin, vocabulary), small)]
     yield from dict.fromkeys(reading for reading in readings if reading != small)
+
+
+def _unknown_typed(letters: Mapping[str, str], vocabulary: Vocabulary, match: re.Match[str]) -> str:
+    word = match.group()
+    is_known = vocabulary.is_known(letters_of([word])) or not word.isalpha()
+    return word if is_known else syllables_of(_written(word, letters))
 
 
 def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> str:
@@ -71,7 +86,7 @@ def _in_katakana(text: str, vocabulary: Vocabulary) -> str:
 
 def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
     for length in range(len(run), MIN_SYLLABLES - 1, -1):
-        katakana = "".join(chr(ord(letter) + _TO_KATAKANA) for letter in run[:length])
+        katakana = run[:length].translate(_TO_KATAKANA)
         if _known_piece(katakana, vocabulary):
             return f" {katakana} {run[length:]}"
     return run

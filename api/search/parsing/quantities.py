@@ -25,7 +25,7 @@ from mappings.vocabulary.numerals import UNSPACED_LETTERS
 
 _CURRENCIES = {
     **dict.fromkeys(("$", "usd", "dollar", "dollars", "bucks"), "USD"),
-    **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
+    **dict.fromkeys(("€", "e", "eur", "euro", "euros"), "EUR"),
     **dict.fromkeys(("£", "gbp", "pounds"), "GBP"),
 }
 OTHER_CURRENCY = "¤"  # before the code of a currency that the vocabulary has words for
@@ -62,7 +62,8 @@ _BETWEEN = r"(?P<between>(?<!\w)(?:between|from)\s+)?"
 _WORD = rf"(?-i:[^\W{UNSPACED_LETTERS}])"
 _START = rf"(?<!{_WORD})(?<![$€£.,-])"
 _END = rf"(?!{_WORD}|[$€£]|[.,]\d|-\w)"
-_MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_CURRENCY_WORD = r"(?:(?<=\d)e(?!\w)|(?<![a-z])(?:usd|dollars?|bucks|eur|euros?|gbp|pounds)(?![a-z]))"
+_MARK = rf"(?:[$€£]|{OTHER_CURRENCY}[A-Z]{{3}}c?|{_CURRENCY_WORD})"
 _CENT_MARK = r"(?:cents?|¢|(?<=\d)ct?)(?![a-z0-9])"
 _THOUSANDS = r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d{1,2})?"  # no other number above 1 has a point and three digits
 _NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,2}})?|{_THOUSANDS}(?!\d)|\d{{1,12}}(?:[.,]\d{{1,2}})?)k?"

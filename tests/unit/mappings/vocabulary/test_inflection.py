@@ -48,6 +48,31 @@ def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
     assert known.longest_at(["краснои", "лини"], 0, 1) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("caisse gants", "glove case"),  # caisse de gants
+        ("caixa de luvas", "glove case"),  # caixa das luvas
+        ("llave de la caja de guantes", "glove case key"),  # llave de caja de guantes
+        ("degradé marbre", "marble fade"),
+        ("dente di tigre", "tiger tooth"),
+    ],
+)
+def test_linking_words_of_a_name_may_be_others_or_none(text: str, words: str) -> None:
+    letters = [letters_of([word]) for word in text.split()]
+    length, entry = CS2.language.spelling_at(letters, 0)
+    assert (length, [meaning.words for meaning in entry.meanings] if entry else []) == (len(letters), [words])
+
+
+def test_a_name_is_no_longer_for_a_linking_word_behind_it_and_two_may_be_alike() -> None:
+    rain = Entry((Meaning(words="bullet rain"),), 3, (("lluvia", "de", "balas"),))
+    hell = Entry((Meaning(words="bullet hell"),), 3, (("lluvia", "del", "bala"), ("la", "bala")))
+    known = Inflections([rain, hell], ["s"], frozenset({"de", "del", "la"}))
+    assert known.longest_at(["lluvia", "balas", "de"], 0, 1) == (2, rain.joined(hell))
+    assert known.longest_at(["la", "bala"], 0, 1) is None  # one word without its article
+    assert Inflections([rain], [], frozenset({"de"})).longest_at(["lluvia", "balas"], 0, 1) == (2, rain)
+
+
 def test_without_endings_there_is_none() -> None:
     assert Inflections([RED], []).longest_at(["красная", "линия"], 0, 1) is None
     assert Inflections([Entry((), 2, (("красная", "линия"),))], ["ая"]).longest_at(["красная", "линия"], 0, 1) is None

@@ -31,6 +31,11 @@ def test_no_more_letters_are_learnt_than_may_be(monkeypatch: pytest.MonkeyPatch)
     assert words_of(f"{never_before} ★") == [never_before]
 
 
+def test_kana_keep_their_voicing_marks() -> None:
+    assert letters_of(["ゴールド"]) != letters_of(["コールド"])
+    assert letters_of(["ｺﾞｰﾙﾄﾞ"]) == letters_of(["ゴールド"]) == "ゴールド"
+
+
 @given(TEXTS)
 @example("Łódź ıøđ Ⅷ")
 def test_letters_have_no_case_and_no_accent(text: str) -> None:

@@ -229,6 +229,12 @@ def test_other_letters_are_look_alikes_and_both_layouts() -> None:
     assert list(other_letters("-", vocabulary)) == []
 
 
+def test_a_text_or_its_unknown_words_alone_are_typed_on_another_layout() -> None:
+    readings = list(other_letters("awp dktlahvm 47", CS2.language))
+    assert readings[:2] == ["ㅁ제 아시모프 47", "awp 아시모프 47"]
+    assert list(other_letters("ㅁ제 ㄱㄷ이ㅑㅜㄷ", CS2.language)) == ["awp redline"]
+
+
 def test_vocabularies_are_merged_field_by_field() -> None:
     first = Vocabulary(fields={"type": {"Key": ("keys",)}}, fillers=("a",), narrowing=frozenset({"type"}))
     second = Vocabulary(

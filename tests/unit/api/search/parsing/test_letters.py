@@ -41,6 +41,7 @@ CS2 = PLATFORM.language
         ),
         ("뷁뷁뷁", "뷁뷁뷁"),
         ("すたとらのawp", "スタトラ のawp"),  # hiragana
+        ("ぷりんとすとりーむ", "プリントストリーム"),  # with a long vowel
         ("さがしてます awp", "さがしてます awp"),
         ("хзщшц", "хзщшц"),
         ("ak redline ft", "ak redline ft"),
