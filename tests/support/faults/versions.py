@@ -87,7 +87,8 @@ async def _serves(client: httpx.AsyncClient) -> bool:
 
 def version_before(folder: Path) -> Path | None:
     """The source of the version before the newest migration, in this folder; None where the history is not here."""
-    newest = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", MIGRATIONS).decode().strip()
+    migration = max((ROOT / MIGRATIONS).glob("m*.py"))
+    newest = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", str(migration)).decode().strip()
     try:
         archive = _git("archive", f"{newest}^", *PACKAGES)
     except subprocess.CalledProcessError:

@@ -133,7 +133,7 @@ async def test_a_database_of_a_newer_version_is_left_alone_and_served(empty_url:
     await store.close()
     await migrate.upgrade(empty_url)
     with pytest.raises(UnknownRevision, match="schema revision '9999' is not among those of this version"):
-        await migrate.upgrade(empty_url, "0001")
+        await migrate.upgrade(empty_url, "0020")
     assert await migrate.current(empty_url) == "9999"
     with pytest.raises(UnknownRevision, match="schema revision '0815'"):
         await migrate.upgrade(empty_url, "0815")

@@ -1,7 +1,7 @@
 """Migrations of orders: those of an older schema stay as they were."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import bindparam, text
@@ -17,6 +17,9 @@ from store.records import NewOrder
 from tests.support.store.fixtures import NOW
 
 Statement = tuple[str, dict[str, Any]]
+
+BEFORE: Final = "0020"
+"""The revision before the newest one."""
 
 AT = int(NOW.timestamp() * 1_000_000)
 TOKEN = {
@@ -72,8 +75,8 @@ def real(item: int) -> NewOrder:
     return NewOrder(**{**shared, "item": item})  # type: ignore[arg-type]  # the table's values are of these types
 
 
-async def test_orders_of_the_first_schema_stay(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, "0001")
+async def test_orders_of_an_older_schema_stay(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, BEFORE)
     event = {"order_id": "ord_old", "n": 1, "state": "created", "at": AT}
     await rows(empty_url, insertion("tokens", TOKEN), insertion("orders", ORDER), insertion("order_events", event))
     await migrate.upgrade(empty_url)
@@ -90,8 +93,8 @@ async def test_orders_of_the_first_schema_stay(empty_url: str) -> None:
 
 
 async def test_the_buyers_data_of_an_older_order_are_erased(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, "0004")
-    older = {**ORDER, "sandbox": False, "trade_link": "https://trade.example"}
+    await migrate.upgrade(empty_url, BEFORE)
+    older = {**ORDER, "trade_link": "https://trade.example"}
     event = {"order_id": "ord_old", "n": 1, "state": "created", "at": AT}
     await rows(empty_url, insertion("tokens", TOKEN), insertion("orders", older), insertion("order_events", event))
     await migrate.upgrade(empty_url)
@@ -111,22 +114,22 @@ async def test_the_buyers_data_of_an_older_order_are_erased(empty_url: str) -> N
 
 
 async def test_pending_index_updates_and_stored_responses_keep_their_rows(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, "0007")
+    await migrate.upgrade(empty_url, BEFORE)
     pending = {"platform": 730, "item": 5, "version": 3, "applied_version": 2, "attempts": 1, "updated_at": AT}
     key = {
         "token_id": "tok_old",
         "key": "k",
         "body_digest": "d",
         "order_id": "ord_old",
-        "answer": "{}",
+        "response": "{}",
         "created_at": AT,
     }
     await rows(
         empty_url,
         insertion("tokens", TOKEN),
         insertion("orders", ORDER),
-        insertion("masks", pending),
-        insertion("idempotency_keys", {**key, "created_at": AT}),
+        insertion("index_outbox", pending),
+        insertion("idempotency_keys", key),
     )
     await migrate.upgrade(empty_url)
     store = Store(empty_url)
