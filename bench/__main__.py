@@ -1,7 +1,6 @@
 """`python -m bench`: measures this service and its peers, and writes tables and JSON files."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from bench.runs import changes as changing
 from bench.runs import feed
 from bench.runs import load as loading
 from bench.runs import orders as ordering
-from bench.runs import overload as overloading
 from bench.runs.search import Plan, Series, measure
 from bench.workloads.bodies import workloads
 
@@ -36,26 +34,9 @@ def engine_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-beside_option = click.option(
-    "--beside",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Another checkout of this repository, with its environment in .venv: only the two services are measured.",
-)
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Measure this service and its peers side by side in one run."""
-
-
-@main.command()
-@click.option("--items", default=1_000_000, show_default=True, help="Listings in the index.")
-@beside_option
-@engine_options
-def prepare(items: int, beside: Path | None, opensearch_url: str, folder: Path) -> None:
-    """Write the listings and load each index that `search` measures, unless it is there already."""
-    checkout = None if beside is None else Checkout.at(beside)
-    Data(items, opensearch_url, folder.resolve()).load(with_plain=checkout is None, beside=checkout)
 
 
 @main.command()
@@ -67,7 +48,11 @@ def prepare(items: int, beside: Path | None, opensearch_url: str, folder: Path) 
 @click.option("--workers", default=1, show_default=True, help="Processes of this service and of the plain one.")
 @click.option("--plain/--no-plain", default=True, help="Without: only this service, and the engine with its index.")
 @click.option("--no-response-cache", is_flag=True, help="Also this service without its response cache.")
-@beside_option
+@click.option(
+    "--beside",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout of this repository, with its environment in .venv: only the two services are measured.",
+)
 @engine_options
 def search(
     items: int,
@@ -141,30 +126,6 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
     circumstances = results.circumstances(items=items, data=data.digest())
     results.write(data.folder / f"load-{items}.json", circumstances, [loads.as_json() for loads in measured.values()])
     terminal.show_loads(list(measured.values()))
-
-
-@main.command()
-@click.option("--items", default=60_000, show_default=True, help="Listings in the index.")
-@click.option("--workers", default=2, show_default=True, help="Processes that serve.")
-@click.option("--seconds", default=15.0, show_default=True, help="How long one rate is offered.")
-@click.option("--max-concurrency", type=int, help="A fixed bound, where the service is not to find one.")
-@engine_options
-def overload(
-    items: int, workers: int, seconds: float, max_concurrency: int | None, opensearch_url: str, folder: Path
-) -> None:
-    """Overload: what is answered in time at up to five times the peak, and after a spike."""
-    data = Data(items, opensearch_url, folder.resolve())
-    data.load()
-    settings = {"GEAR_SEARCH_TIMEOUT": "2.5", "GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
-    if max_concurrency is not None:
-        settings["GEAR_MAX_CONCURRENCY"] = str(max_concurrency)
-    with services.gear_api(opensearch_url, data.prefix, data.folder, workers=workers, settings=settings) as service:
-        measured = list(overloading.measure(service, data.folder, seconds))
-    circumstances = results.circumstances(
-        items=items, data=data.digest(), workers=workers, maxConcurrency=max_concurrency
-    )
-    results.write(data.folder / f"overload-{items}.json", circumstances, [asdict(outcome) for outcome in measured])
-    terminal.show_overload(measured)
 
 
 @main.command()

@@ -12,7 +12,6 @@ from bench.peers.search_peers import OURS
 from bench.report.sections import change_tables
 from bench.runs.load import RAW, Loads
 from bench.runs.orders import Orders
-from bench.runs.overload import Outcome
 from bench.runs.search import Series
 
 MIN_COLUMNS = 120  # where the output is no terminal it would be 80, and names would be cut
@@ -98,24 +97,6 @@ def show_loads(measured: Sequence[Loads]) -> None:
             *(f"{loads.median(name) / loads.items * 1e6:.1f}" for name in ("client_seconds", "engine_seconds")),
             f"{loads.median('memory'):.0f}",
         )
-    show(table)
-
-
-def show_overload(measured: Sequence[Outcome]) -> None:
-    """What was answered in time of what was offered: the medians of each kind of run."""
-    head = ("run", "offered", "good", "of peak", "p50", "p99", "refused", "p99", "lost", "other", "health", "orders")
-    table = Table(*head, "no order", "p99", "back in", caption="rates a second, times in ms, recovery in s")
-    for name in dict.fromkeys(each.name for each in measured):
-        runs = [each for each in measured if each.name == name]
-
-        def middle(field: str, runs: Sequence[Outcome] = runs) -> str:
-            return f"{statistics.median(getattr(each, field) for each in runs):,.0f}"
-
-        shares = [each.good / each.peak for each in runs if each.peak]
-        fields = ("p50", "p99", "refused", "refused_p99", "lost", "other", "health_p99")
-        orders = ("orders", "orders_refused", "order_p99", "recovery")
-        share = f"{statistics.median(shares):.0%}" if shares else ""
-        table.add_row(name, middle("offered"), middle("good"), share, *map(middle, fields), *map(middle, orders))
     show(table)
 
 
