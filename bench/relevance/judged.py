@@ -23,29 +23,12 @@ Order = Literal["price_asc", "price_desc", "float_asc", "float_desc"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 OWN_WORDS_GROUPS: tuple[OwnWordsGroup, ...] = get_args(OwnWordsGroup)
 FOLDER = Path(__file__).parent
-SETS = {name: FOLDER / f"{name}.ndjson" for name in ("judged", "held_out")}
-OWN_WORDS = {name: FOLDER / f"{name}.ndjson" for name in ("own_words", "own_words_held_out")}
-_PARTED = ("published_two", "published_three", "published_four", "published_five")
-_PUBLISHED = ("published", *(part for name in _PARTED for part in (name, f"{name}_held_out")), "published_six")
-PUBLISHED = {name: FOLDER / f"{name}.ndjson" for name in _PUBLISHED}
-_LATER = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-]
-_IN_ROLE = ("in_role", *(f"in_role_{part}" for part in _LATER))
-IN_ROLE = {name: FOLDER / f"{name}.ndjson" for name in _IN_ROLE}
-ALL_SETS = {**SETS, **OWN_WORDS, **PUBLISHED, **IN_ROLE}
+ALL_SETS = {file.stem: file for file in sorted(FOLDER.glob("*.ndjson"))}
+SETS = {name: ALL_SETS[name] for name in ("judged", "held_out")}
+OWN_WORDS, PUBLISHED, IN_ROLE = (
+    {name: file for name, file in ALL_SETS.items() if name.startswith(kind)}
+    for kind in ("own_words", "published", "in_role")
+)
 _DETAILS = ("weapon", "exterior", "quality", "phase", "type", "rarity", "tournament", "set")
 _FIELDS = ("name", "words", "stickers", "attached", "finish", *_DETAILS, "seed", "price", "float")
 _FINISH = re.compile(r"\| (.+?)(?: \((?:Factory New|Minimal Wear|Field-Tested|Well-Worn|Battle-Scarred)\))?$")
