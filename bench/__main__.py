@@ -14,7 +14,7 @@ from bench.relevance import judged, score
 from bench.relevance.listings import listings_for
 from bench.relevance.peers import start_peers as start_relevance_peers
 from bench.report import page as benchmarks_page
-from bench.report import results, terminal
+from bench.report import results, sections, terminal
 from bench.report.measured import PageError, read
 from bench.runs import changes as changing
 from bench.runs import feed
@@ -92,9 +92,9 @@ def search(
     if checkout is not None:
         circumstances["beside"] = checkout.commit()
         file += f"-beside-{checkout.commit()}"
-    results.write(data.folder / f"{file}.json", circumstances, [series.as_json() for series in measured])
+    written = results.write(data.folder / f"{file}.json", circumstances, [series.as_json() for series in measured])
     if checkout is None:
-        terminal.show_searches(measured)
+        terminal.show_section(sections.searches([written]))
     else:
         terminal.show_beside(measured, selection.beside_name)
 
@@ -124,8 +124,9 @@ def load(items: int, rounds: int, only: tuple[str, ...], opensearch_url: str, fo
         measured[loads.peer] = loads
         click.echo(f"{loads.peer}: {items / run.seconds:,.0f}/s", err=True)
     circumstances = results.circumstances(items=items, data=data.digest())
-    results.write(data.folder / f"load-{items}.json", circumstances, [loads.as_json() for loads in measured.values()])
-    terminal.show_loads(list(measured.values()))
+    series = [loads.as_json() for loads in measured.values()]
+    written = results.write(data.folder / f"load-{items}.json", circumstances, series)
+    terminal.show_section(sections.loads([written]))
 
 
 @main.command()
@@ -211,10 +212,9 @@ def changes(
     series = []
     for row in measured():
         series.append(row.as_json())
-        results.write(
-            place.data.folder / f"changes-{items}.json", circumstances, series
-        )  # kept where a later part fails
-    terminal.show_changes(series)
+        # kept where a later part fails
+        written = results.write(place.data.folder / f"changes-{items}.json", circumstances, series)
+    terminal.show_section(sections.changes([written]))
 
 
 @main.command()

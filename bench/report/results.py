@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 
 from bench.peers.checkout import HERE
+from bench.report.measured import Measured
 
 Json = dict[str, Any]
 
@@ -29,6 +30,8 @@ def circumstances(**more: Any) -> Json:
     }
 
 
-def write(file: Path, circumstances: Json, series: list[Json]) -> None:
-    """Writes a run, each series in its own shape."""
-    file.write_text(json.dumps({**circumstances, "series": series}, indent=1), encoding="utf-8")
+def write(file: Path, circumstances: Json, series: list[Json]) -> Measured:
+    """Writes a run, each series in its own shape; returns it as the page reads it."""
+    content = {**circumstances, "series": series}
+    file.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    return Measured(file.name, content)

@@ -16,10 +16,10 @@ SEARCH_PEERS = (OURS, NO_CACHE, PLAIN, RAW, OWN, STAC)
 
 def searches(files: Sequence[Measured]) -> str:
     """A table for each file."""
-    return "\n\n".join(f"{file.title_with_rounds}\n\n{search_table(file)}" for file in files)
+    return "\n\n".join(f"{file.title_with_rounds}\n\n{_search_table(file)}" for file in files)
 
 
-def search_table(file: Measured) -> str:
+def _search_table(file: Measured) -> str:
     """A row for each workload and number of clients, a column for each peer."""
     peers = [peer for peer in SEARCH_PEERS if any(row["peer"] == peer for row in file.series)]
     rows = []
@@ -67,14 +67,14 @@ def changes(files: Sequence[Measured]) -> str:
     for file in files:
         rounds = max(len(row["rounds"]) for row in file.series)
         runs = "one round" if rounds == 1 else f"medians of {rounds} rounds"
-        texts += [f"{file.title}; {runs}.", *(table(*each) for each in change_tables(file.series))]
+        texts += [f"{file.title}; {runs}.", *(table(*each) for each in _change_tables(file.series))]
     return "\n\n".join(texts)
 
 
 _PARTS_OF_CHANGES: Final = ("writes", "latency", "burst", "waiting", "cheapest")
 
 
-def change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list[str]]]]:
+def _change_tables(series: Sequence[Json]) -> Iterator[tuple[list[str], list[list[str]]]]:
     """For each part that was measured the head and the rows of its table."""
     parts = {part: [row for row in series if row["part"] == part] for part in _PARTS_OF_CHANGES}
     bulk = next((row["rate"] for row in parts["writes"]), 0.0)

@@ -58,24 +58,14 @@ class Loads:
     items: int
     runs: list[Run] = field(default_factory=list)
 
-    def median(self, name: str) -> float:
-        """The median over the rounds of one of a run's numbers."""
-        return median(self.runs, name)
-
-    @property
-    def rate(self) -> float:
-        """Items a second, in the median round."""
-        return self.items / self.median("seconds")
-
-    @property
-    def spread(self) -> list[float]:
-        """The lowest and the highest rate."""
-        return spread(self.items / run.seconds for run in self.runs)
-
     def as_json(self) -> dict[str, Any]:
-        """The rate, its spread, and every round."""
-        rounds = [asdict(run) for run in self.runs]
-        return {"peer": self.peer, "rate": round(self.rate, 1), "spread": self.spread, "rounds": rounds}
+        """The items a second of the median round, their spread, and every round."""
+        return {
+            "peer": self.peer,
+            "rate": round(self.items / median(self.runs, "seconds"), 1),
+            "spread": spread(self.items / run.seconds for run in self.runs),
+            "rounds": [asdict(run) for run in self.runs],
+        }
 
 
 def measure(data: Data, rounds: int, peers: Sequence[str] = PEERS) -> Iterator[tuple[Loads, Run]]:
