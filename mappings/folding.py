@@ -11,7 +11,7 @@ from mappings.ascii_folding import ASCII_FOLDING
 from mappings.nonspacing_marks import NONSPACING_MARKS
 
 DROPPED_MARKS = "★™"
-MARKS = frozenset(DROPPED_MARKS) | {chr(code) for first, last in NONSPACING_MARKS for code in range(first, last + 1)}
+MARKS = NONSPACING_MARKS | frozenset(DROPPED_MARKS)
 BLANKS = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 CONTROLS = "".join(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)))
 
