@@ -5,7 +5,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -257,19 +257,6 @@ def _digest(plaintext: str) -> str:
 
 
 def _token(row: Row[Any]) -> Token:
-    return Token(
-        id=row.id,
-        name=row.name,
-        scopes=frozenset(row.scopes.split()),
-        sandbox=row.sandbox,
-        webhook_secret=row.webhook_secret,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        max_active=row.max_active,
-        max_active_per_account=row.max_active_per_account,
-        rate_limit=row.rate_limit,
-        filters=row.filters,
-        origins=tuple((row.origins or "").split()),
-        last_used_at=row.last_used_at,
-    )
+    values = {each.name: row._mapping[each.name] for each in fields(Token)}
+    lists = {"scopes": frozenset(row.scopes.split()), "origins": tuple((row.origins or "").split())}
+    return Token(**{**values, **lists})

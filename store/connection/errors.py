@@ -26,7 +26,6 @@ class ItemTaken(StoreError):
 
     def __init__(self, platform: int, item: int) -> None:
         super().__init__(f"item {item} of platform {platform} is held by another active order")
-        self.platform = platform
         self.item = item
 
 
@@ -54,7 +53,6 @@ class ConstraintBroken(StoreError):
 
     def __init__(self, constraint: str) -> None:
         super().__init__(f"the database refused a row: it breaks {constraint}")
-        self.constraint = constraint
 
 
 class UnknownRevision(StoreError):
@@ -65,7 +63,6 @@ class UnknownRevision(StoreError):
             f"schema revision {revision!r} is not among those of this version ({', '.join(revisions)}): "
             "a newer version of the service may have migrated the database; use that one"
         )
-        self.revision = revision
 
 
 class AmbiguousName(StoreError):
@@ -73,7 +70,6 @@ class AmbiguousName(StoreError):
 
     def __init__(self, name: str, ids: Sequence[str]) -> None:
         super().__init__(f"{len(ids)} tokens are named {name!r}: name one by its id ({', '.join(ids)})")
-        self.name = name
         self.ids = tuple(ids)
 
 

@@ -165,16 +165,14 @@ async def list_newest(
 
 
 def _conditions(order_filter: OrderFilter) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = [orders.c.sandbox == (true() if order_filter.sandbox else false())]
-    if order_filter.token_id is not None:
-        conditions.append(orders.c.token_id == order_filter.token_id)
-    if order_filter.state is not None:
-        conditions.append(orders.c.state == order_filter.state)
-    if order_filter.account is not None:
-        conditions.append(orders.c.account == order_filter.account)
-    if order_filter.item is not None:
-        conditions.append(orders.c.item == order_filter.item)
-    return conditions
+    return [
+        orders.c.sandbox == (true() if order_filter.sandbox else false()),
+        *(
+            orders.c[name] == value
+            for name in ("token_id", "state", "account", "item")
+            if (value := getattr(order_filter, name)) is not None
+        ),
+    ]
 
 
 async def _find(connection: AsyncConnection, condition: ColumnElement[bool]) -> Order | None:
