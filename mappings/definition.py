@@ -76,10 +76,6 @@ class Definition:
         fingerprint = meta.get("fingerprint", self.fingerprint)
         return fingerprint in (self.fingerprint, *self.reads) or self.fingerprint in meta.get("readBy", ())
 
-    def index_settings(self) -> dict[str, Any]:
-        """The settings that an index must have in service, flat below `index`."""
-        return dict(self.body["settings"]["index"])
-
 
 def searchable_fields(properties: Mapping[str, Any]) -> frozenset[str]:
     """The names of the fields and sub-fields of a mapping that queries can match."""

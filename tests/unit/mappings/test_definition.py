@@ -42,7 +42,6 @@ def test_the_body_is_sent_as_the_file_has_it_with_its_fingerprint() -> None:
     assert sent["mappings"].pop("_meta") == {"fingerprint": definition.fingerprint, "readBy": []}
     assert sent == BODY == definition.body
     assert len(definition.fingerprint) == FINGERPRINT_LENGTH == len(bytes.fromhex(definition.fingerprint)) * 2
-    assert definition.index_settings() == BODY["settings"]["index"]
 
 
 def test_the_fingerprint_is_of_the_meaning_and_not_of_the_layout(monkeypatch: pytest.MonkeyPatch) -> None:

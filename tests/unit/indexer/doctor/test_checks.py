@@ -263,7 +263,8 @@ def test_an_index_with_another_mapping_is_named_with_its_fields() -> None:
 
 
 def test_a_definition_may_fix_the_number_of_copies() -> None:
-    index = {name: value for name, value in DEFINITION.index_settings().items() if name != "auto_expand_replicas"}
+    defined = DEFINITION.body["settings"]["index"]
+    index = {name: value for name, value in defined.items() if name != "auto_expand_replicas"}
     settings = {**DEFINITION.body["settings"], "index": {**index, "number_of_replicas": 1}}
     fixed = defined_listings(replace(DEFINITION, body={**DEFINITION.body, "settings": settings}))
     few = set_to(an_index(1), number_of_replicas="0")
