@@ -230,8 +230,8 @@ def relevance(items: int, texts: str, prefix: str, opensearch_url: str, folder: 
     listings = listings_for(items, judgments)
     with start_relevance_peers(listings, opensearch_url, prefix, folder) as peers:
         verdicts = {
-            peer.name: [judged.judge(judgment, peer.first_page(judgment.query)) for judgment in judgments]
-            for peer in peers
+            peer: [judged.judge(judgment, first_page(judgment.query)) for judgment in judgments]
+            for peer, first_page in peers.items()
         }
     circumstances = results.circumstances(items=len(listings), texts=texts)
     results.write(
