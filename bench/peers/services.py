@@ -83,6 +83,18 @@ def gear_api(
 
 
 @contextmanager
+def gear_api_on(
+    kind: str, opensearch_url: str, prefix: str, folder: Path, *, workers: int, settings: Mapping[str, str]
+) -> Iterator[Service]:
+    """This project's service on an empty database of this kind."""
+    with (
+        database(kind, folder) as url,
+        gear_api(opensearch_url, prefix, folder, workers=workers, database_url=url, settings=settings) as service,
+    ):
+        yield service
+
+
+@contextmanager
 def plain(opensearch_url: str, index: str, folder: Path, workers: int = 1) -> Iterator[Service]:
     """The plain service (bench.peers.plain), run by uvicorn."""
     port = free_port()

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -77,17 +77,10 @@ class Place:
         """Deletes all indices, also those of changes."""
         self.client.indices.delete(index=f"{PREFIX}-*", params={"expand_wildcards": "all"})
 
-    @contextmanager
-    def serving(self, database: str) -> Iterator[Service]:
+    def serving(self, database: str) -> AbstractContextManager[Service]:
         """This project's service on an empty database of this kind."""
-        url, folder = self.data.opensearch_url, self.data.folder
-        with (
-            services.database(database, folder) as database_url,
-            services.gear_api(
-                url, PREFIX, folder, workers=WORKERS, database_url=database_url, settings=CROWD
-            ) as service,
-        ):
-            yield service
+        data = self.data
+        return services.gear_api_on(database, data.opensearch_url, PREFIX, data.folder, workers=WORKERS, settings=CROWD)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -96,22 +96,12 @@ class Orders:
         }
 
 
-@contextmanager
-def _serving(shop: Shop, database: str, workers: int = 1) -> Iterator[Service]:
-    """This project's service on an empty database of this kind."""
+def _serving(shop: Shop, database: str, workers: int = 1) -> AbstractContextManager[Service]:
+    settings = {"GEAR_ALLOW_INSECURE_CALLBACKS": "true"}
     data = shop.data
-    with (
-        services.database(database, data.folder) as url,
-        services.gear_api(
-            data.opensearch_url,
-            shop.prefix,
-            data.folder,
-            workers=workers,
-            database_url=url,
-            settings={"GEAR_ALLOW_INSECURE_CALLBACKS": "true"},
-        ) as service,
-    ):
-        yield service
+    return services.gear_api_on(
+        database, data.opensearch_url, shop.prefix, data.folder, workers=workers, settings=settings
+    )
 
 
 def rates(
