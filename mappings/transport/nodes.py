@@ -118,8 +118,6 @@ class Node(AIOHttpConnection):
         await self._client.close()
 
     async def _exchange(self, method: str, target: str, head: str, body: bytes | None, seconds: float) -> HttpResponse:
-        if body is not None and self.http_compress:
-            body, head = self._gzip_compress(body), f"{head}content-encoding: gzip\r\n"
         length = "" if body is None else f"content-length: {len(body)}\r\n"
         request = f"{method} {target} HTTP/1.1\r\n{head}{length}\r\n".encode() + (body or b"")
         try:
