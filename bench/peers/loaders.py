@@ -24,14 +24,14 @@ RAW_BYTES = 4 * 1024 * 1024
 RAW_REQUESTS = 2
 
 
-def chunks(lines: Iterable[bytes], size: int = RAW_BYTES) -> Iterator[bytes]:
-    """Prepared documents with their action lines, about so many bytes a piece."""
+def chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Prepared documents with their action lines, RAW_BYTES or a little more a piece."""
     chunk: list[bytes] = []
     length = 0
     for line in lines:
         chunk.append(line)
         length += len(line)
-        if length >= size and len(chunk) % 2 == 0:
+        if length >= RAW_BYTES and len(chunk) % 2 == 0:
             yield b"".join(chunk)
             chunk, length = [], 0
     if chunk:

@@ -22,7 +22,7 @@ NO_CACHE = "gear-api, no response cache"
 SEARCH_PATH = "/v1/gear/search"
 CACHE_OFF = {"GEAR_RESPONSE_CACHE_MIB": "0"}
 COMPARED_BODIES = 20  # by which two peers are compared before a run
-_OWN_FILTERS = {"cold", "hot", "deep", "mix"}  # searches that can be written by hand for our index
+_OWN_FILTERS = {"cold", "hot", "mix"}  # searches that can be written by hand for our index
 _NOT_PLAIN = {"groups", "typing", "export"}  # what a plain service does not offer
 
 Json = dict[str, Any]

@@ -9,6 +9,7 @@ from typing import Any
 from bench.clients.background import OrderCount, background_traffic
 from bench.clients.connection import request_json
 from bench.clients.wrk import Run
+from bench.data import SEED
 from bench.figures import median, spread
 from bench.peers.search_peers import Peer, check_facet_counts
 from bench.workloads.bodies import Workload
@@ -25,7 +26,6 @@ class Plan:
     rounds: int
     seconds: float
     opensearch_url: str
-    seed: int = 1
 
 
 @dataclass
@@ -86,7 +86,7 @@ def _measure_workload(
         first_body = number * workload.bodies // (plan.rounds + 1)
         seconds = plan.seconds if number else max(1.0, plan.seconds / 2)
         for peer in peers if number % 2 else reversed(peers):
-            file = peer.bodies_file(workload, plan.seed, folder)
+            file = peer.bodies_file(workload, SEED, folder)
             if workload.draw == "distinct":
                 clear_request_cache(plan.opensearch_url)
             with _traffic_beside(workload, peer, rates[peer.name]) as count:
@@ -114,5 +114,5 @@ def _warm_up(plan: Plan, peers: Sequence[Peer], folder: Path) -> None:
     workload = plan.workloads[0]
     for peer in peers:
         if peer.can_run(workload):
-            file = peer.bodies_file(workload, plan.seed + 1, folder)
+            file = peer.bodies_file(workload, SEED + 1, folder)
             peer.run(workload, file, 0, max(plan.clients), WARM_UP_SECONDS)

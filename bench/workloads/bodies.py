@@ -62,7 +62,6 @@ def pools() -> Pools:
         "names": sorted({row["name"] for row in rows}),
         "prices": list(PRICES),
         "pages": [1, 1, 1, 1, 2, 3],
-        "deep": list(range(50, 101)),
     }
 
 
