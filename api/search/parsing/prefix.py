@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from api.search.parsing.words import MAX_JOIN
+from api.search.parsing.words import MAX_JOIN, words_in
 from mappings.folding import fold
+from mappings.vocabulary.misspellings import is_typo
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of, words_of
 
@@ -51,8 +52,15 @@ class PrefixQuery:
         words = words_of(self.text)
         if not self.text.isascii():
             words = [part for word in words for part in _parted(word, self.vocabularies)]
-        names = _names(words, self.vocabularies)
-        return tuple(_prefix_word(words, place, tuple(names[place])) for place in range(len(words)))
+        return tuple(
+            PrefixWord(
+                word.typed,
+                tuple(spelling for spelling in word.spellings if spelling not in word.endings),
+                word.endings,
+                tuple(names),
+            )
+            for word, names in zip(words_in(words, open_ended=True), _names(words, self.vocabularies), strict=True)
+        )
 
     @cached_property
     def folded(self) -> str:
@@ -99,15 +107,6 @@ def _names(words: list[str], vocabularies: tuple[Vocabulary, ...]) -> list[dict[
     return names
 
 
-def _prefix_word(words: list[str], place: int, names: tuple[str, ...]) -> PrefixWord:
-    is_last: dict[str, bool] = {}
-    for length in range(1, MAX_JOIN + 1):
-        for start in range(max(0, place - length + 1), min(place, len(words) - length) + 1):
-            is_last["".join(words[start : start + length])] = start + length == len(words)
-    spellings = tuple(spelling for spelling, last in is_last.items() if not last)
-    return PrefixWord(words[place], spellings, tuple(spelling for spelling, last in is_last.items() if last), names)
-
-
 def _joins(folded: str) -> Iterator[str]:
     words = words_of(folded)
     for start in range(len(words)):
@@ -123,21 +122,7 @@ def _matches(word: PrefixWord, joins: set[str], fuzzy: bool) -> bool:
     prefixes = tuple(fold(prefix) for prefix in word.prefixes)
     if prefixes and any(join.startswith(prefixes) for join in joins):
         return True
-    return fuzzy and word.max_edits > 0 and any(_is_similar(fold(word.text), join, word.max_edits) for join in joins)
-
-
-def _is_similar(first: str, second: str, max_edits: int) -> bool:
-    """Whether so many edits (a letter inserted, deleted, replaced, or two neighbours swapped) make one the other."""
-    if first[:1] != second[:1] or abs(len(first) - len(second)) > max_edits:
+    if not (fuzzy and word.max_edits):
         return False
-    before: list[int] = []
-    last = list(range(len(second) + 1))
-    for row, letter in enumerate(first, 1):
-        current = [row]
-        for column, other in enumerate(second, 1):
-            cost = min(last[column] + 1, current[-1] + 1, last[column - 1] + (letter != other))
-            if row > 1 and column > 1 and letter == second[column - 2] and first[row - 2] == other:
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        before, last = last, current
-    return last[-1] <= max_edits
+    text = fold(word.text)
+    return any(join[:1] == text[:1] and is_typo(text, join, word.max_edits) for join in joins)
