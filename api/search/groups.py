@@ -16,10 +16,9 @@ import orjson
 from api.engine.answers import Answer, Gear, Json, hits_of
 from api.errors import ApiError
 from api.search.context import Page, SearchContext
-from api.search.query.clauses import Clause
-from api.search.query.request import NO_VALUE, SearchQuery, sort_clauses
+from api.search.query.clauses import Clause, aggregation_request
+from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
 from api.search.schemas.search import PAGE_WINDOW
-from mappings.fields import SORTS
 from mappings.money import from_minor
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
@@ -31,7 +30,7 @@ MAX_ATTEMPTS = 3
 _GROUP = "group"
 SPANS: Clause = {name: {"stats": {"field": name}} for name in ("price", "float")}
 """The aggregations that tell what the offers of a name span."""
-_CHEAPEST_FIRST = sort_clauses(next(sort for sort in SORTS if sort.name == "price_asc"))
+_CHEAPEST_FIRST = sort_clauses(SORTS_BY_NAME["price_asc"])
 # Only the sort values of a hit are read, and the engine has them without loading the item.
 _SORT_VALUES_ONLY: Clause = {"_source": False, "stored_fields": "_none_"}
 _SORT_VALUES_PATH = "hits.hits.sort"
@@ -120,15 +119,9 @@ def group_page_request(query: SearchQuery) -> Clause:
 
 def group_count_request(query: SearchQuery) -> Clause:
     """The search body for the exact number of names: by the engine's own numbers of names, without sending them."""
-    return {
-        "size": 0,
-        "track_total_hits": False,
-        "query": query.offered,
-        "aggregations": {
-            "names": {"terms": {"field": "name", "size": MAX_HEADS}},
-            "number": {"stats_bucket": {"buckets_path": "names>_count"}},
-        },
-    }
+    names = {"terms": {"field": "name", "size": MAX_HEADS}}
+    number = {"stats_bucket": {"buckets_path": "names>_count"}}
+    return aggregation_request(query.offered, {"names": names, "number": number})
 
 
 def group_count(answer: Answer) -> int | None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from api.engine.answers import Answer, Json
 from api.search.groups import MIN_GROUP, SPANS
-from api.search.query.clauses import Clause
+from api.search.query.clauses import Clause, aggregation_request
 from mappings.money import from_minor
 
 Part = tuple[int, int]  # the lowest and the highest group
@@ -84,7 +84,8 @@ def spans_request(query: Clause, part: Part, sizes: Sizes) -> Clause:
     """The search body for the names of a part."""
     low, high = part
     names = {"terms": {"field": "name", "size": sizes.max_names}, "aggregations": SPANS}
-    return _aggregation([query, {"range": {"group": {"gte": low, "lte": high}}}], names)
+    clause = {"bool": {"filter": [query, {"range": {"group": {"gte": low, "lte": high}}}]}}
+    return aggregation_request(clause, {"names": names})
 
 
 def spans_of(answer: Answer, sizes: Sizes) -> list[Spans] | None:
@@ -118,7 +119,8 @@ def medians_request(query: Clause, batch: Sequence[Spans], sizes: Sizes) -> Clau
     size = min(sizes.max_prices, max(spans.middle for spans in batch))
     prices = {"terms": {"field": "price", "size": size, "order": {"_key": "asc"}}}
     names = {"terms": {"field": "name", "size": len(batch)}, "aggregations": {"prices": prices}}
-    return _aggregation([query, {"terms": {"name": [spans.name for spans in batch]}}], names)
+    clause = {"bool": {"filter": [query, {"terms": {"name": [spans.name for spans in batch]}}]}}
+    return aggregation_request(clause, {"names": names})
 
 
 def medians_of(answer: Answer, batch: Sequence[Spans]) -> dict[str, int | None]:
@@ -143,12 +145,3 @@ def cheaper_request(query: Clause, name: str, price: int) -> Clause:
     """The search body that counts the items of a name that cost at most so many minor units."""
     filters = [query, {"term": {"name": name}}, {"range": {"price": {"lte": price}}}]
     return {"size": 0, "track_total_hits": True, "query": {"bool": {"filter": filters}}}
-
-
-def _aggregation(filters: list[Clause], names: Clause) -> Clause:
-    return {
-        "size": 0,
-        "track_total_hits": False,
-        "query": {"bool": {"filter": filters}},
-        "aggregations": {"names": names},
-    }
