@@ -3,7 +3,6 @@
 The engine evaluates each condition of the search for exactly this item, so nothing is judged a second time here.
 """
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,17 +10,16 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from api.engine.answers import Json, hits_of, read_json, total_of
+from api.engine.answers import Hit, Json, hits_of, read_json, total_of
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
 from api.errors import ApiError
 from api.search.context import SearchContext, search_context
 from api.search.explain.conditions import HIDDEN, OFFER, TEXT, conditions, value_of
 from api.search.groups import rank_of_group
-from api.search.query.request import sort_clauses
+from api.search.query.request import SORTS_BY_NAME, sort_clauses
 from api.search.relaxation import relax
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
-from mappings.fields import SORTS
 from mappings.names import generation_pattern, parse_generation
 from mappings.platforms import Platform, Platforms
 
@@ -130,7 +128,10 @@ class Explainer:
             )
             return explanation.add("not_yet", "it was written a moment ago; searches see it within a second")
         request = {"query": {"ids": {"values": [str(explanation.id)]}}, "size": 100, "_source": False}
-        answer = await self._search(generation_pattern(alias), request)
+        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
+        answer = await self.engine.request(
+            lambda client: client.search(index=generation_pattern(alias), body=request, params=params)
+        )
         others = sorted(hit["_index"] for hit in answer["hits"]["hits"] if parse_generation(alias, hit["_index"]))
         if others:
             sentence = (
@@ -151,7 +152,7 @@ class Explainer:
                 sentence = f"groupBy shows one hit for its name, that of item {head['_id']}"
                 explanation.add("grouped", f"{sentence}: it is cheaper, or as cheap with a lower id")
                 return
-            explanation.rank, explanation.total = await rank_of_group(context, head["_source"]["group"])
+            explanation.rank, explanation.total = await rank_of_group(context, head["sort"][-1])
         if explanation.rank is None:
             sentence = f"it is behind the first {PAGE_WINDOW:,} of {explanation.total:,} hits, which pages do not reach"
             explanation.add("window", f"{sentence}: narrow the filters, or read on with a cursor")
@@ -175,33 +176,22 @@ class Explainer:
             "size": PAGE_WINDOW,
             "_source": False,
         }
-        content = await self.engine.with_products(context.platforms, request)
-        answer = await self._search(self._aliases(context.platforms), content)
-        hits = [(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]]
+        answer = await context.source.search(request)
+        hits = [(hit["_index"], hit["_id"]) for hit in hits_of(answer)]
         item = (explanation.index, str(explanation.id))
-        return hits.index(item) + 1 if item in hits else None, answer["hits"]["total"]["value"]
+        return hits.index(item) + 1 if item in hits else None, total_of(answer)
 
-    async def _head(self, explanation: Explanation, context: SearchContext) -> Json:
-        """The hit that stands for the item's name: names are grouped byte for byte."""
+    async def _head(self, explanation: Explanation, context: SearchContext) -> Hit:
+        """The hit that stands for the item's name: names are grouped byte for byte. It is sorted by its group, too."""
         request = {
             "query": {"bool": {"filter": [context.query.offered, {"term": {"name": explanation.name}}]}},
-            "sort": sort_clauses(next(sort for sort in SORTS if sort.name == "price_asc")),
+            "sort": [*sort_clauses(SORTS_BY_NAME["price_asc"]), {"group": "asc"}],
             "size": 1,
-            "_source": ["group"],
+            "_source": False,
         }
-        content = await self.engine.with_products(context.platforms, request)
-        answer = await self._search(self._aliases(context.platforms), content)
-        for hit in answer["hits"]["hits"]:
-            head: Json = hit
-            return head
+        for hit in hits_of(await context.source.search(request)):
+            return hit
         raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
-
-    def _aliases(self, platforms: Iterable[Platform]) -> str:
-        return ",".join(self.engine.alias(platform) for platform in platforms)
-
-    async def _search(self, index: str, request: Json | bytes) -> Json:
-        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-        return await self.engine.request(lambda client: client.search(index=index, body=request, params=params))
 
 
 async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
