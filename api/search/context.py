@@ -97,10 +97,9 @@ def page_of(query: SearchQuery, answers: Sequence[Answer]) -> Page:
 
 @dataclass(frozen=True)
 class SearchContext:
-    """The query of one search, the platforms with their index, and the point in time that a cursor reads."""
+    """The query of one search, the index of its platforms, and the point in time that a cursor reads."""
 
     index: Source
-    platforms: tuple[Platform, ...]
     query: SearchQuery
     pit: PointInTime | None = None
 
@@ -108,6 +107,11 @@ class SearchContext:
     def body(self) -> SearchBody:
         """The request body."""
         return self.query.body
+
+    @property
+    def platforms(self) -> tuple[Platform, ...]:
+        """What is searched."""
+        return tuple(parse.platform for parse in self.query.parsed.parses)
 
     @property
     def source(self) -> Source:
@@ -137,10 +141,10 @@ def search_context(
     _check_paging(body)
     has_order = body.sort is not None and body.sort.value != "relevance"
     parsed = parse_query(body.query, searched, has_order=has_order)
-    query = SearchQuery(body, parsed, searched[0].minor_digits, forced=forced)
+    query = SearchQuery(body, parsed, forced=forced)
     if len({platform.currency for platform in searched}) > 1 and query.compares_prices:
         raise invalid("platform", "the platforms have different currencies: name one to compare prices")
-    return SearchContext(Index(engine, searched), searched, query)
+    return SearchContext(Index(engine, searched), query)
 
 
 def forced_clauses(filters: BaseModel | None, platforms: Sequence[Platform]) -> tuple[Clause, ...]:

@@ -33,7 +33,7 @@ MAX_CORRECTED_WORDS = 12
 
 async def relax(context: SearchContext) -> SearchContext:
     """The same search with the relaxation that finds something; the same context if none does."""
-    offer = offer_of(context.query.parsed, context.platforms)
+    offer = offer_of(context.query.parsed)
     relaxed = None if offer is None else await _relaxed(context, offer)
     relaxed = relaxed or await _relaxed(context)  # it was no trade post
     return context if relaxed is None else context.parsed_as(relaxed)
@@ -41,10 +41,10 @@ async def relax(context: SearchContext) -> SearchContext:
 
 async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> ParsedQuery | None:
     """The relaxation that finds something, of a trade post that of its offer; None if none does."""
-    strict, platforms = context.query.parsed, context.platforms
+    strict = context.query.parsed
     base = offer or strict
-    bases = [*translated(base, platforms), base]
-    relaxed, words = relaxations(strict, platforms, offer), _words_to_correct(bases)
+    bases = [*translated(base), base]
+    relaxed, words = relaxations(strict, offer), _words_to_correct(bases)
     if not any(parse.terms for candidate in relaxed for parse in candidate.parses):
         return None
     match = await _matching(context, [*relaxed, *(single_word(strict, word) for word in words)])
@@ -52,7 +52,7 @@ async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> 
     if (parsed := _first_match(relaxed, match)) is not None:
         return parsed
     unknown = [word for word in words if word.typed not in in_offer]
-    respelt = [each for base in bases for each in misspelt(base, platforms)]
+    respelt = [each for base in bases for each in misspelt(base)]
     similar_words = [each for base in bases for each in corrections(base, in_offer)] if words else []
     corrected = [*similar_words, *respelt] if strict.text.isascii() else [*respelt, *similar_words]
     finished = [replace(word, prefixes=()) for word in words if word.typed in in_offer and word.prefixes]
@@ -63,9 +63,9 @@ async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> 
     matched = {word for word, has_items in zip(singles, match[len(corrected) :], strict=True) if has_items}
     similar = {word.typed for word in matched if word.fuzzy}
     in_offer -= {word.typed for word in finished if word not in matched}  # other words only begin so
-    partial = [each for base in bases for each in partials(base, in_offer, similar, platforms)] if words else []
+    partial = [each for base in bases for each in partials(base, in_offer, similar)] if words else []
     nowhere = {word.typed for word in unknown}
-    partial += [each for base in bases for each in names_alone(base, nowhere, platforms)]
+    partial += [each for base in bases for each in names_alone(base, nowhere)]
     partial.sort(key=_words_left_out)
     return _first_match(partial, await _matching(context, partial))
 

@@ -36,5 +36,5 @@ def _key(query: SearchQuery) -> bytes | None:
     if "price" not in query.filters or not query.parsed.matches_all or query.body.group_by is not None:
         return None
     others = {name: clause for name, clause in query.filters.items() if name != "price"}
-    platforms = [parse.platform for parse in query.parsed.parses]
+    platforms = [parse.platform.id for parse in query.parsed.parses]
     return blake2b(orjson.dumps([others, query.forced_clauses, platforms]), digest_size=16).digest()

@@ -26,7 +26,7 @@ def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
     """How the text was parsed for the first platform searched; below `others` for the rest of several."""
     pinned = {rules.platform: rules.pinned for rules in used.rules}
     descriptions = [
-        _described(strict_parse, used_parse, used.relaxation, pinned.get(used_parse.platform, ()))
+        _described(strict_parse, used_parse, used.relaxation, pinned.get(used_parse.platform.id, ()))
         for strict_parse, used_parse in zip(strict.parses, used.parses, strict=True)
     ]
     first, *others = descriptions
@@ -35,7 +35,7 @@ def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
 
 def _described(strict: PlatformParse, used: PlatformParse, relaxation: Relaxation, pinned: tuple[str, ...]) -> Json:
     return {
-        "platform": used.platform,
+        "platform": used.platform.id,
         "reading": relaxation,
         "words": [word.typed for term in used.options if not term.meanings for word in term.words],
         "filters": _filters(used),
@@ -158,11 +158,11 @@ def _number_of(quantity: Quantity) -> str:
 
 def _other_currencies(used: PlatformParse) -> list[Json]:
     taken = [
-        {"typed": quantity.typed, "to": f"an amount in {used.currency}, the platform's currency"}
+        {"typed": quantity.typed, "to": f"an amount in {used.platform.currency}, the platform's currency"}
         for quantity in used.quantities
-        if quantity.currency not in (None, used.currency)
+        if quantity.currency not in (None, used.platform.currency)
     ]
-    return taken + [_left_out(quantity, used.currency) for quantity in used.other_amounts]
+    return taken + [_left_out(quantity, used.platform.currency) for quantity in used.other_amounts]
 
 
 def _left_out(quantity: Quantity, currency: str) -> Json:

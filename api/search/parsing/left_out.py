@@ -7,24 +7,20 @@ from itertools import combinations
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of
 from api.search.parsing.relaxations import is_word, other_meanings, with_similar_words, without_fillers
-from api.search.parsing.stickers import Names, names_of, words_of_names
+from api.search.parsing.stickers import words_of_names
 from api.search.parsing.words import Term
-from mappings.platforms import Platform
 
 MAX_LEFT_OUT = 5  # words of which one or two are left out
 MIN_SENTENCE = 3  # words that say nothing of an item: beside so many, a word that is a name may be one by chance
 _THINGS = frozenset(("weapon", "type"))
 
 
-def partials(
-    strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str], platforms: Sequence[Platform]
-) -> list[ParsedQuery]:
+def partials(strict: ParsedQuery, in_offer: Collection[str], similar: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out words that nothing has, and one more of those that are only similar to one.
 
     `in_offer` are words that an offered item has, `similar` words that are similar to one.
     """
     base = without_fillers(strict) or strict
-    names = names_of(platforms)
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     in_offer = {*in_offer, *counted}
     mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)}
@@ -32,11 +28,11 @@ def partials(
     outs = [nowhere, *(nowhere | {each} for each in doubted if 1 < len(doubted) <= MAX_LEFT_OUT)]
     typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
     ways = [*((typos, out) for out in outs), (base, nowhere.union(doubted))]
-    candidates = [_without(parsed, partial(_is_word_of, out), names) for parsed, out in ways if parsed is not None]
+    candidates = [_without(parsed, partial(_is_word_of, out)) for parsed, out in ways if parsed is not None]
     return _with_other_meanings(candidates)
 
 
-def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQuery]:
     """The relaxations that leave out mere words of no known name: of a few one, then two of them, at last all.
 
     Those that are `unknown` are left out in each. Where a weapon or a type has another name, the last ones leave out
@@ -44,8 +40,7 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     sentence all that are a name by themselves (`mp9 for every eco that i play`: Eco is a finish).
     """
     base = without_fillers(strict) or strict
-    names = names_of(platforms)
-    name_words = {word for parse in base.parses for word in words_of_names(parse, names[parse.platform].phrases)}
+    name_words = {word for parse in base.parses for word in words_of_names(parse, parse.platform.language.phrases)}
     counted = {term.typed for parse in strict.parses for term in _counted(parse)}
     name_words |= counted
     mere = {term.typed for parse in base.parses for term in parse.terms if is_word(term)} - name_words
@@ -60,9 +55,9 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str], platforms: Sequen
     if any(term.fields & _THINGS for term in terms):
         choices += [mere | {each} for each in doubtful if named - {each}][:MAX_LEFT_OUT]
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
-            of_long_names = [words_of_names(parse, names[parse.platform].phrases, 2) for parse in base.parses]
+            of_long_names = [words_of_names(parse, parse.platform.language.phrases, 2) for parse in base.parses]
             choices.append((mere | name_words | set(doubtful)).difference(counted, *of_long_names))
-    candidates = [_without(base, partial(_is_typed, out), names) for out in choices]
+    candidates = [_without(base, partial(_is_typed, out)) for out in choices]
     return _with_other_meanings(candidates)
 
 
@@ -92,19 +87,19 @@ def _is_doubtful(term: Term) -> bool:
     return bool(term.meanings) and not term.typed.isnumeric() and term.fields <= {"rarity"}
 
 
-def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool], names: Names) -> ParsedQuery | None:
+def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool]) -> ParsedQuery | None:
     """Without these terms; None if that changes nothing or leaves nothing known."""
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         ignored = [term for term in parse.terms if is_left_out(term)]
         terms = tuple(term for term in parse.terms if term not in ignored)
         is_ordered = bool(parsed.has_order or parse.sort)
-        finishes = finishes_of(terms, names[parse.platform], is_ordered=is_ordered)
+        finishes = finishes_of(terms, parse.platform.language, is_ordered=is_ordered)
         return replace(parse, terms=terms, ignored=tuple(term.typed for term in ignored), finishes=finishes)
 
     parses = tuple(stripped(parse) for parse in parsed.parses)
     is_usable = any(
-        term.is_known or term.typed in words_of_names(parse, names[parse.platform].phrases)
+        term.is_known or term.typed in words_of_names(parse, parse.platform.language.phrases)
         for parse in parses
         for term in parse.terms
     )

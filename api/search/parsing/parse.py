@@ -6,7 +6,7 @@ term that narrows (a weapon, a type) matches by its meaning alone if the text sa
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 
@@ -60,9 +60,7 @@ class PlatformParse:
     `other_amounts` are prices in a currency that says nothing of prices in the platform's, so they ask for nothing.
     """
 
-    platform: int
-    minor_digits: int
-    currency: str
+    platform: Platform = field(compare=False)  # a part of a text is compared with that of the same platform alone
     terms: tuple[Term, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     marks: str = ""
@@ -133,7 +131,7 @@ def parse_text(
     `of_listing`: it was the link of an item, so a skin without another quality is a plain one.
     """
     if not text.strip():  # most searches are by filters alone
-        return PlatformParse(platform.id, platform.minor_digits, platform.currency)
+        return PlatformParse(platform)
     vocabulary = platform.language
     text, quantities = with_quantities(text, vocabulary)
     quantities = [quantity for quantity in quantities if quantity.certain or not certain_only]
@@ -158,9 +156,7 @@ def parse_text(
     marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
     others = tuple(each for each in quantities if _is_other(each, platform)) if quantities else ()
     return PlatformParse(
-        platform.id,
-        platform.minor_digits,
-        platform.currency,
+        platform,
         tuple(terms),
         tuple(each for each in quantities if each not in others) if others else tuple(quantities),
         marks,

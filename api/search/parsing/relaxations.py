@@ -21,16 +21,15 @@
 Quantities that can be nothing else, and what is not wanted, stay in every relaxation.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from api.search.parsing.letters import in_english, other_letters, without_typos
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, parse_text, with_quantities
-from api.search.parsing.stickers import names_of, says_it_is_on_items, words_of_stickers
+from api.search.parsing.stickers import says_it_is_on_items, words_of_stickers
 from api.search.parsing.trade_posts import has_separators, offer_in
 from api.search.parsing.words import Term, Word
-from mappings.platforms import Platform
 from mappings.vocabulary.entries import values_of
 from mappings.vocabulary.words import letters_of
 
@@ -39,20 +38,19 @@ MIN_FIRST_LETTER = 5  # letters of a word whose first one may be wrong
 _CONTAINERS = frozenset({"Container"})
 
 
-def relaxations(
-    strict: ParsedQuery, platforms: Sequence[Platform], offer: ParsedQuery | None = None
-) -> list[ParsedQuery]:
+def relaxations(strict: ParsedQuery, offer: ParsedQuery | None = None) -> list[ParsedQuery]:
     """The relaxations without corrections in their order, the strict parse among them; of a trade post, its offer's."""
     if offer is None:
-        return [*_as_typed(strict, platforms), *_loose(strict, platforms)]
-    return [*_as_typed(strict, platforms), *_as_typed(offer, platforms), *_loose(offer, platforms)]
+        return [*_as_typed(strict), *_loose(strict)]
+    return [*_as_typed(strict), *_as_typed(offer), *_loose(offer)]
 
 
-def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+def offer_of(strict: ParsedQuery) -> ParsedQuery | None:
     """The offer of a trade post without the price that is asked; None if the text is none, or nothing but its offer."""
-    if len(platforms) != 1:
+    if len(strict.parses) != 1:
         return None
-    vocabulary, (parse,) = platforms[0].language, strict.parses
+    (parse,) = strict.parses
+    vocabulary = parse.platform.language
     letters = letters_of([strict.text])
     things = sum(not term.fields.isdisjoint(("weapon", "type")) for term in parse.terms)
     is_list = things > 1 or (things and has_separators(strict.text))
@@ -61,13 +59,12 @@ def offer_of(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery 
     text = offer_in(*with_quantities(strict.text, vocabulary), vocabulary)
     if not text:
         return None
-    parse = parse_text(text, platforms[0], **_read_as(strict))
-    return replace(strict, text=text, parses=(parse,), relaxation=Relaxation.FILLERS)
+    return replace(_parsed_again(strict, text), text=text, relaxation=Relaxation.FILLERS)
 
 
-def _as_typed(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def _as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     """The relaxations in which every word of a text counts."""
-    as_words = numbers_as_words(strict, platforms)
+    as_words = numbers_as_words(strict)
     relaxed = [] if as_words is None else [as_words, *other_meanings(as_words)]
     return [
         *relaxed,
@@ -78,22 +75,21 @@ def _as_typed(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[Parsed
     ]
 
 
-def _loose(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def _loose(strict: ParsedQuery) -> list[ParsedQuery]:
     """The relaxations that leave out fillers and read other letters, stickers, seeds and unfinished words."""
     relaxed: list[ParsedQuery] = []
-    names = names_of(platforms)
-    on_item = words_of_stickers(strict, names)
-    is_said = says_it_is_on_items(strict, names)
+    on_item = words_of_stickers(strict)
+    is_said = says_it_is_on_items(strict)
     if is_said:
         relaxed += on_item
     without = without_fillers(strict)
     if without is not None:
         relaxed += [without, *other_meanings(without), *words_of_sets(without, Relaxation.FILLERS)]
         relaxed.append(meanings_as_names(without, Relaxation.FILLERS))
-    relaxed += in_other_letters(strict, platforms)
+    relaxed += in_other_letters(strict)
     if not is_said:
         relaxed += on_item
-    with_seeds = numbers_as_seeds(strict, platforms)
+    with_seeds = numbers_as_seeds(strict)
     if with_seeds is not None:
         relaxed += [with_seeds, *other_meanings(with_seeds)]
     shortened = words_as_prefixes(without or strict)
@@ -127,48 +123,47 @@ def is_word(term: Term) -> bool:
     return is_plain and all(word.is_correctable for word in term.words)
 
 
-def in_other_letters(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text in other letters, where each of its words is then known or in letters that names have."""
-    if len(platforms) != 1:
+    if len(strict.parses) != 1:
         return []
     relaxed: list[ParsedQuery] = []
-    for text in other_letters(strict.text, platforms[0].language):
-        parse = parse_text(text, platforms[0], **_read_as(strict))
-        if text.isascii() or all(term.meanings or term.is_filler for term in parse.terms):
-            relaxed += _with_and_without_fillers(replace(strict, parses=(parse,)))
-    names = names_of(platforms)
-    for english in translated(strict, platforms):
+    for text in other_letters(strict.text, strict.parses[0].platform.language):
+        parsed = _parsed_again(strict, text)
+        if text.isascii() or all(term.meanings or term.is_filler for term in parsed.parses[0].terms):
+            relaxed += _with_and_without_fillers(parsed)
+    for english in translated(strict):
         relaxed += _with_and_without_fillers(english)
         if any(term.carries or term.is_attached for term in _all_terms(english)):
-            relaxed += words_of_stickers(english, names)
+            relaxed += words_of_stickers(english)
     return relaxed
 
 
-def translated(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def translated(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text with words of other languages as English ones: unknown ones, then those of other names, too."""
-    if len(platforms) != 1:
+    if len(strict.parses) != 1:
         return []
-    vocabulary = platforms[0].language
+    vocabulary = strict.parses[0].platform.language
     text = with_digits(strict.text, vocabulary)  # `110불` is 110 dollars, not a word for fire
     texts = (in_english(text, vocabulary, of_names=of_names) for of_names in (False, True))
-    return _read_again(replace(strict, text=text), texts, platforms[0])
+    return _read_again(replace(strict, text=text), texts)
 
 
-def misspelt(strict: ParsedQuery, platforms: Sequence[Platform]) -> list[ParsedQuery]:
+def misspelt(strict: ParsedQuery) -> list[ParsedQuery]:
     """The text with unknown words as the spellings that they are but for a typo, then those in English."""
-    if len(platforms) != 1:
+    if len(strict.parses) != 1:
         return []
-    text = without_typos(strict.text, platforms[0].language)
-    respelt = _read_again(strict, (text,), platforms[0])
-    english = [each for parsed in respelt for each in translated(replace(parsed, text=text), platforms)]
+    text = without_typos(strict.text, strict.parses[0].platform.language)
+    respelt = _read_again(strict, (text,))
+    english = [each for parsed in respelt for each in translated(replace(parsed, text=text))]
     readings = [each for parsed in (*respelt, *english) for each in _with_and_without_fillers(parsed)]
     return [replace(each, relaxation=Relaxation.TYPOS) for each in readings]
 
 
-def _read_again(strict: ParsedQuery, texts: Iterable[str], platform: Platform) -> list[ParsedQuery]:
+def _read_again(strict: ParsedQuery, texts: Iterable[str]) -> list[ParsedQuery]:
     """Other ways of writing the text, parsed."""
     return [
-        replace(strict, parses=(parse_text(text, platform, **_read_as(strict)),))
+        _parsed_again(strict, text)
         for text in {" ".join(text.split()): text for text in texts}.values()
         if text != strict.text
     ]
@@ -228,17 +223,17 @@ def with_other_first_letters(parsed: ParsedQuery, in_offer: Collection[str]) -> 
     return relaxed if any(word.fuzzy_first for term in _all_terms(relaxed) for word in term.words) else None
 
 
-def numbers_as_words(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     """What may be a quantity or a word is a word; None if nothing may be both."""
     if all(quantity.certain for parse in strict.parses for quantity in parse.quantities):
         return None
-    parses = (parse_text(strict.text, platform, **_read_as(strict), certain_only=True) for platform in platforms)
-    return replace(strict, parses=tuple(parses), relaxation=Relaxation.NUMBERS)
+    return replace(_parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
 
 
-def _read_as(strict: ParsedQuery) -> dict[str, bool]:
-    """How the text is parsed whatever the relaxation."""
-    return {"has_order": strict.has_order, "of_listing": strict.is_listing}
+def _parsed_again(strict: ParsedQuery, text: str, **numbers: bool) -> ParsedQuery:
+    """Another way of writing or reading the text, parsed for the same platforms; `numbers` are as `parse_text` has."""
+    read_as = {"has_order": strict.has_order, "of_listing": strict.is_listing, **numbers}
+    return replace(strict, parses=tuple(parse_text(text, each.platform, **read_as) for each in strict.parses))
 
 
 def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
@@ -294,12 +289,11 @@ def without_fillers(strict: ParsedQuery, in_offer: Collection[str] = ()) -> Pars
     return None if parses == strict.parses else replace(strict, parses=parses, relaxation=Relaxation.FILLERS)
 
 
-def numbers_as_seeds(strict: ParsedQuery, platforms: Sequence[Platform]) -> ParsedQuery | None:
+def numbers_as_seeds(strict: ParsedQuery) -> ParsedQuery | None:
     """Bare numbers of three digits are seeds, beside them no fillers; None if there is none, or no other term."""
-    parses = tuple(parse_text(strict.text, platform, **_read_as(strict), with_seeds=True) for platform in platforms)
-    if parses == strict.parses or not all(parse.terms for parse in parses):
+    seeds = _parsed_again(strict, strict.text, with_seeds=True)
+    if seeds.parses == strict.parses or not all(parse.terms for parse in seeds.parses):
         return None
-    seeds = replace(strict, parses=parses)
     return replace(without_fillers(seeds) or seeds, relaxation=Relaxation.SEEDS)
 
 
@@ -326,8 +320,7 @@ def correctable_words(strict: ParsedQuery) -> list[Word]:
 def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
     """One word of a text by itself, on all its platforms."""
     term = Term((word,))
-    parses = (PlatformParse(each.platform, each.minor_digits, each.currency, (term,)) for each in strict.parses)
-    return ParsedQuery(word.typed, tuple(parses))
+    return ParsedQuery(word.typed, tuple(PlatformParse(each.platform, (term,)) for each in strict.parses))
 
 
 def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:

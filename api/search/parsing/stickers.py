@@ -1,13 +1,12 @@
 """Which words of a text may be of stickers on the item. Pure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
 from api.search.parsing.words import Term
-from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -16,14 +15,6 @@ from mappings.vocabulary.words import letters_of, words_of
 MAX_STICKER_WORDS = 4  # at the end of a text that may be of a sticker on the item
 _YEAR = re.compile(r"\b20\d\d$")
 STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items are wanted
-
-Names = Mapping[int, Vocabulary]
-"""The vocabulary of each platform, which knows names."""
-
-
-def names_of(platforms: Sequence[Platform]) -> Names:
-    """The names that the vocabularies of these platforms know."""
-    return {platform.id: platform.language for platform in platforms}
 
 
 def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> set[str]:
@@ -38,11 +29,11 @@ def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> 
     return {word for word in words if not word.isnumeric()}
 
 
-def words_of_stickers(strict: ParsedQuery, names: Names) -> list[ParsedQuery]:
+def words_of_stickers(strict: ParsedQuery) -> list[ParsedQuery]:
     """Mere words may be of a sticker on the item: those behind `with` or `4x`, else the last ones of a text."""
     if len(strict.parses) != 1:
         return []
-    vocabulary = names[strict.parses[0].platform]
+    vocabulary = strict.parses[0].platform.language
     parse, finishes = _with_finishes_first(strict.parses[0], vocabulary)
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries or term.count in STICKER_COUNTS), None)
     if carrier is not None and any(_may_be_on_item(term) for term in parse.terms[carrier:]):
@@ -77,7 +68,7 @@ def _is_finish(term: Term, vocabulary: Vocabulary) -> bool:
     return bool(names) and _may_be_on_item(term) and vocabulary.finishes.issuperset(names)
 
 
-def says_it_is_on_items(strict: ParsedQuery, names: Names) -> bool:
+def says_it_is_on_items(strict: ParsedQuery) -> bool:
     """Whether things on an item are meant before any of these things themselves.
 
     So it is with `skin with navi sticker`, and with a number of what no item is but things on it: `4x crown foil`.
@@ -85,13 +76,14 @@ def says_it_is_on_items(strict: ParsedQuery, names: Names) -> bool:
     if len(strict.parses) != 1:
         return False
     (parse,) = strict.parses
+    vocabulary = parse.platform.language
     carrier = next((at for at, term in enumerate(parse.terms) if term.carries and at), len(parse.terms))
-    if any(names[parse.platform].is_attached(term.meanings) for term in parse.terms[carrier:]):
+    if any(vocabulary.is_attached(term.meanings) for term in parse.terms[carrier:]):
         return True
     if _is_said_attached(parse.terms):
         return True
     mere = [word.typed for term in parse.terms if not term.is_filler for word in term.words]
-    is_finish = letters_of(mere) in names[parse.platform].finishes
+    is_finish = letters_of(mere) in vocabulary.finishes
     return (
         any(term.count in STICKER_COUNTS for term in parse.terms)
         and all(_may_be_on_item(term) or term.is_filler for term in parse.terms)

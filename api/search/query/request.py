@@ -40,15 +40,19 @@ class Position:
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """What is searched for, apart from where: the body, its parsed text, the currency's digits, a cursor's position,
-    and the filters that the token forces.
+    """What is searched for, apart from where: the body, its parsed text, a cursor's position, and the filters
+    that the token forces.
     """
 
     body: SearchBody
     parsed: ParsedQuery
-    minor_digits: int
     position: Position | None = None
     forced: BaseModel | None = None
+
+    @property
+    def minor_digits(self) -> int:
+        """The digits of the currency, which all searched platforms have where prices are compared."""
+        return self.parsed.parses[0].platform.minor_digits
 
     # Page, count and facets share these; each is built once.
     @cached_property

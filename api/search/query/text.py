@@ -63,8 +63,8 @@ def conditions(parsed: ParsedQuery) -> list[Condition]:
     pinned = {rules.platform: pinned_clause(rules) for rules in parsed.rules}
     if len(parsed.parses) == 1:
         (parse,) = parsed.parses
-        return _conditions(parse, parsed.text, pinned.get(parse.platform))
-    platforms = [_on_platform(parse, parsed.text, pinned.get(parse.platform)) for parse in parsed.parses]
+        return _conditions(parse, parsed.text, pinned.get(parse.platform.id))
+    platforms = [_on_platform(parse, parsed.text, pinned.get(parse.platform.id)) for parse in parsed.parses]
     return [Condition(parsed.text, any_of(platforms), scores=True)]
 
 
@@ -87,7 +87,7 @@ def _bool_parts(parts: list[Condition]) -> Clause:
 
 def _on_platform(parse: PlatformParse, text: str, pinned: Clause | None) -> Clause:
     parts = _bool_parts(_conditions(parse, text, pinned))
-    return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform}}, *parts.get("filter", ())]}}
+    return {"bool": {**parts, "filter": [{"term": {"platform": parse.platform.id}}, *parts.get("filter", ())]}}
 
 
 def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[Condition]:
@@ -99,7 +99,7 @@ def _conditions(parse: PlatformParse, text: str, pinned: Clause | None) -> list[
     # a number in a name may have been parsed as a quantity
     names = [_whole_name(text)] if words_of(text) else []
     parts += [
-        Condition(quantity.typed, any_of([_quantity(quantity, parse.minor_digits), *names]))
+        Condition(quantity.typed, any_of([_quantity(quantity, parse.platform.minor_digits), *names]))
         for quantity in parse.quantities
     ]
     # and `no` or `not` may be a word of a name

@@ -69,4 +69,4 @@ CASES: dict[str, str] = {
 
 def query_of(text: str) -> SearchQuery:
     body = SearchBody.model_validate(parse(text.encode()))
-    return SearchQuery(body, parse_query(body.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(body, parse_query(body.query, PLATFORMS))

@@ -120,7 +120,7 @@ def test_a_search_is_written_in_so_many_calls(body: dict[str, Any], most: int) -
 def question(body: dict[str, Any]) -> SearchQuery:
     """The body as the service reads it."""
     checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
-    return SearchQuery(checked, parse_query(checked.query, PLATFORMS), 2)
+    return SearchQuery(checked, parse_query(checked.query, PLATFORMS))
 
 
 def written(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def drawn_query(chance: random.Random) -> SearchQuery:
     price = dict(zip(chance.choice([["min", "max"], ["min"], ["max"]]), bounds, strict=False))
     filters = {**chance.choice(OTHERS), "price": price}
     body = SearchBody.model_validate({"filters": filters, "facets": [row.name for row in FACETS]})
-    return SearchQuery(body, parse_query("", [CS2]), minor_digits=2)
+    return SearchQuery(body, parse_query("", [CS2]))
 
 
 async def test_counts_in_parts_are_those_of_the_whole_range(opensearch_url: str, tmp_path: Path) -> None:
@@ -65,6 +65,6 @@ async def test_a_search_counts_in_parts_once_its_filters_are_known_to_be_broad(
         body = {"filters": {"price": {"max": 1500}}, "facets": ["type"], "sort": "price_asc"}
         before = (await app.search(body)).json()
         checked = SearchBody.model_validate({**body, "filters": {"price": {"max": 70}}})
-        services.broad_filters.add(SearchQuery(checked, parse_query("", [CS2]), minor_digits=2), MANY_ITEMS)
+        services.broad_filters.add(SearchQuery(checked, parse_query("", [CS2])), MANY_ITEMS)
         assert (await app.search(body)).json() == before
         assert requests == [3, 4], "page, total and facets; the facets in two parts"

@@ -165,8 +165,8 @@ async def test_a_name_that_sells_out_between_two_questions_is_no_hole_in_the_pag
     platform = Platform(id=1, slug="p", name="p", currency="USD", minor_digits=2)
     items = [simple_item(number, float(number), f"Thing {number}") for number in range(1, 9)]
     engine = SellingEngine(settings, timeout=30)
-    query = SearchQuery(SearchBody(limit=3, sort=sort, groupBy="name"), parse_query("", [platform]), 2)
-    context = SearchContext(Index(engine, (platform,)), (platform,), query)
+    query = SearchQuery(SearchBody(limit=3, sort=sort, groupBy="name"), parse_query("", [platform]))
+    context = SearchContext(Index(engine, (platform,)), query)
     try:
         put_index(settings, platform, items)
         engine.sales = MAX_ATTEMPTS - 1

@@ -72,11 +72,8 @@ def test_a_bucket_that_holds_all_is_searched_once(ceiling: int) -> None:
 
 def context_of(**body: Any) -> SearchContext:
     checked = SearchBody.model_validate({"platform": 730, "sort": "price_desc", **body})
-    return SearchContext(
-        Index(NoEngine(), tuple(PLATFORMS)),
-        tuple(PLATFORMS),
-        SearchQuery(checked, parse_query(checked.query, PLATFORMS), 2),
-    )
+    query = SearchQuery(checked, parse_query(checked.query, PLATFORMS))
+    return SearchContext(Index(NoEngine(), tuple(PLATFORMS)), query)
 
 
 @pytest.mark.parametrize("body", [{"query": "ak redline ft"}, {"filters": {"seed": [1]}}, {"filters": {"ids": [1]}}])

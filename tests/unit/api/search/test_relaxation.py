@@ -47,20 +47,20 @@ def explained(first: ParsedQuery, used: ParsedQuery | None = None) -> dict[str, 
 
 def test_only_what_may_be_a_word_is_read_as_one() -> None:
     first = strict("redline 20-50 under 70")
-    read = numbers_as_words(first, [CS2])
+    read = numbers_as_words(first)
     assert read is not None
     (reading,) = read.parses
     assert ([term.typed for term in reading.terms], [one.typed for one in reading.quantities]) == (
         ["redline", "20", "50"],
         ["under 70"],
     )
-    assert numbers_as_words(strict("redline under 70"), [CS2]) is None
+    assert numbers_as_words(strict("redline under 70")) is None
     assert explained(first, read)["relaxed"] == [{"typed": "20-50", "to": "words: nothing has such a price"}]
 
 
 def test_a_second_meaning_is_read_where_the_first_finds_nothing() -> None:
     first = strict("buy m4a1 howl")
-    read = relaxations(first, [CS2])
+    read = relaxations(first)
     seconds = [each for each in read if ("weapon", ("M4A4",)) in each.parses[0].terms[-2].meanings[0].filters]
     assert [each.relaxation for each in seconds] == ["words", "words", "fillers", "fillers"]
     assert explained(first, seconds[0])["relaxed"][-1] == {"typed": "m4a1", "to": "its second meaning"}
@@ -99,7 +99,7 @@ def test_neither_known_words_nor_numbers_nor_the_vocabulary_are_mistyped() -> No
 
 def relaxed(first: ParsedQuery, how: Relaxation) -> list[dict[str, Any]]:
     """What the last reading of a kind says of itself."""
-    readings = [one for one in (*relaxations(first, [CS2]), *corrections(first, ())) if one.relaxation == how]
+    readings = [one for one in (*relaxations(first), *corrections(first, ())) if one.relaxation == how]
     found: list[dict[str, Any]] = explained(first, readings[-1])["relaxed"]
     return found
 
@@ -110,7 +110,7 @@ def narrow(read: ParsedQuery) -> list[str]:
 
 def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> None:
     first = strict("glove case")
-    kinds = [(one.relaxation, narrow(one)) for one in relaxations(first, [CS2])]
+    kinds = [(one.relaxation, narrow(one)) for one in relaxations(first)]
     assert kinds == [("strict", ["glove", "case"]), ("words", ["case"]), ("words", []), ("names", [])]
     assert relaxed(first, Relaxation.WORDS) == [
         {"typed": typed, "to": "its meaning, or a word of the name"} for typed in ("glove", "case")
@@ -120,13 +120,13 @@ def test_words_that_narrow_become_words_of_the_name_one_after_the_other() -> Non
 
 def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None:
     first = strict("nice ak skin under 50")
-    readings = [one for one in relaxations(first, [CS2]) if one.relaxation == Relaxation.FILLERS]
+    readings = [one for one in relaxations(first) if one.relaxation == Relaxation.FILLERS]
     assert {tuple(term.typed for term in one.parses[0].terms) for one in readings} == {("ak",)}
     left_out = [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in ("nice", "skin")]
     assert relaxed(first, Relaxation.FILLERS)[:2] == left_out
     assert relaxed(strict("nice skin redlime"), Relaxation.TYPOS)[:2] == left_out
     only_fillers = strict("nice skin")
-    assert [one.relaxation for one in relaxations(only_fillers, [CS2])] == [
+    assert [one.relaxation for one in relaxations(only_fillers)] == [
         "strict",
         "sets",
         "names",
@@ -136,13 +136,13 @@ def test_what_says_nothing_of_an_item_is_left_out_where_nothing_has_it() -> None
 
 def test_a_bare_number_of_three_digits_is_read_as_a_seed_at_last() -> None:
     first = strict("ak case hardened 661")
-    assert [one.relaxation for one in relaxations(first, [CS2])][-1] == "seeds"
+    assert [one.relaxation for one in relaxations(first)][-1] == "seeds"
     assert relaxed(first, Relaxation.SEEDS) == [
         {"typed": "ak", "to": "its meaning, or a word of the name"},
         {"typed": "661", "to": "a seed"},
     ]
-    assert "seeds" not in [one.relaxation for one in relaxations(strict("661"), [CS2])]
-    with_filler = next(one for one in relaxations(strict("need ak 661"), [CS2]) if one.relaxation == "seeds")
+    assert "seeds" not in [one.relaxation for one in relaxations(strict("661"))]
+    with_filler = next(one for one in relaxations(strict("need ak 661")) if one.relaxation == "seeds")
     assert [term.typed for term in with_filler.parses[0].terms] == ["ak"]
 
 
@@ -183,7 +183,7 @@ def searched(text: str, *matching: str) -> tuple[SearchContext, ScriptedEngine]:
         return {"hits": {"total": {"value": int(any(word in str(request["query"]) for word in matching))}}}
 
     engine = ScriptedEngine(answer)
-    return SearchContext(Index(engine, (CS2,)), (CS2,), SearchQuery(body, parse_query(text, [CS2]), 2)), engine
+    return SearchContext(Index(engine, (CS2,)), SearchQuery(body, parse_query(text, [CS2]))), engine
 
 
 async def test_the_first_relaxation_that_finds_something_is_used() -> None:
@@ -205,7 +205,7 @@ async def test_what_nothing_has_is_left_out_at_last() -> None:
 
     context, _ = searched("ak redline qqqqq")
     engine = ScriptedEngine(answer)
-    relaxed = await relax(SearchContext(Index(engine, (CS2,)), (CS2,), context.query))
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
     assert relaxed.query.parsed.relaxation == Relaxation.PARTIAL
     assert relaxed.query.parsed.parses[0].ignored == ("qqqqq",)
     assert len(engine.round_trips) == 3
@@ -220,7 +220,7 @@ async def test_what_is_no_trade_post_is_read_as_the_text_that_it_is() -> None:
 
     context, _ = searched("есть м4а4 император, на какую хватит")
     engine = ScriptedEngine(answer)
-    relaxed = await relax(SearchContext(Index(engine, (CS2,)), (CS2,), context.query))
+    relaxed = await relax(SearchContext(Index(engine, (CS2,)), context.query))
     assert relaxed is not context
     assert relaxed.query.parsed.parses[0].terms[0].typed == "м4а4"
 
@@ -242,7 +242,7 @@ async def test_a_text_of_many_unknown_words_is_not_corrected(words: int, searche
 
 
 def read_as(text: str, *platforms: Platform) -> list[ParsedQuery]:
-    return relaxations(parse_query(text, platforms or [CS2]), platforms or [CS2])
+    return relaxations(parse_query(text, platforms or [CS2]))
 
 
 def of_kind(text: str, relaxation: Relaxation) -> list[list[str]]:
@@ -318,7 +318,7 @@ def test_words_may_be_of_the_set_or_unfinished_or_in_other_letters() -> None:
 
 
 def test_a_greeting_that_is_a_name_too_is_left_out() -> None:
-    greeted = relaxations(strict("selam bıçak"), [CS2])
+    greeted = relaxations(strict("selam bıçak"))
     left = next(each for each in greeted if each.relaxation == "fillers").parses[0]
     assert [term.typed for term in left.terms] == ["bıçak"]
 

@@ -18,7 +18,7 @@ FILTERS = {"exterior": ["Field-Tested"], "price": {"max": 60}}
 
 def query_of(**body: Any) -> SearchQuery:
     checked = SearchBody.model_validate(parse(json.dumps(body).encode()))
-    return SearchQuery(checked, parse_query(checked.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(checked, parse_query(checked.query, PLATFORMS))
 
 
 def test_filters_are_broad_once_a_search_has_found_very_many_items_whatever_the_price() -> None:

@@ -56,7 +56,7 @@ PRICE, FLOAT = (next(row for row in FACETS if row.name == name) for name in ("pr
 
 def query_of(text: str) -> SearchQuery:
     body = SearchBody.model_validate(parse(text.encode()))
-    return SearchQuery(body, parse_query(body.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(body, parse_query(body.query, PLATFORMS))
 
 
 @pytest.mark.parametrize("name", CASES)

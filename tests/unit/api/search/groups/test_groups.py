@@ -33,7 +33,7 @@ CASES: dict[str, str] = {
 
 def query_of(text: str) -> SearchQuery:
     body = SearchBody.model_validate(parse(text.encode()))
-    return SearchQuery(body, parse_query(body.query, PLATFORMS), minor_digits=2)
+    return SearchQuery(body, parse_query(body.query, PLATFORMS))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,7 +118,7 @@ def grouping(heads: dict[int, list[int]]) -> Callable[[Any], Answer]:
 
 def searching(text: str, answer: Callable[[Any], Answer]) -> tuple[SearchContext, ScriptedEngine]:
     engine, platforms = ScriptedEngine(answer), tuple(PLATFORMS)
-    return SearchContext(Index(engine, platforms), platforms, query_of(text)), engine
+    return SearchContext(Index(engine, platforms), query_of(text)), engine
 
 
 def ids(page: Page) -> list[int]:

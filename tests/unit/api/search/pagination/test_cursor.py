@@ -115,7 +115,7 @@ def test_bodies_that_mean_other_values_are_not() -> None:
 
 def test_a_cursor_is_requested_as_in_its_golden_files(golden: Golden) -> None:
     started = body('{"query": "redline", "limit": 50, "sort": "price_desc", "cursor": "*"}')
-    query = SearchQuery(started, parse_query(started.query, list(shared_platforms())), minor_digits=2)
+    query = SearchQuery(started, parse_query(started.query, list(shared_platforms())))
     pit = PointInTime(NoEngine(), PIT, shared=False, keep_seconds=330)
     for name, position in (
         ("first", Position()),

@@ -100,7 +100,7 @@ def test_a_pattern_is_reported_as_the_seed_or_template_that_is_searched_and_as_n
 
 def test_the_price_that_a_trade_post_asks_is_left_out_and_said() -> None:
     first = strict("WTS ak redline 0.15 14.50")
-    offer = offer_of(first, [CS2])
+    offer = offer_of(first)
     assert offer is not None
     assert explained(first, offer)["relaxed"] == [{"typed": "14.50", "to": "left out: the price that is asked"}]
     assert explained(first, offer)["filters"]["float"]["min"] == 0.15

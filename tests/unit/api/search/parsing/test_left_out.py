@@ -14,7 +14,7 @@ def strict(text: str) -> ParsedQuery:
 
 def test_what_nothing_has_is_left_out_and_named() -> None:
     first = strict("ak redlime instadeliv 77")
-    with_typo, without = partials(first, {"ak"}, {"redlime"}, [CS2])[::2]
+    with_typo, without = partials(first, {"ak"}, {"redlime"})[::2]
     assert with_typo.parses[0].ignored == ("instadeliv",)
     assert [(term.typed, term.words[0].fuzzy) for term in with_typo.parses[0].terms] == [
         ("ak", False),
@@ -23,25 +23,25 @@ def test_what_nothing_has_is_left_out_and_named() -> None:
     ]
     assert without.parses[0].ignored == ("redlime", "instadeliv")
     assert interpretation(first, without)["ignored"] == ["redlime", "instadeliv"]
-    assert partials(strict("toyota corolla 2019"), (), (), [CS2]) == []
-    assert partials(strict("ak 4x crown foil"), (), (), [CS2]) == []
-    assert partials(strict("ak redline"), {"redline"}, (), [CS2]) == []
-    assert partials(strict("redline toyota"), {"redline"}, (), [CS2])[-1].parses[0].ignored == ("toyota",)
+    assert partials(strict("toyota corolla 2019"), (), ()) == []
+    assert partials(strict("ak 4x crown foil"), (), ()) == []
+    assert partials(strict("ak redline"), {"redline"}, ()) == []
+    assert partials(strict("redline toyota"), {"redline"}, ())[-1].parses[0].ignored == ("toyota",)
 
 
 def test_of_two_words_that_are_similar_to_one_each_is_left_out_alone() -> None:
-    left = partials(strict("galil pheonix blacklite"), {"galil"}, {"pheonix", "blacklite"}, [CS2])
+    left = partials(strict("galil pheonix blacklite"), {"galil"}, {"pheonix", "blacklite"})
     assert list(dict.fromkeys(each.parses[0].ignored for each in left))[:2] == [("blacklite",), ("pheonix",)]
 
 
 def test_what_is_left_is_the_finish_of_just_that_name_first() -> None:
-    left = partials(strict("karambit doppler toyota"), {"karambit", "doppler"}, (), [CS2])
+    left = partials(strict("karambit doppler toyota"), {"karambit", "doppler"}, ())
     assert [each.parses[0].finishes for each in left][:2] == [("doppler",), ()]
 
 
 def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
     def left_out(text: str) -> list[tuple[str, ...]]:
-        return list(dict.fromkeys(each.parses[0].ignored for each in names_alone(strict(text), {"qqqq"}, [CS2])))
+        return list(dict.fromkeys(each.parses[0].ignored for each in names_alone(strict(text), {"qqqq"})))
 
     assert left_out("ak redline instadeliv foo 77") == [("foo",), ("instadeliv",), ("instadeliv", "foo")]
     assert left_out("ak redline qqqq foo") == [("qqqq", "foo")]
@@ -53,7 +53,7 @@ def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
 
 def test_a_word_that_stands_for_another_name_by_chance_is_left_out_at_last() -> None:
     def last_left_out(text: str) -> tuple[str, ...]:
-        return [each.parses[0].ignored for each in names_alone(strict(text), (), [CS2])][-1]
+        return [each.parses[0].ignored for each in names_alone(strict(text), ())][-1]
 
     assert last_left_out("awp descarga eletrica abcd de consumo") == ("abcd", "de consumo")
     assert last_left_out("awp abcd de consumo") == ("abcd",)  # then no name is left
@@ -62,7 +62,7 @@ def test_a_word_that_stands_for_another_name_by_chance_is_left_out_at_last() -> 
 
 def test_in_a_sentence_a_word_that_is_a_name_may_be_one_by_chance() -> None:
     def last_left_out(text: str) -> tuple[str, ...]:
-        return [each.parses[0].ignored for each in names_alone(strict(text), (), [CS2])][-1]
+        return [each.parses[0].ignored for each in names_alone(strict(text), ())][-1]
 
     assert last_left_out("i need some mp9 for every eco") == ("every", "eco")
     assert last_left_out("i need some mp9 dragon lore for every eco") == ("every", "eco")

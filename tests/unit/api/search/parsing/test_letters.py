@@ -86,10 +86,10 @@ def test_a_case_by_its_name_in_another_language_is_a_case() -> None:
 
 def test_a_text_in_own_words_is_read_in_english_with_and_without_fillers() -> None:
     strict = parse_query("куплю глок килл", [PLATFORM])
-    read = [each for each in relaxations(strict, [PLATFORM]) if each.relaxation is Relaxation.LETTERS]
+    read = [each for each in relaxations(strict) if each.relaxation is Relaxation.LETTERS]
     assert [[term.typed for term in each.parses[0].terms] for each in read][-1] == ["глок", "kill"]
-    assert translated(parse_query("ak redline", [PLATFORM]), [PLATFORM]) == []
-    assert translated(strict, [PLATFORM, PLATFORM]) == []
+    assert translated(parse_query("ak redline", [PLATFORM])) == []
+    assert translated(parse_query(strict.text, [PLATFORM, PLATFORM])) == []
 
 
 def test_names_of_other_things_are_translated_after_unknown_words_alone() -> None:
@@ -142,7 +142,7 @@ def test_unknown_words_are_known_ones_with_a_typo(text: str, respelt: str) -> No
 
 def test_a_text_with_typos_is_read_without_them() -> None:
     strict = parse_query("куплю глок граидент", [PLATFORM])
-    read = misspelt(strict, [PLATFORM])
+    read = misspelt(strict)
     assert {each.relaxation for each in read} == {Relaxation.TYPOS}
     assert [[term.typed for term in each.parses[0].terms] for each in read] == [
         ["куплю", "глок", "градиент"],
@@ -150,18 +150,18 @@ def test_a_text_with_typos_is_read_without_them() -> None:
         ["куплю", "глок", "fade"],
         ["глок", "fade"],
     ]
-    assert misspelt(parse_query("куплю глок", [PLATFORM]), [PLATFORM]) == []
-    assert misspelt(strict, [PLATFORM, PLATFORM]) == []
+    assert misspelt(parse_query("куплю глок", [PLATFORM])) == []
+    assert misspelt(parse_query(strict.text, [PLATFORM, PLATFORM])) == []
 
 
 def test_an_amount_is_read_before_words_are_translated() -> None:
-    read = translated(parse_query("디글 오션드라이브 110불", [PLATFORM]), [PLATFORM])
+    read = translated(parse_query("디글 오션드라이브 110불", [PLATFORM]))
     assert [[term.typed for term in each.parses[0].terms] for each in read] == [["디글", "ocean", "drive"]]
     assert [quantity.high for quantity in read[0].parses[0].quantities] == [110]
 
 
 def test_a_translated_name_of_a_sticker_may_be_on_the_item() -> None:
-    read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]), [PLATFORM])
+    read = relaxations(parse_query("크라운 스티커 붙어있는 벌칸", [PLATFORM]))
     on_items = [[term.typed for term in each.parses[0].terms if term.on_item] for each in read]
     assert ["crown"] in on_items
 

@@ -83,5 +83,5 @@ def test_the_link_of_a_plain_skin_means_no_other_quality(name: str, not_wanted: 
     parsed = parse_query(MARKET + name, CS2)
     seen = [value for term in parsed.parses[0].excluded for meaning in term.meanings for value in meaning.names]
     assert tuple(seen) == not_wanted
-    relaxed = [parse for each in relaxations(parsed, CS2) for parse in each.parses]
+    relaxed = [parse for each in relaxations(parsed) for parse in each.parses]
     assert all(len(parse.excluded) == len(parsed.parses[0].excluded) for parse in relaxed)

@@ -299,19 +299,17 @@ def test_what_is_not_wanted_is_demanded_of_everything_but_the_name_itself() -> N
 
 def test_stickers_on_the_item_are_asked_for_by_their_joined_words_and_their_number() -> None:
     first = parse_query("ak 4x crown foil", [CS2])
-    relaxed = [each for each in relaxations(first, [CS2]) if each.relaxation is Relaxation.STICKERS]
+    relaxed = [each for each in relaxations(first) if each.relaxation is Relaxation.STICKERS]
     named = {"match": {"stickers.typed": {"query": "crownfoil", "operator": "and"}}}
     at_least_four = {"range": {"attachmentCount": {"gte": 4}}}
     assert {"bool": {"filter": [named, at_least_four]}} in text_clauses(relaxed[0])["filter"]
-    meant = [each for each in relaxations(parse_query("ak with navi", [CS2]), [CS2]) if "stickers" in each.relaxation]
+    meant = [each for each in relaxations(parse_query("ak with navi", [CS2])) if "stickers" in each.relaxation]
     words = text_clauses(meant[0])["filter"][-1]["bool"]["should"]
     assert [clause["match"]["stickers.typed"]["query"] for clause in words] == ["navi", "natusvincere"]
 
 
 def test_a_word_may_be_of_the_set() -> None:
-    (relaxed,) = [
-        each for each in relaxations(parse_query("cache ", [CS2]), [CS2]) if each.relaxation is Relaxation.SETS
-    ]
+    (relaxed,) = [each for each in relaxations(parse_query("cache ", [CS2])) if each.relaxation is Relaxation.SETS]
     assert text_clauses(relaxed)["must"][0]["bool"]["should"][1] == {
         "constant_score": {"filter": {"match": {"set.typed": "cache"}}, "boost": 1}
     }

@@ -121,21 +121,21 @@ def test_a_vocabulary_without_words_of_trade_knows_no_posts() -> None:
 
 def test_the_offer_is_read_once_the_text_as_it_stands_finds_nothing() -> None:
     strict = parse_query("售 AK-47 紅線 久經 5000", [CS2])
-    post = offer_of(strict, [CS2])
+    post = offer_of(strict)
     assert post is not None
     (parse,) = post.parses
     assert [quantity.typed for quantity in parse.other_amounts] == ["5000 ¤ASK"]
     assert [term.typed for term in parse.terms] == ["售", "AK 47", "紅線", "久經"]
-    read = relaxations(strict, [CS2], post)
+    read = relaxations(strict, post)
     assert read.index(strict) < read.index(post)
     later = [term.typed for each in read[read.index(post) :] for term in each.parses[0].terms]
     assert "5000" not in later
-    assert offer_of(strict, [CS2, CS2]) is None
-    assert offer_of(parse_query("ak redline", [CS2]), [CS2]) is None
-    assert offer_of(parse_query("wts ak redline", [CS2]), [CS2]) is None
-    assert offer_of(parse_query("ak redline, awp asiimov", [CS2]), [CS2]) is not None
-    assert offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2]), [CS2]) is not None
-    assert offer_of(parse_query("cases: fracture, prisma 2", [CS2]), [CS2]) is None
+    assert offer_of(parse_query(strict.text, [CS2, CS2])) is None
+    assert offer_of(parse_query("ak redline", [CS2])) is None
+    assert offer_of(parse_query("wts ak redline", [CS2])) is None
+    assert offer_of(parse_query("ak redline, awp asiimov", [CS2])) is not None
+    assert offer_of(parse_query("cases: fracture, prisma 2, revolution", [CS2])) is not None
+    assert offer_of(parse_query("cases: fracture, prisma 2", [CS2])) is None
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_an_answer_depends_on_prices_by_filter_by_facet_by_group_or_by_sort(
     body: dict[str, Any], expected: bool
 ) -> None:  # a table's column
     checked = SearchBody.model_validate(body)
-    query = SearchQuery(checked, parse_query(checked.query, PLATFORMS), minor_digits=2)
+    query = SearchQuery(checked, parse_query(checked.query, PLATFORMS))
     assert query.compares_prices is expected
 
 

@@ -20,7 +20,7 @@ def query_of(text: str) -> SearchQuery:
     """A search by this text with the rules."""
     (platform,) = shared_platforms()
     platform.use_rules(rules_of(PINS, HIDES))
-    return SearchQuery(SearchBody(query=text), parse_query(text, [platform]), minor_digits=2)
+    return SearchQuery(SearchBody(query=text), parse_query(text, [platform]))
 
 
 @pytest.mark.parametrize("name", CASES)
