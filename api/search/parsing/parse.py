@@ -5,16 +5,15 @@ term that narrows (a weapon, a type) matches by its meaning alone if the text sa
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import groupby
 
 from api.search.parsing.links import is_listing, trade_part, unpacked
 from api.search.parsing.numerals import with_digits
 from api.search.parsing.quantities import Quantity, quantities_of, text_between, with_bare_seeds
 from api.search.parsing.terms import read_words
-from api.search.parsing.words import Reading, Term, Word
+from api.search.parsing.words import Reading, Term, Word, mere_runs
 from mappings.platforms import Platform
 from mappings.vocabulary.entries import Meaning, values_of
 from mappings.vocabulary.exclusions import wanted
@@ -112,8 +111,8 @@ def parse_query(text: str, platforms: Sequence[Platform], *, has_order: bool = F
     visible = visible if visible.isascii() else visible.translate(_FULL_WIDTH)
     visible = unpacked(visible) or visible
     parses = tuple(parse_text(visible, platform, has_order=has_order, of_listing=of_listing) for platform in platforms)
-    ruled = [(platform.id, each) for platform in platforms if (each := platform.rules) != NO_RULES]
-    rules = tuple([each.of_text(number, visible) for number, each in ruled])
+    ruled = [platform for platform in platforms if platform.rules != NO_RULES]
+    rules = tuple(platform.rules.of_text(platform.id, visible) for platform in ruled)
     return ParsedQuery(visible, parses, has_order=has_order, is_listing=of_listing, rules=rules)
 
 
@@ -154,11 +153,11 @@ def parse_text(
     is_unnamed = is_mere and letters_of(words_of(text)) not in vocabulary.finishes
     has_words = any(words_of(piece) for piece in pieces)
     marks = "" if has_words else _marks(" ".join(pieces), with_punctuation=not quantities)
-    others = tuple(each for each in quantities if _is_other(each, platform)) if quantities else ()
+    others = tuple(each for each in quantities if _is_other(each, platform))
     return PlatformParse(
         platform,
         tuple(terms),
-        tuple(each for each in quantities if each not in others) if others else tuple(quantities),
+        tuple(each for each in quantities if each not in others),
         marks,
         tuple(excluded),
         sort,
@@ -263,33 +262,20 @@ def _is_plain_skin(terms: Sequence[Term]) -> bool:
     return "exterior" in fields and "quality" not in fields
 
 
-def _names_weapon(terms: Sequence[Term]) -> bool:
-    return any(name == "weapon" for term in terms for each in term.meanings for name, _ in each.filters)
-
-
 def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bool) -> tuple[str, ...]:
     """The words that together are a finish: of a weapon, or under an order, the one of just that name is meant.
 
     So `karambit doppler` and `cheapest doppler` are no Gamma Doppler.
     """
-    if not (is_ordered or _names_weapon(terms)):
+    if not (is_ordered or any("weapon" in term.fields for term in terms)):
         return ()
     named = [term for term in terms if not term.is_filler]
-    runs = [
-        " ".join(word.typed for term in group for word in term.words)
-        for some in ((terms,) if len(named) == len(terms) else (terms, named))
-        for is_mere, group in _runs(some)
-        if is_mere
-    ]
+    runs = [" ".join(run) for some in (terms, named) for run in mere_runs(some)]
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]
     finishes = tuple(dict.fromkeys(run for run in runs if letters_of(words_of(run)) in vocabulary.finishes))
     return finishes if len(finishes) == 1 else ()  # an item has one
-
-
-def _runs(terms: Sequence[Term]) -> Iterator[tuple[bool, Iterator[Term]]]:
-    return groupby(terms, key=lambda term: not term.meanings and not term.alternatives)
 
 
 def narrowed(term: Term, vocabulary: Vocabulary) -> Term:

@@ -64,10 +64,8 @@ def offer_of(strict: ParsedQuery) -> ParsedQuery | None:
 
 def _as_typed(strict: ParsedQuery) -> list[ParsedQuery]:
     """The relaxations in which every word of a text counts."""
-    as_words = numbers_as_words(strict)
-    relaxed = [] if as_words is None else [as_words, *other_meanings(as_words)]
     return [
-        *relaxed,
+        *_and_other_meanings(numbers_as_words(strict)),
         strict,
         *other_meanings(strict, Relaxation.WORDS),
         *words_of_sets(strict),
@@ -89,13 +87,8 @@ def _loose(strict: ParsedQuery) -> list[ParsedQuery]:
     relaxed += in_other_letters(strict)
     if not is_said:
         relaxed += on_item
-    with_seeds = numbers_as_seeds(strict)
-    if with_seeds is not None:
-        relaxed += [with_seeds, *other_meanings(with_seeds)]
-    shortened = words_as_prefixes(without or strict)
-    if shortened is not None:
-        relaxed += [shortened, *other_meanings(shortened)]
-    return relaxed
+    relaxed += _and_other_meanings(numbers_as_seeds(strict))
+    return relaxed + _and_other_meanings(words_as_prefixes(without or strict))
 
 
 def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
@@ -108,19 +101,15 @@ def corrections(strict: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQu
 
 
 def _corrections(base: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQuery]:
-    corrected = (
-        with_similar_words(base, in_offer, Relaxation.TYPOS),
-        with_similar_words(base, (), Relaxation.ALL_TYPOS),
-    )
-    relaxed = [each for parsed in corrected if parsed is not None for each in (parsed, *other_meanings(parsed))]
+    some = with_similar_words(base, in_offer, Relaxation.TYPOS)
+    every = with_similar_words(base, (), Relaxation.ALL_TYPOS)
     other_first = with_other_first_letters(base, in_offer)
-    return relaxed if other_first is None else [*relaxed, other_first]
+    return [*_and_other_meanings(some), *_and_other_meanings(every), *([] if other_first is None else [other_first])]
 
 
 def is_word(term: Term) -> bool:
     """Whether it may be left out: numbers and model names never are."""
-    is_plain = not (term.meanings or term.alternatives or term.is_attached)
-    return is_plain and all(word.is_correctable for word in term.words)
+    return term.is_mere and not term.is_attached and all(word.is_correctable for word in term.words)
 
 
 def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -243,6 +232,10 @@ def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) ->
     return [*second, *(each for base in (parsed, *second) for each in narrowing_as_words(base, relaxation))]
 
 
+def _and_other_meanings(parsed: ParsedQuery | None) -> list[ParsedQuery]:
+    return [] if parsed is None else [parsed, *other_meanings(parsed)]
+
+
 def second_meanings(parsed: ParsedQuery, relaxation: Relaxation) -> list[ParsedQuery]:
     """What terms mean where their first meaning finds nothing (`m4a1 howl` is an M4A4)."""
     if not any(term.otherwise for term in _all_terms(parsed)):
@@ -273,7 +266,7 @@ def meanings_as_names(strict: ParsedQuery, relaxation: Relaxation = Relaxation.N
 
     def widened(term: Term) -> Term:
         words = tuple(replace(word, prefixes=word.endings) for word in term.words)
-        return replace(term, words=words, narrows=False, by_name=_has_filters(term))
+        return replace(term, words=words, narrows=False, by_name=bool(term.fields))
 
     return _with_terms(strict, widened, relaxation)
 
@@ -304,7 +297,7 @@ def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxatio
         words = tuple(
             replace(word, fuzzy=_needs_correction(term, word, in_offer), prefixes=word.endings) for word in term.words
         )
-        return replace(term, words=words, by_name=not term.narrows and _has_filters(term))
+        return replace(term, words=words, by_name=not term.narrows and bool(term.fields))
 
     parsed = _with_terms(strict, widened, relaxation)
     return parsed if any(word.fuzzy for term in _all_terms(parsed) for word in term.words) else None
@@ -325,10 +318,6 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
 
 def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:
     return not term.meanings and word.is_correctable and word.typed not in in_offer
-
-
-def _has_filters(term: Term) -> bool:
-    return any(meaning.filters for meaning in term.meanings)
 
 
 def _all_terms(parsed: ParsedQuery) -> list[Term]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation
-from api.search.parsing.words import Term
+from api.search.parsing.words import Term, mere_runs
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.phrases import Phrases
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -20,8 +20,7 @@ STICKER_COUNTS = range(2, 6)  # of what one item carries; more is how many items
 def words_of_names(parse: PlatformParse, names: Phrases, min_words: int = 1) -> set[str]:
     """The mere words that together are one of the names, of so many words at least; a mere number is none."""
     words: set[str] = set()
-    for is_mere, group in groupby(parse.terms, key=lambda term: not term.meanings and not term.alternatives):
-        typed = [word.typed for term in group for word in term.words] if is_mere else []
+    for typed in mere_runs(parse.terms):
         letters = [letters_of([word]) for word in typed]
         for at in range(len(typed)):
             length = names.length_at(letters, at)

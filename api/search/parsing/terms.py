@@ -353,7 +353,7 @@ class _Reader(Spellings):
         """How many of the last terms are the words of one known name; 0: the last one stands for itself."""
         letters: list[str] = []
         for term in reversed(self._reading.terms[-self._vocabulary.phrases.longest :]):
-            if term.meanings or term.alternatives:
+            if not term.is_mere:
                 break
             letters[:0] = [self._letters_of[word.typed] for word in term.words]
         return self._vocabulary.phrases.last_length(letters)

@@ -4,7 +4,9 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 `m4 a1s` matches `M4A1-S`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
@@ -74,6 +76,11 @@ class Term:
         return (self, *self.alternatives)
 
     @property
+    def is_mere(self) -> bool:
+        """Whether it is nothing but words."""
+        return not (self.meanings or self.alternatives)
+
+    @property
     def is_known(self) -> bool:
         """Whether the vocabulary knows what it means, and it is no mere number (a year)."""
         return bool(self.meanings) and not self.typed.isnumeric()
@@ -118,6 +125,12 @@ def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
         prefixes = [each for each in endings if len(each) >= MIN_PREFIX_CHARACTERS and not each.isnumeric()]
         read.append(Word(typed, tuple(dict.fromkeys(spellings)), endings, tuple(prefixes)))
     return read
+
+
+def mere_runs(terms: Sequence[Term]) -> list[list[str]]:
+    """The typed words of terms beside each other that are nothing but words."""
+    groups = groupby(terms, key=lambda term: term.is_mere)
+    return [[word.typed for term in group for word in term.words] for is_mere, group in groups if is_mere]
 
 
 def finished(words: tuple[Word, ...]) -> tuple[Word, ...]:
