@@ -75,7 +75,7 @@ class SearchQuery:
     @property
     def hidden_clauses(self) -> list[Clause]:
         """What every item must meet, so that no name is shown that operators have hidden."""
-        return hidden_clauses(self.parsed.rules) if self.parsed.rules else []
+        return hidden_clauses(self.parsed.rules)
 
     @cached_property
     def offered(self) -> Clause:

@@ -23,8 +23,8 @@ from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
 
 WHOLE_NAME_SCORE = 1000  # more than all terms of a text together give
-# One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 HAS_STICKER: Clause = {"exists": {"field": "stickers"}}
+# One edit from 4 letters, two from 8, swapped neighbours are one; the first letter is never wrong.
 ONE_EDIT, TWO_EDITS = "AUTO:4,200", "AUTO:4,8"
 TWO_EDITS_FROM = 8  # letters
 SHORTEST_SWAP = 3  # letters of a word in which nothing but swapped neighbours is mended
@@ -51,7 +51,7 @@ def text_clauses(parsed: ParsedQuery) -> Clause:
             parts["should"].append(constant_score({"terms": {"name.letters": names}}, 1))
     if finishes := sorted({finish for parse in parsed.parses for finish in _finishes(parse)}):
         parts["should"].append(constant_score({"terms": {"finish.folded": finishes}}, 1))
-    if parsed.rules and (pins := pin_scores(parsed.rules)):
+    if pins := pin_scores(parsed.rules):
         parts["should"] += pins
     return parts
 
@@ -166,18 +166,17 @@ def _term(term: Term, by_finish: bool) -> list[Condition]:
 
 def _on_item(term: Term) -> Clause:
     """One of the stickers on the item has all words, in this order if there are several."""
-    typed = [{"query": name, "operator": "and"} for name in _joined_pairs([word.typed for word in term.words])]
-    spelt = [" ".join(_joined_pairs(words_of(meaning.words))) for meaning in term.meanings if meaning.words]
-    meaning_queries = [{"query": name, "operator": "and"} for name in spelt]
-    named = any_of([{"match": {"stickers.typed": query}} for query in (*typed, *meaning_queries)])
+    names = [[word.typed for word in term.words], *(words_of(each.words) for each in term.meanings if each.words)]
+    queries = [{"query": _joined_pairs(words), "operator": "and"} for words in names]
+    named = any_of([{"match": {"stickers.typed": query}} for query in queries])
     if term.count < 2:
         return named
     return {"bool": {"filter": [named, {"range": {"attachmentCount": {"gte": term.count}}}]}}
 
 
-def _joined_pairs(words: list[str]) -> list[str]:
+def _joined_pairs(words: list[str]) -> str:
     """Words as the joins of neighbours, which one and the same sticker has."""
-    return [" ".join(f"{first}{second}" for first, second in pairwise(words)) or words[0]]
+    return " ".join(f"{first}{second}" for first, second in pairwise(words)) or words[0]
 
 
 def _or_in_set(condition: Condition, word: Word) -> Condition:
