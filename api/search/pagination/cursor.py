@@ -7,7 +7,6 @@ sent to the engine: the id of a point in time, and the sort values of a hit.
 import base64
 import hashlib
 import hmac
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
@@ -25,8 +24,7 @@ _FINGERPRINT_BYTES = 12
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
-@dataclass(frozen=True)
-class Cursor:
+class Cursor(msgspec.Struct, array_like=True, frozen=True):
     """A position in a point in time: `count` of its `total` hits are before it, the last of them sorted at `after`.
 
     `issued_at` and `started_at`, when its first page was read, are in milliseconds since 1970. `fingerprint` is that of
@@ -42,33 +40,20 @@ class Cursor:
     total: int
     after: list[Any]
     relaxed: bool = False
-    started_at: int = 0
-    products: Products = NO_PRODUCTS
-
-
-class _Fields(msgspec.Struct, array_like=True):
-    pit: Any  # bytes if that is lossless, because only those shrink: an id repeats itself for each shard
-    shared: bool
-    issued_at: int
-    fingerprint: str
-    count: int
-    total: int
-    after: list[Any]
-    relaxed: bool
-    started_at: int = 0  # last and with a default, so that versions without it read each other's tokens
+    started_at: int = 0  # this and what follows have defaults, so that versions without it read each other's tokens
     products: Products = NO_PRODUCTS
 
 
 class _Msgpack:
-    """The serializer of a token's fields."""
-
-    _decoder = msgspec.msgpack.Decoder(_Fields)
+    """The serializer of a cursor's fields."""
 
     def dumps(self, fields: Any) -> bytes:
         return msgspec.msgpack.encode(fields)
 
-    def loads(self, content: bytes) -> Any:
-        return self._decoder.decode(content)
+    def loads(self, content: bytes) -> Cursor:
+        pit, *fields = msgspec.msgpack.decode(content)
+        text = pit if isinstance(pit, str) else base64.urlsafe_b64encode(pit).decode()
+        return msgspec.convert((text, *fields), Cursor)
 
 
 class _CanonicalSigner(Signer):
@@ -82,20 +67,19 @@ class _CanonicalSigner(Signer):
 
 def encode(cursor: Cursor, key: bytes) -> str:
     """The cursor as a token of letters, digits, `-`, `_` and `.`."""
-    fields = {name: getattr(cursor, name) for name in _Fields.__struct_fields__}
-    token = _serializer(key).dumps(_Fields(**{**fields, "pit": _packed(cursor.pit)}))
+    pit, *fields = msgspec.structs.astuple(cursor)
+    token = _serializer(key).dumps((_packed(pit), *fields))
     return token if isinstance(token, str) else token.decode()
 
 
 def decode(token: str, key: bytes) -> Cursor:
     """The cursor of a token; raises ApiError `validation_failed` for any text that no service with this key made."""
     try:
-        fields = _serializer(key).loads(token)
+        cursor: Cursor = _serializer(key).loads(token)
     except BadData as error:
         message = "is not a cursor of this service: send `*` or the `nextCursor` of an answer, unchanged"
         raise invalid("cursor", message) from error
-    pit = fields.pit if isinstance(fields.pit, str) else base64.urlsafe_b64encode(fields.pit).decode()
-    return Cursor(**{**msgspec.structs.asdict(fields), "pit": pit})
+    return cursor
 
 
 def fingerprint(body: SearchBody, forced: str | None = None) -> str:
@@ -116,6 +100,7 @@ def _serializer(key: bytes) -> URLSafeSerializer:
 
 
 def _packed(pit: str) -> bytes | str:
+    """Bytes if that is lossless, because only those shrink: an id repeats itself for each shard."""
     try:
         content = base64.urlsafe_b64decode(pit)
     except ValueError:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from api.engine.answers import Gear, Hit, item_of
 from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
@@ -77,7 +79,7 @@ class CursorReader:
         if count < page.total:
             relaxed = page.parsed is not self.strict.query.parsed
             after = page.hits[-1]["sort"] if page.hits else []
-            cursor = replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
+            cursor = structs.replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
             return replace(page, gear=gear, next_cursor=await points_in_time.issue(cursor))
         if pit is not None and self.cursor.count == 0:
             await points_in_time.discard(pit)  # no cursor was issued for it

@@ -11,10 +11,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
+from msgspec import structs
 
 from api.background import BackgroundTasks
 from api.engine.answers import OpenedPit
@@ -82,7 +83,8 @@ class PointsInTime:
     async def issue(self, cursor: Cursor) -> str:
         """The token of a cursor that is issued now; raises StoreUnavailable."""
         now = _now_milliseconds()
-        return encode(replace(cursor, issued_at=now, started_at=cursor.started_at or now), await self._signing_key())
+        issued = structs.replace(cursor, issued_at=now, started_at=cursor.started_at or now)
+        return encode(issued, await self._signing_key())
 
     async def read(self, token: str) -> Cursor:
         """The cursor of a token; raises ApiError `validation_failed`, `cursor_expired`, and StoreUnavailable."""
