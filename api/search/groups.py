@@ -90,24 +90,19 @@ async def _order(context: SearchContext) -> _Order:
 
 
 async def _sorted_here(context: SearchContext) -> _Order:
-    query = context.query
-    (answer,) = await context.source.search_all([heads_request(query)], _SORT_VALUES_PATH)
+    heads = await _heads(context)
+    return _Order(await asyncio.to_thread(page_of_heads, context.query, heads), len(heads))
+
+
+async def _heads(context: SearchContext, low: int = MIN_GROUP, high: int = MAX_GROUP) -> list[Head]:
+    """The heads between these bounds, by halves where there are too many: group numbers are spread evenly."""
+    (answer,) = await context.source.search_all([heads_request(context.query, low, high)], _SORT_VALUES_PATH)
     # in a thread: tens of thousands of heads would stop the event loop for a tenth of a second
     heads = await asyncio.to_thread(heads_of, answer)
-    if heads is None:
-        heads = await _heads_by_halves(context, MIN_GROUP, MAX_GROUP)
-    return _Order(await asyncio.to_thread(page_of_heads, query, heads), len(heads))
-
-
-async def _heads_by_halves(context: SearchContext, low: int, high: int) -> list[Head]:
-    """The heads between bounds that hold more than one answer: group numbers are spread evenly."""
+    if heads is not None:
+        return heads
     middle = (low + high) // 2
-    heads: list[Head] = []
-    for first, last in ((low, middle), (middle + 1, high)):
-        (answer,) = await context.source.search_all([heads_request(context.query, first, last)], _SORT_VALUES_PATH)
-        half = await asyncio.to_thread(heads_of, answer)
-        heads += await _heads_by_halves(context, first, last) if half is None else half
-    return heads
+    return [*await _heads(context, low, middle), *await _heads(context, middle + 1, high)]
 
 
 def group_page_request(query: SearchQuery) -> Clause:
