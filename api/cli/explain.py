@@ -1,5 +1,6 @@
 """`gear-api explain`: why an item is or is not in a search's answer."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -41,7 +42,7 @@ def explain(number: int, body: str, *, platform: str | None, id_or_name: str | N
         if as_json:
             click.echo(json.dumps({"id": number, "error": error.message}))
         raise
-    click.echo(json.dumps(explanation.as_json(), ensure_ascii=False) if as_json else report(explanation))
+    click.echo(json.dumps(asdict(explanation), ensure_ascii=False) if as_json else report(explanation))
 
 
 def report(explanation: "Explanation") -> str:

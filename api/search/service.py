@@ -34,9 +34,8 @@ async def cached_search(services: SearchServices, token: Token, content: bytes, 
         context = search_context(services.engine, services.platforms, body, forced_filters(token))
         # each cursor reads a point in time of its own
         platforms = None if body.cursor is not None else context.platforms
-        outcome = services.unanswered.outcome(
-            [platform.id for platform in context.platforms], context.query.parsed.text
-        )
+        searched = [platform.id for platform in context.platforms]
+        outcome = TextOutcome(services.unanswered, searched, context.query.parsed.text)
         # A search counts once, not again for its further pages. What a token's own filters leave out lacks no word.
         is_counted = body.page == 1 and body.cursor in (None, START) and token.filters is None
         return Computation(
@@ -64,11 +63,6 @@ async def search(
     return _response(context, page)
 
 
-async def strict_page(services: SearchServices, context: SearchContext) -> Page:
-    """The page of the text as it was typed: nothing is relaxed. Raises ApiError `search_unavailable`."""
-    return await _hits(services, context)
-
-
 async def _page(services: SearchServices, context: SearchContext, charge: Charge, outcome: TextOutcome) -> Page:
     """The page with its facets; where the strict parse finds nothing, that of the relaxation that finds something."""
     page = await _page_with_facets(services, context)
@@ -83,15 +77,16 @@ async def _page(services: SearchServices, context: SearchContext, charge: Charge
 async def _page_with_facets(services: SearchServices, context: SearchContext) -> Page:
     """The page; the facets are counted in the same round trip."""
     if not context.body.facets:
-        return await _hits(services, context)
+        return await strict_page(services, context)
     in_parts = services.broad_filters.has(context.query)
     counting = FacetCounting(context.index, context.query, in_parts=in_parts)
-    page = await _hits(services, replace(context, index=counting))
+    page = await strict_page(services, replace(context, index=counting))
     services.broad_filters.add(context.query, page.total)
     return replace(page, facets=await counting.facets())
 
 
-async def _hits(services: SearchServices, context: SearchContext) -> Page:
+async def strict_page(services: SearchServices, context: SearchContext) -> Page:
+    """The page of the text as it was typed: nothing is relaxed. Raises ApiError `search_unavailable`."""
     if context.body.group_by is not None:
         return await grouped_page(context)
     if context.query.sort.name == "price_desc":

@@ -65,10 +65,6 @@ class UnansweredSearches:
         self._count_dropped = count_dropped
         self._counts: Counter[SearchedText] = Counter()
 
-    def outcome(self, platforms: Sequence[int], text: str) -> TextOutcome:
-        """What a search of these platforms reports to."""
-        return TextOutcome(self, platforms, text)
-
     def add(self, platforms: Sequence[int], text: str, reading: str) -> None:
         """Counts a search, by each of its platforms."""
         self._count(reading)

@@ -4,13 +4,13 @@ The engine evaluates each condition of the search for exactly this item, so noth
 """
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 from pydantic import BaseModel
 
-from api.engine.answers import Hit, Json, hits_of, read_json, total_of
+from api.engine.answers import Hit, hits_of, read_json, total_of
 from api.engine.client import Engine
 from api.engine.errors import MissingError, NotLoadedError
 from api.errors import ApiError
@@ -55,10 +55,6 @@ class Explanation:
         self.reasons.append(reason)
         self.sentences.append(sentence)
         return self
-
-    def as_json(self) -> Json:
-        """For `--json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
