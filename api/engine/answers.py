@@ -82,9 +82,6 @@ class OpenedPit(NamedTuple):
 class SearchEngine(Protocol):
     """What a search needs of the engine's client."""
 
-    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
-        """The complete answer to a search body."""
-
     async def search_all(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
     ) -> list[Answer]:
@@ -96,9 +93,6 @@ class SearchEngine(Protocol):
 
 class Source(Protocol):
     """What is searched: the indices of some platforms, or a point in time of them."""
-
-    async def search(self, body: Json, *filter_path: str) -> Answer:
-        """The complete answer to a search body."""
 
     async def search_all(self, bodies: Sequence[Json], *filter_path: str) -> list[Answer]:
         """The complete answers to several search bodies."""

@@ -83,7 +83,7 @@ async def save_search(
         raise invalid("callbackUrl", problem)
     context = context_of(services.engine, services.platforms, body, forced_filters(token))
     # what the engine does not take is refused now
-    await context.index.search({"query": context.query.offered, "size": 0, "terminate_after": 1})
+    await context.index.search_all([{"query": context.query.offered, "size": 0, "terminate_after": 1}])
     begin = await services.tail.now()
     now = datetime.now(UTC)
     search = SavedSearch(

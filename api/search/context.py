@@ -35,12 +35,8 @@ class Index:
     engine: SearchEngine
     platforms: tuple[Platform, ...]
 
-    async def search(self, body: Clause, *filter_path: str) -> Answer:
-        """The answer to a search body; raises ApiError `search_unavailable`."""
-        return await self.engine.search(self.platforms, body, *filter_path)
-
     async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
-        """The answers to several search bodies, in one round trip; raises as `search`."""
+        """The answers to search bodies, in one round trip; raises ApiError `search_unavailable`."""
         return await self.engine.search_all(self.platforms, bodies, *filter_path)
 
 
@@ -54,7 +50,7 @@ class PointInTime:
     keep_seconds: float
     products: Products = NO_PRODUCTS
 
-    async def search(self, body: Clause, *_: str) -> Answer:
+    async def search(self, body: Clause) -> Answer:
         """The answer to a search body; raises ApiError `search_unavailable`, PitGoneError."""
         return await self.engine.search_pit(self.request(body), self.products)
 

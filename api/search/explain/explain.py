@@ -172,7 +172,7 @@ class Explainer:
             "size": PAGE_WINDOW,
             "_source": False,
         }
-        answer = await context.source.search(request)
+        (answer,) = await context.source.search_all([request])
         hits = [(hit["_index"], hit["_id"]) for hit in hits_of(answer)]
         item = (explanation.index, str(explanation.id))
         return hits.index(item) + 1 if item in hits else None, total_of(answer)
@@ -185,7 +185,8 @@ class Explainer:
             "size": 1,
             "_source": False,
         }
-        for hit in hits_of(await context.source.search(request)):
+        (answer,) = await context.source.search_all([request])
+        for hit in hits_of(answer):
             return hit
         raise ApiError("search_unavailable", "the item has changed while it was asked about: ask again")
 
@@ -194,7 +195,8 @@ async def _relaxed_if_empty(context: SearchContext) -> SearchContext:
     """The context as the search would relax it."""
     request = {"query": context.query.offered, "size": 0, "track_total_hits": 1}
     with suppress(NotLoadedError):  # the body's platform is not loaded, which is another than the item's
-        if total_of(await context.source.search(request)) == 0:
+        (answer,) = await context.source.search_all([request])
+        if total_of(answer) == 0:
             return await relax(context)
     return context
 

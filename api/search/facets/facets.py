@@ -65,10 +65,6 @@ class FacetCounting:
         self._requests = facet_requests(query, in_parts=in_parts)
         self._answers: list[Answer] | None = None
 
-    async def search(self, body: Clause, *filter_path: str) -> Answer:
-        """The answer to a search body."""
-        return await self._source.search(body, *filter_path)
-
     async def search_all(self, bodies: Sequence[Clause], *filter_path: str) -> list[Answer]:
         """The answers to several search bodies, in one round trip, the first time with those that count."""
         along = [body for request in self._requests for body in request.bodies] if self._answers is None else []
@@ -128,7 +124,7 @@ class FacetCounting:
         for row, (request, places) in counted.items():
             facet = histogram(row, digits, places, extremes.get(row))
             if facet is None:
-                answer = await self._source.search(histogram_request(row, digits, request.query))
+                (answer,) = await self._source.search_all([histogram_request(row, digits, request.query)])
                 facet = whole_histogram(row, digits, answer)
             facets[row.name] = facet
         return facets
@@ -151,7 +147,7 @@ class FacetCounting:
         counts: Counts = {}
         after: Clause | None = None
         while True:
-            answer = await self._source.search(next_values_request(row, query, after))
+            (answer,) = await self._source.search_all([next_values_request(row, query, after)])
             page = answer["aggregations"][row.name]
             counts |= {bucket["key"][row.name]: bucket["doc_count"] for bucket in page["buckets"]}
             after = page.get("after_key")

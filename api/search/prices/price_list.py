@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from api.engine.answers import Json, Source, total_of
+from api.engine.answers import Json, total_of
+from api.search.context import PointInTime
 from api.search.prices.requests import (
     Sizes,
     Spans,
@@ -21,7 +22,7 @@ DEFAULT_SIZES = Sizes()
 
 
 async def price_list_rows(
-    source: Source, query: Clause, minor_digits: int, sizes: Sizes = DEFAULT_SIZES
+    source: PointInTime, query: Clause, minor_digits: int, sizes: Sizes = DEFAULT_SIZES
 ) -> AsyncIterator[Json]:
     """A row for each name that an item of the query has; raises ApiError `search_unavailable`, PitGoneError."""
     counted = await source.search({"query": query, "size": 0, "track_total_hits": True})
@@ -37,7 +38,7 @@ async def price_list_rows(
             yield spans.row(medians.get(spans.name, spans.median), minor_digits)
 
 
-async def _medians(source: Source, query: Clause, names: Sequence[Spans], sizes: Sizes) -> dict[str, int]:
+async def _medians(source: PointInTime, query: Clause, names: Sequence[Spans], sizes: Sizes) -> dict[str, int]:
     medians: dict[str, int] = {}
     for batch in median_batches(names, sizes):
         answer = await source.search(medians_request(query, batch, sizes))
@@ -49,7 +50,7 @@ async def _medians(source: Source, query: Clause, names: Sequence[Spans], sizes:
     return medians
 
 
-async def _median_by_halving(source: Source, query: Clause, spans: Spans) -> int:
+async def _median_by_halving(source: PointInTime, query: Clause, spans: Spans) -> int:
     """The median of a name with very many prices: the lowest one that enough items do not exceed."""
     low, high = spans.price_min or 0, spans.price_max or 0
     while low < high:

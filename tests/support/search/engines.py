@@ -19,9 +19,6 @@ class ScriptedEngine:
         """How many search bodies each round trip had."""
         return [len(bodies) for bodies in self.round_trips]
 
-    async def search(self, platforms: Sequence[Platform], body: Json, *filter_path: str) -> Answer:
-        return (await self.search_all(platforms, [body], *filter_path))[0]
-
     async def search_all(
         self, platforms: Sequence[Platform], bodies: Sequence[Json], *filter_path: str
     ) -> list[Answer]:

@@ -71,7 +71,7 @@ def test_a_cursor_has_no_page(page: int) -> None:
 async def test_an_index_is_searched_and_from_a_position_on_a_point_in_time() -> None:
     engine = ScriptedEngine(lambda body: {"hits": {"total": {"value": len(body)}, "hits": [HIT]}})
     context = search_context(engine, PLATFORMS, SearchBody(platform=730, query="ak"))
-    found = page_of(context.query, [await context.source.search({"query": {}, "size": 1})])
+    found = page_of(context.query, await context.source.search_all([{"query": {}, "size": 1}]))
     assert (found.total, found.hits, found.size) == (2, [HIT], 1)
     assert replace(found, hits=[], groups=3).size == 3, "groups have no hits"
     frozen = context.at(PointInTime(engine, "pit", False, 1.5), Position(20, 35)).parsed_as(context.query.parsed)
