@@ -66,12 +66,8 @@ async def _relaxed(context: SearchContext, offer: ParsedQuery | None = None) -> 
     partial = [each for base in bases for each in partials(base, in_offer, similar)] if words else []
     nowhere = {word.typed for word in unknown}
     partial += [each for base in bases for each in names_alone(base, nowhere)]
-    partial.sort(key=_words_left_out)
+    partial.sort(key=lambda parsed: sum(len(parse.ignored) for parse in parsed.parses))
     return _first_match(partial, await _matching(context, partial))
-
-
-def _words_left_out(parsed: ParsedQuery) -> int:
-    return sum(len(parse.ignored) for parse in parsed.parses)
 
 
 def _first_match(candidates: Sequence[ParsedQuery], match: Sequence[bool]) -> ParsedQuery | None:

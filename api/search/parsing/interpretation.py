@@ -10,16 +10,8 @@ from mappings.items.item import MAX_INTEGER
 
 Json = dict[str, Any]
 
-_WITHOUT_FILLERS = (
-    Relaxation.FILLERS,
-    Relaxation.STICKERS,
-    Relaxation.SEEDS,
-    Relaxation.PREFIXES,
-    Relaxation.TYPOS,
-    Relaxation.ALL_TYPOS,
-    Relaxation.FIRST_LETTERS,
-    Relaxation.PARTIAL,
-)
+_STRICTER = (Relaxation.STRICT, Relaxation.NUMBERS, Relaxation.WORDS, Relaxation.SETS, Relaxation.NAMES)
+_WITH_FILLERS = (*_STRICTER, Relaxation.LETTERS)
 
 
 def interpretation(strict: ParsedQuery, used: ParsedQuery) -> Json:
@@ -128,7 +120,7 @@ def _relaxed_terms(strict: PlatformParse, used: PlatformParse, relaxation: Relax
     narrowing = {term.typed for term in strict.options if term.narrows}
     used_words = {word.typed for term in used.options for word in term.words}
     relaxed: list[Json] = []
-    if relaxation in _WITHOUT_FILLERS:
+    if relaxation not in _WITH_FILLERS:
         left_out = [term.typed for term in strict.terms if term.is_filler and term.typed not in used_words]
         relaxed += [{"typed": typed, "to": "left out: it says nothing of an item"} for typed in left_out]
     for term in used.options:

@@ -1,8 +1,7 @@
 """The last relaxations of a text: words are left out that nothing has, at all or beside the others. Pure."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 
 from api.search.parsing.parse import ParsedQuery, PlatformParse, Relaxation, finishes_of
@@ -28,8 +27,7 @@ def partials(strict: ParsedQuery, in_offer: Collection[str], similar: Collection
     outs = [nowhere, *(nowhere | {each} for each in doubted if 1 < len(doubted) <= MAX_LEFT_OUT)]
     typos = with_similar_words(base, in_offer, Relaxation.PARTIAL)
     ways = [*((typos, out) for out in outs), (base, nowhere.union(doubted))]
-    candidates = [_without(parsed, partial(_is_word_of, out)) for parsed, out in ways if parsed is not None]
-    return _with_other_meanings(candidates)
+    return _with_other_meanings([_without(parsed, out) for parsed, out in ways if parsed is not None])
 
 
 def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQuery]:
@@ -57,14 +55,12 @@ def names_alone(strict: ParsedQuery, unknown: Collection[str]) -> list[ParsedQue
         if sum(term.is_filler for parse in strict.parses for term in parse.terms) >= MIN_SENTENCE:
             of_long_names = [words_of_names(parse, parse.platform.language.phrases, 2) for parse in base.parses]
             choices.append((mere | name_words | set(doubtful)).difference(counted, *of_long_names))
-    candidates = [_without(base, partial(_is_typed, out)) for out in choices]
-    return _with_other_meanings(candidates)
+    return _with_other_meanings([_without(base, out, with_doubtful=True) for out in choices])
 
 
 def _with_other_meanings(candidates: Sequence[ParsedQuery | None]) -> list[ParsedQuery]:
     """The candidates that there are: with the finish of just that name, without, and with other meanings."""
-    relaxed = [parsed for parsed in candidates if parsed is not None]
-    return [each for parsed in relaxed for each in _with_and_without_finishes(parsed)]
+    return [each for parsed in candidates if parsed is not None for each in _with_and_without_finishes(parsed)]
 
 
 def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
@@ -74,21 +70,16 @@ def _with_and_without_finishes(parsed: ParsedQuery) -> list[ParsedQuery]:
     return [parsed, by_words, *other_meanings(by_words)]
 
 
-def _is_word_of(words: Collection[str], term: Term) -> bool:
-    return term.typed in words and is_word(term)
-
-
-def _is_typed(words: Collection[str], term: Term) -> bool:
-    return term.typed in words and (is_word(term) or _is_doubtful(term))
-
-
 def _is_doubtful(term: Term) -> bool:
     """Whether it stands for words of names, or for a rarity, which may be chance."""
     return bool(term.meanings) and not term.typed.isnumeric() and term.fields <= {"rarity"}
 
 
-def _without(parsed: ParsedQuery, is_left_out: Callable[[Term], bool]) -> ParsedQuery | None:
-    """Without these terms; None if that changes nothing or leaves nothing known."""
+def _without(parsed: ParsedQuery, words: Collection[str], *, with_doubtful: bool = False) -> ParsedQuery | None:
+    """Without these mere words, and doubtful ones; None if that changes nothing or leaves nothing known."""
+
+    def is_left_out(term: Term) -> bool:
+        return term.typed in words and (is_word(term) or (with_doubtful and _is_doubtful(term)))
 
     def stripped(parse: PlatformParse) -> PlatformParse:
         ignored = [term for term in parse.terms if is_left_out(term)]

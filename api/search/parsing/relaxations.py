@@ -304,10 +304,9 @@ def with_similar_words(strict: ParsedQuery, in_offer: Collection[str], relaxatio
 
 
 def correctable_words(strict: ParsedQuery) -> list[Word]:
-    """The candidates for correction, as `meanings_as_names` parses them, each once."""
+    """The candidates for correction, as `meanings_as_names` parses them."""
     terms = _all_terms(meanings_as_names(strict))
-    words = {word.typed: word for term in terms for word in term.words if _needs_correction(term, word, ())}
-    return list(words.values())
+    return [word for term in terms for word in term.words if _needs_correction(term, word, ())]
 
 
 def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:

@@ -63,12 +63,13 @@ class _Reader(Spellings):
         """Reads all words."""
         while self._at < len(self._words):
             length, entry = self._spelling_at(self._at)
+            joined = self._vocabulary.joined_exclusions.excluded_by(self._letters[self._at], self._vocabulary.attached)
             if entry is not None and entry.meanings and self._is_no_value(self._at + length):
                 entry = None
             self._is_known = entry is not None and bool(entry.meanings)
             if self._is_minus():
                 self._exclude(self._at, lists=False)
-            elif (joined := self._excluded_at(self._at)) is not None:
+            elif joined is not None:  # a value, written together with what excludes it
                 self._exclude_term(Term((self._words[self._at],), joined.meanings))
                 self._at += 1
             elif not self._has_role(length, entry, before_quantity=before_quantity):
@@ -99,10 +100,6 @@ class _Reader(Spellings):
             return False
         last = "".join(self._letters[self._at : end])
         return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
-
-    def _excluded_at(self, at: int) -> Entry | None:
-        """The value that the word there excludes, written together with what says so."""
-        return self._vocabulary.joined_exclusions.excluded_by(self._letters[at], self._vocabulary.attached)
 
     def _is_minus(self) -> bool:
         """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`.
