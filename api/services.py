@@ -22,7 +22,7 @@ from api.readiness import Readiness
 from api.saved_searches.matcher import Matcher
 from api.saved_searches.routes import SavedSearchServices
 from api.search.availability import Availability
-from api.search.facets.broad_filters import BroadFilters
+from api.search.facets.price_parts import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.prices.price_lists import PriceLists

@@ -9,7 +9,7 @@ from api.engine.client import Engine
 from api.http.admission import Budget
 from api.http.dependencies import service
 from api.search.availability import Availability
-from api.search.facets.broad_filters import BroadFilters
+from api.search.facets.price_parts import BroadFilters
 from api.search.pagination.point_in_time import PointsInTime
 from api.search.price_desc import PriceHistograms
 from api.search.response_cache import ResponseCache

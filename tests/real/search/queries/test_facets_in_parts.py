@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from api.search.context import Index
-from api.search.facets.broad_filters import MANY_ITEMS
 from api.search.facets.facets import FacetCounting
+from api.search.facets.price_parts import MANY_ITEMS
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody

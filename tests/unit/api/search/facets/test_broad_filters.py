@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.http.json_body import parse
-from api.search.facets.broad_filters import MANY_ITEMS, BroadFilters
+from api.search.facets.price_parts import MANY_ITEMS, BroadFilters
 from api.search.parsing.parse import parse_query
 from api.search.query.request import SearchQuery
 from api.search.schemas.search import SearchBody
