@@ -19,7 +19,7 @@ from api.known_platforms import known_platform, platform_or_only
 from api.search.context import forced_clauses
 from api.search.costs import SUGGESTIONS
 from api.search.forced_filters import forced_filters
-from api.search.query.rules import hidden_from_all
+from api.search.query.clauses import hidden_from_all
 from api.search.response_cache import Computation
 from api.search.schemas import examples
 from api.search.schemas.search import (

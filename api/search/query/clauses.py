@@ -1,16 +1,20 @@
-"""The clauses that queries are built of. Pure."""
+"""The clauses that queries are built of, and those of pins and hides. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from mappings.money import NO_PRICE, ceil_minor, floor_minor
+from mappings.platforms import Platform
+from mappings.vocabulary.rules import TextRules
 
 Clause = dict[str, Any]
 
 # Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
 # every item has to meet would be evaluated for every item.
 OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
+PIN_SCORE = 10_000
+"""More than a text gives; names of a pin differ by as much. The sum stays exact in the engine's 32-bit numbers."""
 
 
 def any_of(clauses: Sequence[Clause]) -> Clause:
@@ -34,3 +38,32 @@ def price_range(low: Decimal | None, high: Decimal | None, minor_digits: int) ->
 def aggregation_request(query: Clause, aggregations: Clause) -> Clause:
     """The search body for aggregations of a query's hits, and nothing else."""
     return {"size": 0, "track_total_hits": False, "query": query, "aggregations": aggregations}
+
+
+def pinned_clause(rules: TextRules) -> Clause | None:
+    """What matches an item with a pinned name."""
+    return _named(rules, rules.pinned) if rules.pinned else None
+
+
+def pin_scores(each: Iterable[TextRules]) -> list[Clause]:
+    """What puts pinned names first, in their order."""
+    return [
+        constant_score(_named(rules, (name,)), PIN_SCORE * (len(rules.pinned) - place))
+        for rules in each
+        for place, name in enumerate(rules.pinned)
+    ]
+
+
+def hidden_clauses(each: Iterable[TextRules]) -> list[Clause]:
+    """What items must meet so that no name is shown that is hidden."""
+    return [{"bool": {"must_not": [_named(rules, rules.hidden)]}} for rules in each if rules.hidden]
+
+
+def hidden_from_all(platforms: Iterable[Platform]) -> list[Clause]:
+    """The same for what no text finds."""
+    return hidden_clauses(platform.rules.of_text(platform.id, "") for platform in platforms)
+
+
+def _named(rules: TextRules, names: tuple[str, ...]) -> Clause:
+    filters: list[Clause] = [{"terms": {"name": list(names)}}, {"term": {"platform": rules.platform}}]
+    return {"bool": {"filter": filters}}

@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import OFFERED, Clause, any_of, price_range
-from api.search.query.rules import hidden_clauses
+from api.search.query.clauses import OFFERED, Clause, any_of, hidden_clauses, price_range
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort

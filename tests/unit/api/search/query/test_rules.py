@@ -4,8 +4,8 @@ import pytest
 
 from api.search.explain.conditions import conditions
 from api.search.parsing.parse import parse_query
+from api.search.query.clauses import hidden_from_all
 from api.search.query.request import SearchQuery
-from api.search.query.rules import hidden_from_all
 from api.search.schemas.search import SearchBody
 from mappings.vocabulary.rules import Hide, Pin, rules_of
 from tests.support.golden import Golden
