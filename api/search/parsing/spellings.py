@@ -1,17 +1,26 @@
-"""The words of a text as the spellings of a vocabulary that they are. Pure."""
+"""The words of a text as the spellings of a vocabulary that they are, and the numbers among them that say how many,
+which one, or which share: `4x`, `x10`, `2把`, `16th`, `100%`. No item has those. Pure.
+"""
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from api.search.parsing.counts import NUMBER, few_in
 from api.search.parsing.words import Term, finished, names_in, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
+from mappings.vocabulary.numerals import Numerals
 from mappings.vocabulary.vocabulary import Vocabulary
 from mappings.vocabulary.words import letters_of
 
 MAX_NAME = 3  # words of a case's name between how many of it are wanted and its type (`20 broken fang cases`)
 _YEAR_JOINED = re.compile(r"^(20[12]\d)(?=[A-Za-z]{2})")  # `上海2024donk`
+_COUNT = re.compile(r"(\d{1,3})x|x(\d{1,3})")
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")  # of a birthday
+MAX_FEW = 5  # as many things as an item carries
+_NUMBER = re.compile(r"\d{1,3}")
+_COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
+_MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 
 
 def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
@@ -26,6 +35,47 @@ def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tupl
         parts += segments
         parted_gaps += [*gaps[at : at + length], *[""] * (len(segments) - length)]
     return parts, [*parted_gaps, gaps[-1]]
+
+
+def with_counts_apart(words: list[str], gaps: list[str], fillers: Collection[str]) -> tuple[list[str], list[str]]:
+    """The words, a number of things apart from what they are: `4xtitan` is `4x titan`, `100шт` is `100 шт`."""
+    for at in range(len(words) - 1, -1, -1):
+        if not words[at][0].isdecimal():
+            continue
+        measured = _MEASURED.fullmatch(words[at])
+        is_measured = measured is not None and letters_of([measured[2]]) in fillers
+        if counted := measured if is_measured else _COUNTED.fullmatch(words[at]):
+            words = [*words[:at], *counted.groups(), *words[at + 1 :]]
+            gaps = [*gaps[: at + 1], "", *gaps[at + 1 :]]
+    return words, gaps
+
+
+def count_at(letters: Sequence[str], at: int) -> int:
+    """How many the word there says: `10x`, `x10`, `10 x`; 0: it says no number of things."""
+    if not (letters[at][:1].isdecimal() or letters[at][-1:].isdecimal()):
+        return 0
+    if count := _COUNT.fullmatch(letters[at]):
+        return int(count[1] or count[2])
+    is_times = "x" in (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])
+    return int(letters[at]) if is_times and _NUMBER.fullmatch(letters[at]) else 0
+
+
+def few_in(word: str, numerals: Numerals) -> int:
+    """How many things on an item a number in digits or words says; 0: it says none, or more than an item carries."""
+    count = int(word) if word.isdecimal() else numerals.value_of(word)
+    return count if count <= MAX_FEW else 0
+
+
+def is_count(letters: Sequence[str], gaps: Sequence[str], at: int, fillers: Collection[str]) -> bool:
+    """Whether the word there only says how many, or which share; with a filler behind it, too: `2把`."""
+    if letters[at] == "x":
+        return any(map(_NUMBER.fullmatch, (*letters[max(0, at - 1) : at], *letters[at + 1 : at + 2])))
+    if not letters[at].isdecimal():
+        return bool(count_at(letters, at) or _ORDINAL.fullmatch(letters[at]))
+    if count_at(letters, at):
+        return True
+    gap = gaps[at + 1]
+    return gap.startswith("%") or (not gap and any(each in fillers for each in letters[at + 1 : at + 2]))
 
 
 class Spellings:
@@ -106,7 +156,7 @@ class Spellings:
         measure = self._letters[at + 1 : at + 2]
         if measure and not self._gaps[at + 1] and measure[0] in self._vocabulary.ignored:
             return bool(few_in(self._words[at].typed, self._numerals))
-        if not NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
+        if not _NUMBER.fullmatch(self._letters[at]) or at + 1 == len(self._words):
             return False
         if at and "".join(self._letters[at - 1 : at + 1]) in self._vocabulary.phrases:
             return False  # `gamma 2 case`

@@ -8,8 +8,7 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import replace
 
-from api.search.parsing.counts import count_at, is_count, with_counts_apart
-from api.search.parsing.spellings import Spellings, segmented
+from api.search.parsing.spellings import Spellings, count_at, is_count, segmented, with_counts_apart
 from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_name
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role

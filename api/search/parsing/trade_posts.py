@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
 
-from api.search.parsing.counts import is_count
 from api.search.parsing.quantities import ASKING_PRICE, Quantity, text_between
-from api.search.parsing.spellings import segmented
+from api.search.parsing.spellings import is_count, segmented
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.trade import TradeLetters
 from mappings.vocabulary.vocabulary import Vocabulary

@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.search.parsing.counts import count_at, is_count, with_counts_apart
 from api.search.parsing.parse import parse_query
+from api.search.parsing.spellings import count_at, is_count, with_counts_apart
 from mappings.vocabulary.words import words_and_gaps
 from tests.support.platforms import shared_platforms
 
