@@ -14,10 +14,11 @@ from api.engine.answers import Gear, Hit, item_of
 from api.engine.errors import PitGoneError
 from api.errors import ApiError, invalid
 from api.search.availability import Availability
-from api.search.context import Page, SearchContext
+from api.search.context import Page, PointInTime, SearchContext
 from api.search.costs import Charge, relaxation_cost
 from api.search.pagination.cursor import START, Cursor, fingerprint
 from api.search.pagination.point_in_time import PointsInTime
+from api.search.parsing.parse import Relaxation
 from api.search.query.request import Position
 from api.search.relaxation import relax
 
@@ -39,7 +40,7 @@ async def reading(
         with ExitStack() as undo:
             undo.callback(points_in_time.release, pit)
             cursor = Cursor(pit.id, pit.shared, 0, fingerprint(context.body, forced), 0, 0, [], products=pit.products)
-            yield CursorReader(points_in_time, context, context.at(pit, Position()), cursor)
+            yield CursorReader(points_in_time, pit, context.at(pit, Position()), cursor)
             undo.pop_all()
     except PitGoneError as error:
         # one that has just begun is gone because something is wrong, and beginning again would not help
@@ -55,36 +56,35 @@ async def _continued(
     pit = points_in_time.resume(cursor)
     strict = context.at(pit, Position(cursor.count, cursor.total, cursor.after))
     if not cursor.relaxed:
-        return CursorReader(points_in_time, context, strict, cursor)
+        return CursorReader(points_in_time, pit, strict, cursor)
     await charge(relaxation_cost(context.query))
-    return CursorReader(points_in_time, context, await relax(strict), cursor)
+    return CursorReader(points_in_time, pit, await relax(strict), cursor)
 
 
 @dataclass(frozen=True)
 class CursorReader:
-    """A cursor and the context that its next page is searched with; `strict` is that of the body."""
+    """A cursor, its point in time, and the context that its next page is searched with."""
 
     points_in_time: PointsInTime
-    strict: SearchContext
+    pit: PointInTime
     context: SearchContext
     cursor: Cursor
 
     async def read(self, page: Page, availability: Availability) -> Page:
         """The page without items that are bound by now, with the cursor behind it."""
-        points_in_time, pit = self.points_in_time, self.context.pit
         count = self.cursor.count + page.size
         if not page.size and count < page.total:
             raise ApiError("search_unavailable", "the search engine gave only a part of the answer")
         gear = await _without_bound(availability, page.hits) if page.hits else page.gear
         if count < page.total:
-            relaxed = page.parsed is not self.strict.query.parsed
+            relaxed = page.parsed.relaxation is not Relaxation.STRICT
             after = page.hits[-1]["sort"] if page.hits else []
             cursor = structs.replace(self.cursor, count=count, total=page.total, after=after, relaxed=relaxed)
-            return replace(page, gear=gear, next_cursor=await points_in_time.issue(cursor))
-        if pit is not None and self.cursor.count == 0:
-            await points_in_time.discard(pit)  # no cursor was issued for it
-        elif pit is not None:
-            points_in_time.release(pit)
+            return replace(page, gear=gear, next_cursor=await self.points_in_time.issue(cursor))
+        if self.cursor.count == 0:
+            await self.points_in_time.discard(self.pit)  # no cursor was issued for it
+        else:
+            self.points_in_time.release(self.pit)
         return replace(page, gear=gear)
 
 
