@@ -74,12 +74,7 @@ class _Reader(Spellings):
             elif not self._has_role(length, entry, before_quantity=before_quantity):
                 self._add(length, entry)
         if self._is_known:  # a known word is finished, and with it what is joined with it
-            terms = self._reading.terms
-            unfinished = [any(word.prefixes for word in term.words) for term in terms]
-            self._reading.terms = [
-                replace(term, words=finished(term.words)) if each else term
-                for term, each in zip(terms, unfinished, strict=True)
-            ]
+            self._reading.terms = [replace(term, words=finished(term.words)) for term in self._reading.terms]
         return self._reading
 
     def _is_no_value(self, end: int) -> bool:
@@ -334,9 +329,8 @@ class _Reader(Spellings):
             is_joined = is_word or bool(last.fields & other.fields)
         if not is_joined or len(last.alternatives) == MAX_ALTERNATIVES:
             return False
-        other_is_known = bool(other.meanings)
         terms[-max(1, count) :] = [replace(last, alternatives=(*last.alternatives, other))]
-        self._at, self._is_known = end, other_is_known
+        self._at, self._is_known = end, bool(other.meanings)
         return True
 
     def _with_first_words(self, number: Term, last: Term) -> Term:
