@@ -108,7 +108,7 @@ async def _explain(
 ) -> "Explanation":
     from api.engine.client import Engine
     from api.http import json_body
-    from api.search.explain.explain import Explainer
+    from api.search.explain.explain import explain_item
     from api.search.forced_filters import forced_filters
     from api.search.schemas.search import SearchBody
 
@@ -118,6 +118,6 @@ async def _explain(
     platform = platform_named(platforms, of_body if reference is None else reference)
     engine = Engine(settings, TIMEOUT_SECONDS)
     try:
-        return await Explainer(engine, platforms).explain(platform, number, body, forced)
+        return await explain_item(engine, platforms, platform, number, body, forced)
     finally:
         await engine.close()

@@ -122,6 +122,10 @@ class SearchContext:
         """The same search with another body, of the same text."""
         return replace(self, query=replace(self.query, body=body))
 
+    def all_pages(self) -> "SearchContext":
+        """The same search, all that its pages reach on one page."""
+        return self.with_body(self.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []}))
+
     def parsed_as(self, parsed: ParsedQuery) -> "SearchContext":
         """The same search with another parse of its text."""
         return replace(self, query=replace(self.query, parsed=parsed))

@@ -18,7 +18,6 @@ from api.errors import ApiError
 from api.search.context import Page, SearchContext
 from api.search.query.clauses import Clause, aggregation_request
 from api.search.query.request import NO_VALUE, SORTS_BY_NAME, SearchQuery, sort_clauses
-from api.search.schemas.search import PAGE_WINDOW
 from mappings.money import from_minor
 
 # `max_result_window` of gear.json, and below the 65,535 buckets of one answer (search.max_buckets).
@@ -72,8 +71,7 @@ async def grouped_page(context: SearchContext) -> Page:
 
 async def rank_of_group(context: SearchContext, group: int) -> tuple[int | None, int]:
     """The rank of a group from 1, None if it is behind what pages reach, and the number of groups."""
-    body = context.body.model_copy(update={"page": 1, "limit": PAGE_WINDOW, "facets": []})
-    order = await _order(context.with_body(body))
+    order = await _order(context.all_pages())
     return order.groups.index(group) + 1 if group in order.groups else None, order.total
 
 

@@ -42,7 +42,8 @@ def conditions(query: SearchQuery) -> list[Condition]:
     parts += _of_filters("filters", query.body.filters, query.filters)
     covered = [OFFERED, *query.hidden_clauses, *query.forced_clauses.values(), *query.filters.values()]
     typed = text_conditions(query.parsed)
-    for clause in _clauses(query):
+    demanded = query.offered["bool"]  # what only adds to a score is left out
+    for clause in [*demanded.get("must", ()), *demanded.get("filter", ())]:
         if clause not in covered:
             parts.append(Condition(TEXT, next(each.typed for each in typed if each.clause == clause), clause))
     return parts
@@ -58,12 +59,6 @@ def value_of(item: Json, field: str) -> Any:
     if name == "attachments":
         return [{"name": attached["name"], "wear": attached["wear"]} for attached in item["attachments"]]
     return {TEXT: item["name"], "name": item["name"], "price": item["price"], "ids": item["id"]}.get(name)
-
-
-def _clauses(query: SearchQuery) -> list[Clause]:
-    """All that the query demands, each as a clause of its own; what only adds to a score is left out."""
-    demanded = query.offered["bool"]
-    return [*demanded.get("must", ()), *demanded.get("filter", ())]
 
 
 def _of_filters(prefix: str, filters: BaseModel | None, clauses: dict[str, Clause]) -> list[Condition]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from api.cli.main import main
 from api.engine.client import Engine
 from api.http.json_body import checked, parse
-from api.search.explain.explain import Explainer, Explanation
+from api.search.explain.explain import Explanation, explain_item
 from api.search.schemas.search import SearchBody
 from api.settings import Settings
 from tests.support.api.catalogue import CS2, put_index
@@ -216,9 +216,7 @@ async def _explained(url: str, prefix: str, number: int, body: dict[str, Any]) -
     found = Settings(_env_file=None, opensearch_url=url, index_prefix=prefix)
     engine = Engine(found, 30.0)
     try:
-        return await Explainer(engine, platforms).explain(
-            platform, number, checked(SearchBody, parse(dumps(body).encode()))
-        )
+        return await explain_item(engine, platforms, platform, number, checked(SearchBody, parse(dumps(body).encode())))
     finally:
         await engine.close()
 
