@@ -55,7 +55,7 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
 
     `of_names`: words that are known as names of something else are translated, too (`Massacre`: Slaughter).
     """
-    text = _in_katakana(text, vocabulary)
+    text = _HIRAGANA.sub(lambda run: _known_katakana(run.group(), vocabulary), text)
     if of_names:
         text = _SYLLABIC.sub(lambda run: _name_heard(run.group(), vocabulary), text)
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
@@ -79,12 +79,8 @@ def in_english(text: str, vocabulary: Vocabulary, *, of_names: bool = False) -> 
     return "".join(english)
 
 
-def _in_katakana(text: str, vocabulary: Vocabulary) -> str:
-    """The text, names in hiragana in the katakana in which they are known (`すたとら`)."""
-    return text if text.isascii() else _HIRAGANA.sub(lambda run: _known_katakana(run.group(), vocabulary), text)
-
-
 def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
+    """Hiragana, a name at its beginning in the katakana in which it is known (`すたとら`)."""
     for length in range(len(run), MIN_SYLLABLES - 1, -1):
         katakana = run[:length].translate(_TO_KATAKANA)
         if _known_piece(katakana, vocabulary):

@@ -28,17 +28,14 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
-    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(_OF_UNIT.sub(_amount_of, text)))
+    text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
+    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text))
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
         text = vocabulary.amount_words.in_english(text, _english, lambda before: _ends_with_name(before, vocabulary))
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     return _SUB.sub("sub ", text)
-
-
-def _amount_of(match: re.Match[str]) -> str:
-    return "0.5 " if match["half"] else "1 "
 
 
 def _range(match: re.Match[str], vocabulary: Vocabulary) -> str:

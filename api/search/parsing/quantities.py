@@ -16,10 +16,11 @@ are years, one begins with 0, or the vocabulary knows them as a name (`5-7`). An
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import inf, nextafter
+from operator import attrgetter
 
 from mappings.vocabulary.numerals import UNSPACED_LETTERS
 
@@ -161,7 +162,7 @@ def quantities_of(
             if quantity is not None and (quantity.certain or not is_name(quantity.typed)):
                 quantities.append(quantity)
                 taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
-    return _with_one_currency(sorted(quantities, key=_start))
+    return _with_one_currency(sorted(quantities, key=attrgetter("start")))
 
 
 def _with_one_currency(quantities: list[Quantity]) -> list[Quantity]:
@@ -184,20 +185,16 @@ def with_bare_seeds(text: str, quantities: list[Quantity]) -> list[Quantity]:
     free = [
         seed for seed in seeds if not any(seed.start < other.end and other.start < seed.end for other in quantities)
     ]
-    return sorted([*quantities, *free], key=_start)
+    return sorted([*quantities, *free], key=attrgetter("start"))
 
 
-def text_between(text: str, quantities: list[Quantity]) -> Iterator[str]:
+def text_between(text: str, quantities: Sequence[Quantity]) -> Iterator[str]:
     """The pieces of the text before, between and after the quantities."""
     end = 0
     for quantity in quantities:
         yield text[end : quantity.start]
         end = quantity.end
     yield text[end:]
-
-
-def _start(quantity: Quantity) -> int:
-    return quantity.start
 
 
 def _float(match: re.Match[str]) -> Quantity | None:

@@ -136,7 +136,7 @@ def _is_named(item: _Parts) -> bool:
 
 
 def _parts(text: str, quantities: Sequence[Quantity], vocabulary: Vocabulary) -> Iterator[_Part]:
-    for piece, quantity in zip(text_between(text, list(quantities)), (*quantities, None), strict=True):
+    for piece, quantity in zip(text_between(text, quantities), (*quantities, None), strict=True):
         words, gaps = segmented(*words_and_gaps(piece), vocabulary)
         yield from _parts_of(words, gaps, vocabulary)
         if quantity is not None:
