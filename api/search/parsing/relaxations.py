@@ -219,10 +219,22 @@ def numbers_as_words(strict: ParsedQuery) -> ParsedQuery | None:
     return replace(_parsed_again(strict, strict.text, certain_only=True), relaxation=Relaxation.NUMBERS)
 
 
-def _parsed_again(strict: ParsedQuery, text: str, **numbers: bool) -> ParsedQuery:
-    """Another way of writing or reading the text, parsed for the same platforms; `numbers` are as `parse_text` has."""
-    read_as = {"has_order": strict.has_order, "of_listing": strict.is_listing, **numbers}
-    return replace(strict, parses=tuple(parse_text(text, each.platform, **read_as) for each in strict.parses))
+def _parsed_again(
+    strict: ParsedQuery, text: str, *, certain_only: bool = False, with_seeds: bool = False
+) -> ParsedQuery:
+    """Another way of writing or reading the text, parsed for the same platforms."""
+    parses = (
+        parse_text(
+            text,
+            each.platform,
+            has_order=strict.has_order,
+            of_listing=strict.is_listing,
+            certain_only=certain_only,
+            with_seeds=with_seeds,
+        )
+        for each in strict.parses
+    )
+    return replace(strict, parses=tuple(parses))
 
 
 def other_meanings(parsed: ParsedQuery, relaxation: Relaxation | None = None) -> list[ParsedQuery]:
