@@ -229,7 +229,8 @@ def _merged_alternatives(terms: Sequence[Term]) -> list[Term]:
         field_name, values = _only_value_of(term)
         place = next((at for at, other, earlier in mergeable if other == field_name and not values & earlier), None)
         if place is not None:
-            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, term))
+            options = [replace(option, alternatives=()) for option in term.options]  # `ft ww/bs` is any of three
+            merged[place] = replace(merged[place], alternatives=(*merged[place].alternatives, *options))
             continue
         if field_name in _ALTERNATIVE_FIELDS:
             mergeable.append((len(merged), field_name, values))

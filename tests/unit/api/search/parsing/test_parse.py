@@ -154,3 +154,9 @@ def test_what_has_a_digit_is_never_mistyped(text: str) -> None:
 def test_any_text_is_parsed_within_the_engines_limit_of_clauses(text: str) -> None:
     # OpenSearch refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count)
     assert len(list(leaves(text_clauses(parse_query(text, [CS2, BARE, CS2]))))) < 1000
+
+
+@pytest.mark.parametrize("text", ["ak ft ww/bs", "ak ft/ww bs", "ak ft ww bs", "ak ft/ww/bs"])
+def test_exteriors_are_any_of_all_that_are_named(text: str) -> None:
+    _, exteriors = parse_query(text, [CS2]).parses[0].terms
+    assert [option.typed for option in exteriors.options] == ["ft", "ww", "bs"]
