@@ -1,6 +1,8 @@
 """Runs the commands that look after an index: status, rollback, prune and doctor."""
 
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import click
@@ -9,14 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 from indexer.cli.context import all_indices, answered, index_of, say
-from indexer.doctor.diagnosis import diagnosed, readable_findings
+from indexer.doctor.doctor import Doctor
+from indexer.doctor.findings import Finding, Severity
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.maintenance.prune import prune
 from indexer.maintenance.rollback import Rollback
 from indexer.maintenance.status import status
+from indexer.orders.database import OrdersDatabase
+from mappings.connection import SearchSettings, connect
+from mappings.definition import read_definition
+from mappings.engine_errors import redacted_address
+from store.connection.settings import StoreSettings
 
 ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
+DOCTOR_CALL_SECONDS = 30.0
 _ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
 
 
@@ -145,9 +154,43 @@ def run_doctor(
     with answered(answer, as_json=as_json):
         platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
         answer["platforms"] = [entry.id for entry in platforms]
-        older_than *= 3600
-        answer.update(diagnosed(platforms, fix=fix, older_than=older_than, keep=keep, without_orders=without_orders))
+        settings = SearchSettings()
+        with (
+            closing(connect(settings, timeout=DOCTOR_CALL_SECONDS, retries=1)) as client,
+            OrdersDatabase(StoreSettings().database_url) as database,
+        ):
+            doctor = Doctor(
+                client=client,
+                address=redacted_address(settings),
+                prefix_alias=settings.alias,
+                definition=read_definition(),
+                platforms=platforms,
+                orders=None if without_orders else database,
+                older_than=older_than * 3600,
+                keep=keep,
+            )
+            findings = doctor.run(fix=fix, say=say)
+        answer["errors"] = _left(findings, Severity.ERROR)
+        answer["warnings"] = _left(findings, Severity.WARNING)
+        answer["findings"] = [finding.as_json() for finding in findings]
         if not as_json:
-            click.echo(readable_findings(answer))
+            click.echo(_readable_findings(answer))
     if answer["errors"]:
         sys.exit(1)
+
+
+def _left(findings: Sequence[Finding], severity: Severity) -> int:
+    return sum(finding.severity is severity and not finding.fixed for finding in findings)
+
+
+def _readable_findings(answer: dict[str, Any]) -> str:
+    """A sentence and a remedy each, and the sum."""
+    lines = []
+    for finding in answer["findings"]:
+        if finding["fixed"]:
+            lines.append(f"repaired  {finding['code']}: {finding['message']}")
+        else:
+            lines += [f"{finding['severity']}  {finding['code']}: {finding['message']}", f"    do: {finding['remedy']}"]
+    repaired = sum(finding["fixed"] for finding in answer["findings"])
+    sums = f"{answer['errors']} errors, {answer['warnings']} warnings, {repaired} repaired"
+    return "\n".join([*lines, sums if lines else "nothing is wrong"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import (
@@ -20,6 +21,9 @@ from indexer.engine.drift import DefinedIndex, defined_listings, defined_product
 from indexer.engine.states import is_unfinished, loading_alias
 from mappings.definition import Definition
 from mappings.names import products_of
+
+if TYPE_CHECKING:
+    from indexer.products.missing import NamedProducts
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,17 @@ def _products(facts: PlatformFacts, index: IndexFacts) -> Iterator[Finding]:
 def names_products(index: IndexFacts) -> bool:
     """Whether listings of this definition name their products; those of older ones are their own."""
     return "product" in index.mappings.get("properties", {})
+
+
+def check_named(platform: int, index: str, named: "NamedProducts") -> Iterator[Finding]:
+    """Items that no text finds."""
+    if not named.complete:
+        message = (
+            f"{named.missing:,} of the {named.named:,} products, names of stickers and parts that items of {index} "
+            f"name are missing, and {named.unnamed:,} items name no product: no text finds these "
+            "items, or no page can show them"
+        )
+        yield Finding(Code.PRODUCTS_INCOMPLETE, platform, index, message, load_command(platform))
 
 
 def _alias(facts: PlatformFacts) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 
@@ -12,18 +11,19 @@ from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from indexer.doctor import checks, cluster
 from indexer.doctor.checks import PlatformFacts
-from indexer.doctor.facts import EngineFacts, engine_facts, index_facts
+from indexer.doctor.facts import EngineFacts, IndexFacts, engine_facts, index_facts
 from indexer.doctor.findings import Code, Finding, Severity
 from indexer.doctor.locks import LockFacts
-from indexer.doctor.orders import Orders, check_disagreement, check_late, database_fault
-from indexer.doctor.products import check_named
+from indexer.doctor.orders import check_disagreement, database_fault, late_updates, orders_fault
 from indexer.doctor.repairs import Repairs
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import retry_when_lost
 from indexer.errors import CommandError
 from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
+from indexer.orders.agreement import Agreement
 from indexer.orders.claims import Claims
+from indexer.orders.database import OrdersDatabase
 from indexer.products.missing import named_products
 from mappings.definition import Definition
 from mappings.engine_errors import describe_error
@@ -45,7 +45,7 @@ class Doctor:
     prefix_alias: Callable[[int], str]
     definition: Definition
     platforms: Sequence[Platform]
-    orders: Orders | None
+    orders: OrdersDatabase | None
     older_than: float = 3600.0  # seconds without a change, after which an unfinished load counts as dead
     keep: int = 2
 
@@ -89,7 +89,7 @@ class Doctor:
         return None
 
     def _claims(self, platform: Platform) -> Claims | None:
-        return None if self.orders is None else Claims(platform.id, self.orders.database, RetryPolicy(RETRY_SECONDS))
+        return None if self.orders is None else Claims(platform.id, self.orders, RetryPolicy(RETRY_SECONDS))
 
     def look(self) -> list[Finding]:
         """Every finding of now."""
@@ -104,9 +104,11 @@ class Doctor:
         if engine is not None:
             findings += cluster.check_version(engine)
         for facts in platforms_facts:
-            self._tried(findings, facts.platform, "products", partial(self._named_products, facts))
-            if orders is not None and facts.comparable is not None:
-                self._tried(findings, facts.platform, "orders", partial(self._agreement, orders, facts))
+            index = facts.comparable
+            if index is not None:
+                self._tried(findings, facts.platform, "products", partial(self._named_products, facts, index))
+                if orders is not None:
+                    self._tried(findings, facts.platform, "orders", partial(self._agreement, orders, facts, index))
         return [*findings, *self._late(orders)]
 
     def _tried(
@@ -123,18 +125,18 @@ class Doctor:
             fault = database_fault(error.cause)
             findings += [fault] if fault.key not in {finding.key for finding in findings} else []
 
-    def _readable_orders(self, findings: list[Finding]) -> Orders | None:
-        fault = None if self.orders is None else self.orders.fault()
+    def _readable_orders(self, findings: list[Finding]) -> OrdersDatabase | None:
+        fault = None if self.orders is None else orders_fault(self.orders)
         if fault is None:
             return self.orders
         findings.append(fault)
         return None
 
-    def _late(self, orders: Orders | None) -> list[Finding]:
+    def _late(self, orders: OrdersDatabase | None) -> list[Finding]:
         findings: list[Finding] = []
         if orders is not None:
             for platform in self.platforms:
-                self._tried(findings, platform.id, "orders", partial(_late, orders, platform.id))
+                self._tried(findings, platform.id, "orders", partial(late_updates, orders, platform.id))
         return findings
 
     def _engine(self, findings: list[Finding]) -> EngineFacts | None:
@@ -174,25 +176,17 @@ class Doctor:
         record = LockRecords(self.client, alias, LOCK_SECONDS).read()
         return () if record is None else (LockFacts(record, is_alive(record.owner)),)
 
-    def _named_products(self, facts: PlatformFacts) -> Iterable[Finding]:
-        index = facts.comparable
-        products = None if index is None else facts.products_of(index)
-        if index is None or products is None or not (index.readable and products.readable):
+    def _named_products(self, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:
+        products = facts.products_of(index)
+        if products is None or not (index.readable and products.readable):
             return ()
         retry = RetryPolicy(RETRY_SECONDS)
         named = retry_when_lost(lambda: named_products(self.client, index.name, facts.platform, retry))
-        return check_named(facts.platform, index.name, named)
+        return checks.check_named(facts.platform, index.name, named)
 
-    def _agreement(self, orders: Orders, facts: PlatformFacts) -> Iterable[Finding]:
-        index = facts.comparable
-        if index is None:
-            return ()
-        disagreement = orders.compare(self.client, facts.platform, index.name, index.result_window)
-        return check_disagreement(facts.platform, index.name, index.result_window, disagreement)
-
-
-def _late(orders: Orders, platform: int) -> Iterable[Finding]:
-    return check_late(platform, orders.late(platform), datetime.now(UTC))
+    def _agreement(self, orders: OrdersDatabase, facts: PlatformFacts, index: IndexFacts) -> Iterable[Finding]:
+        agreement = Agreement(self.client, orders, facts.platform, index.name, index.result_window)
+        return check_disagreement(facts.platform, index.name, index.result_window, agreement.compare())
 
 
 def _refused(error: OpenSearchException) -> bool:

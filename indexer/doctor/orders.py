@@ -1,13 +1,10 @@
 """Checks the orders' database, and a serving index against the orders."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from opensearchpy import OpenSearch
-
 from indexer.doctor.findings import Action, Code, Finding, Repair, fix_command
-from indexer.orders.agreement import Agreement, Disagreement, Tally
+from indexer.orders.agreement import Disagreement, Tally
 from indexer.orders.database import OrdersDatabase
 from store.connection.engine import Store
 from store.connection.errors import NOT_MIGRATED, StoreUnavailable
@@ -16,36 +13,15 @@ from store.outbox.index_outbox import OverdueUpdates, overdue
 LATE_AFTER = timedelta(seconds=60)
 
 
-@dataclass(frozen=True)
-class Orders:
-    """What the doctor reads of the orders' database."""
-
-    database: OrdersDatabase
-
-    def fault(self) -> Finding | None:
-        """What keeps the orders from being read."""
-        if self.database.is_missing:
-            return database_fault(NOT_MIGRATED)
-        try:
-            self.database.run(lambda store: store.check())
-        except StoreUnavailable as error:
-            return database_fault(error.cause)
-        return None
-
-    def late(self, platform: int) -> OverdueUpdates:
-        """What should have been published to the index a minute ago."""
-
-        async def read(store: Store) -> OverdueUpdates:
-            async with store.reading() as connection:
-                return await overdue(connection, platform, datetime.now(UTC) - LATE_AFTER)
-
-        return self.database.run(read)
-
-    def compare(
-        self, client: OpenSearch, platform: int, index: str, window: int, *, repair: bool = False
-    ) -> Disagreement:
-        """On what the index, of which a page has at most `window` items, and the orders disagree."""
-        return Agreement(client, self.database, platform, index, window).compare(repair=repair)
+def orders_fault(database: OrdersDatabase) -> Finding | None:
+    """What keeps the orders from being read."""
+    if database.is_missing:
+        return database_fault(NOT_MIGRATED)
+    try:
+        database.run(lambda store: store.check())
+    except StoreUnavailable as error:
+        return database_fault(error.cause)
+    return None
 
 
 def database_fault(cause: str) -> Finding:
@@ -55,6 +31,17 @@ def database_fault(cause: str) -> Finding:
         return Finding(Code.DATABASE_UNMIGRATED, None, "database", message, "gear-api migrate")
     remedy = "set right what the message names; where nothing is wrong there, try again"
     return Finding(Code.DATABASE_UNREACHABLE, None, "database", message, remedy)
+
+
+def late_updates(database: OrdersDatabase, platform: int) -> Iterator[Finding]:
+    """What should have been published to the index a minute ago."""
+    now = datetime.now(UTC)
+
+    async def read(store: Store) -> OverdueUpdates:
+        async with store.reading() as connection:
+            return await overdue(connection, platform, now - LATE_AFTER)
+
+    return check_late(platform, database.run(read), now)
 
 
 def check_late(platform: int, late: OverdueUpdates, now: datetime) -> Iterator[Finding]:

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from indexer.doctor.checks import check_platform
+from indexer.doctor.checks import check_named, check_platform
 from indexer.doctor.facts import IndexFacts
 from indexer.doctor.findings import Action, Code, Finding, Repair, Severity
 from indexer.doctor.locks import LockFacts
-from indexer.doctor.products import check_named
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord
 from indexer.products.missing import NamedProducts
