@@ -8,6 +8,8 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from heapq import merge
+from itertools import groupby
 
 from opensearchpy import OpenSearch
 
@@ -135,15 +137,7 @@ class Agreement:
 
 
 def _in_one_alone(marked: Iterator[int], reserved: Iterator[int]) -> Iterator[int]:
-    """What only one of two ascending series has, ascending."""
-    left, right = next(marked, None), next(reserved, None)
-    while left is not None or right is not None:
-        if right is None or (left is not None and left < right):
-            if left is not None:
-                yield left
-            left = next(marked, None)
-        elif left is None or right < left:
-            yield right
-            right = next(reserved, None)
-        else:
-            left, right = next(marked, None), next(reserved, None)
+    """What only one of two ascending series has, ascending; each has an item once."""
+    for item, sides in groupby(merge(marked, reserved)):
+        if len(list(sides)) == 1:
+            yield item
