@@ -3,6 +3,8 @@
 import re
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal
@@ -72,31 +74,30 @@ class RejectsFile:
         row = reject_row(source, line, item_id, refusals)
         with self._lock:
             count_reason(self._reasons, refusals[0])
-            try:
+            with self._errors_named():
                 if self._file is None:
                     self._file = self._target.open(self._mode)
                     self.path = self._target
                 self._file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            except OSError as error:
-                raise self._unwritable(error) from error
 
     def flush(self) -> None:
         """Writes what is buffered; raises CommandError where that fails."""
         if self._file is not None:
-            try:
+            with self._errors_named():
                 self._file.flush()
-            except OSError as error:
-                raise self._unwritable(error) from error
 
     def close(self) -> None:
         """Writes what is buffered; raises CommandError where that fails."""
         if self._file is not None:
-            try:
+            with self._errors_named():
                 self._file.close()
-            except OSError as error:
-                raise self._unwritable(error) from error
 
-    def _unwritable(self, error: OSError) -> CommandError:
-        return CommandError(
-            f"the rejects file {self._target} cannot be written ({error.strerror}): name another with --rejects"
-        )
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            message = (
+                f"the rejects file {self._target} cannot be written ({error.strerror}): name another with --rejects"
+            )
+            raise CommandError(message) from error
