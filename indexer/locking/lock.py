@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 
 from opensearchpy import OpenSearch
@@ -110,7 +111,7 @@ class Lock:
         """
         with self._writing:
             self.check()
-            record = self._record.renewed() if index is None else self._record.renewed().filling(index)
+            record = replace(self._record, heartbeat=now_text(), index=index or self._record.index)
             for _ in range(TRIES):
                 try:
                     self._record = self._records.replace(self._record, record)

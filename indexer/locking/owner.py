@@ -3,9 +3,8 @@
 import os
 import secrets
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _STAT_STATE = 0  # of the fields after the command's name in /proc/<pid>/stat, see proc_pid_stat(5)
 _STAT_START = 19
@@ -21,10 +20,6 @@ class Owner:
     pid: int
     machine: str | None  # where the pid has a meaning: this start of a kernel, this namespace; None: not known
     started: str | None  # the kernel's own count, which tells a process from a later one with its pid
-
-    def as_json(self) -> dict[str, Any]:
-        """As it is written down."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"

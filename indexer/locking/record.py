@@ -6,7 +6,7 @@ the one that was read (compare and set).
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,14 +35,6 @@ class LockRecord:
     heartbeat: str
     expiry: float  # seconds without a heartbeat after which others may take it
     sequence: tuple[int, int] | None = None  # the engine's sequence number and primary term; changes with each write
-
-    def renewed(self) -> "LockRecord":
-        """The same with a heartbeat of now."""
-        return replace(self, heartbeat=now_text())
-
-    def filling(self, index: str) -> "LockRecord":
-        """The same, and the generation that it fills."""
-        return replace(self, index=index)
 
     def age(self) -> float:
         """Seconds since the last heartbeat, where the owner's clock is this one."""
@@ -115,10 +107,8 @@ class LockRecords:
             self._client.delete(index=self._index, id=self._id, params=self._params(_at(read)))
 
     def _write(self, record: LockRecord, params: dict[str, Any]) -> LockRecord:
-        body = {
-            "owner": record.owner.as_json(),
-            **{name: getattr(record, name) for name in ("command", "index", "since", "heartbeat", "expiry")},
-        }
+        body = asdict(record)
+        del body["sequence"]  # which the engine gives
         # Through an alias that must exist, so that no heartbeat makes an index.
         with _conflicts():
             answer = self._client.index(

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def beating(place: Place, seconds: float, expiry: float) -> Iterator[None]:
         held = records(place).create(record(expiry))
         begun.set()
         while not ended.wait(seconds):
-            held = records(place).replace(held, held.renewed())
+            held = records(place).replace(held, replace(held, heartbeat=now_text()))
         records(place).remove(held)
 
     begun = threading.Event()
