@@ -1,14 +1,16 @@
-"""Builds the index document of a valid item. Pure.
+"""Builds the index document of a valid item, with the search features of its name. Pure.
 
 It refuses what the engine would not take, with the field's name, so that no bulk request fails for it.
 """
 
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Final
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
 
-from indexer.documents.checked_item import CheckedDetails, CheckedItem
-from indexer.documents.name_features import name_features, sticker_names
-from indexer.documents.product import ProductDocument, attachment_part, description_part, product_key
+from indexer.documents.checked_item import CheckedAttachment, CheckedDetails, CheckedItem
+from indexer.documents.product import CACHED_NAMES, ProductDocument, attachment_part, description_part, product_key
 from indexer.documents.refusal import ItemRefusedError, Refusal
 from mappings.fields import DETAILS
 from mappings.histograms import FLOAT_EDGES, bucket_of, price_edges
@@ -22,11 +24,21 @@ MAX_EXACT_MINOR = 10**15 - 1
 RANK_PLACES = 10_000
 RANK_EVENTS = 1_000
 RANK_WORDS = 1_000
+SEPARATOR = " | "
+STICKER = "sticker"
 
 UNLISTED: Final = ("item", "image", "minorDigits", "parts")
 """What a listing does not store: the item as answers show it, the rest of its product, and its parts."""
 MIN_PART_CHARACTERS: Final = 100
 """A shorter description takes less than the key of one."""
+
+
+class NameFeatures(NamedTuple):
+    """What the name of an item says about it."""
+
+    group: int  # a 64-bit hash of the name, by which the engine groups items (docs/decisions/0020)
+    finish: str | None  # what a weapon is painted with
+    words: int  # without those of the exterior
 
 
 def index_document(item: CheckedItem, platform: Platform) -> dict[str, Any]:
@@ -92,6 +104,35 @@ def _add_parts(document: dict[str, Any], item: CheckedItem) -> None:
             document["descriptionPart"] = part.key
             parts.append(part)
     document["parts"] = parts
+
+
+@lru_cache(CACHED_NAMES)
+def name_features(name: str, weapon: str | None, exterior: str | None) -> NameFeatures:
+    """The features of a name, given the item's weapon and exterior."""
+    group = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
+    words = len(name.split())
+    if exterior is not None and name.endswith(f"({exterior})"):
+        words -= len(exterior.split())
+    return NameFeatures(group, finish_of(name, weapon, exterior), words)
+
+
+def finish_of(name: str, weapon: str | None, exterior: str | None) -> str | None:
+    """The finish of a weapon: `Redline` of `AK-47 | Redline (Field-Tested)`; None for anything but a weapon."""
+    if weapon is None:
+        return None
+    finish = name.partition(SEPARATOR)[2]
+    if exterior is not None:
+        finish = finish.removesuffix(f"({exterior})")
+    return finish.strip() or None
+
+
+def sticker_names(attachments: Iterable[CheckedAttachment]) -> list[str]:
+    """The distinct names of the stickers on an item; an attachment without a type counts as a sticker."""
+    return list(
+        dict.fromkeys(
+            attached.name for attached in attachments if attached.type is None or attached.type.casefold() == STICKER
+        )
+    )
 
 
 def rank_of(details: CheckedDetails, words: int, relevance: Relevance) -> int:

@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from indexer.documents.name_features import CACHED_NAMES
 from mappings.fields import DETAILS
 
 FIELDS: Final = ("platform", "minorDigits", "name", *DETAILS, "finish", "image")
 """The fields of an index document that are its product's."""
+CACHED_NAMES: Final = 32_768
+"""A catalogue has many listings of one name. Half a kilobyte each: 16 MB at most."""
 KEY_BYTES: Final = 12
 """16 characters. Any two of 100 million products have one key with a chance of 6 in 10^14 (96 bits, birthday bound)."""
 

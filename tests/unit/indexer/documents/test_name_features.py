@@ -1,10 +1,9 @@
 """A finish is found behind a weapon's name, stickers among what is attached."""
 
-from dataclasses import dataclass
-
 import pytest
 
-from indexer.documents.name_features import finish_of, name_features, sticker_names
+from indexer.documents.checked_item import CheckedAttachment
+from indexer.documents.document import finish_of, name_features, sticker_names
 
 
 @pytest.mark.parametrize(
@@ -24,17 +23,9 @@ def test_a_finish_is_what_a_weapon_is_painted_with(
     assert finish_of(name, weapon, exterior) == finish
 
 
-@dataclass(frozen=True)
-class Attached:
-    """What is on an item."""
-
-    name: str
-    type: str | None
-
-
 def test_stickers_are_what_is_attached_and_not_something_else() -> None:
-    on = [Attached("A", "sticker"), Attached("B", "charm"), Attached("A", "Sticker"), Attached("C", None)]
-    assert sticker_names(on) == ["A", "C"]
+    on = [("A", "sticker"), ("B", "charm"), ("A", "Sticker"), ("C", None)]
+    assert sticker_names([CheckedAttachment(name=name, type=kind) for name, kind in on]) == ["A", "C"]
 
 
 def test_one_name_is_one_group_and_tells_each_weapon_and_exterior_its_own() -> None:

@@ -3,8 +3,7 @@
 from typing import Any
 
 from indexer.documents.checked_item import item_from_values
-from indexer.documents.document import rank_of
-from indexer.documents.name_features import name_features
+from indexer.documents.document import name_features, rank_of
 from mappings.platforms import Relevance, read_platforms
 
 CS2 = next(iter(read_platforms())).relevance
