@@ -5,7 +5,7 @@ no clock is read. The catalogue is held in memory, the listings are not.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
@@ -15,7 +15,6 @@ from typing import Any
 
 import orjson
 
-from indexer.sample.parts import Applied, applied_of, choose_applied
 from mappings.fields import DETAILS
 from mappings.platforms import Platform
 
@@ -32,6 +31,13 @@ OTHER_WEIGHT = 1.0
 # The row's names of what the interface calls otherwise.
 _ROW_KEYS = {"set": "collection"}
 _DESCRIPTIONS = ("Fresh from a case.", "Never used in a match.", "Trade hold is over.", "Part of a collection.")
+# Upper ends of the share of weapons with 0, 1, 2, 3, 4 and 5 stickers.
+_COUNTS = (0.45, 0.60, 0.70, 0.78, 0.95, 1.0)
+ALL_THE_SAME = 0.3
+WITH_CHARM = 0.04
+UNSCRAPED = 0.7
+# How much of a sticker's own price a weapon gains by it.
+WORTH = 0.06
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,15 @@ class _Row:
     is_painted: bool
     is_charm: bool
     weight: float
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A sticker or charm: the JSON text around its wear, and what it adds to a price, in cents."""
+
+    before: str
+    after: str
+    worth: float
 
 
 def _text(value: Any) -> str:
@@ -151,6 +166,42 @@ class Sampler:
         scarce = (1 - share) ** 4 * 0.3 if row.low < row.high else 0.0
         cents = max(MIN_PRICE, int(row.price * (0.95 + scarce + self._random.random() * 0.2) + extra))
         return f"{cents // 100}.{cents % 100:02d}"
+
+
+def applied_of(rows: Sequence[dict[str, Any]], kind: str) -> list[Applied]:
+    """The rows of one type as attachments."""
+    return [
+        Applied(
+            before=f'{{"id":{_text(row.get("defIndex"))},"name":{_text(row["name"])},"wear":',
+            after=f',"type":"{kind.lower()}","image":{_text(row["image"])}}}',
+            worth=(row["price"] or 0) * 100 * WORTH,
+        )
+        for row in rows
+        if row["type"] == kind
+    ]
+
+
+def choose_applied(
+    draw: Callable[[], float], stickers: Sequence[Applied], charms: Sequence[Applied]
+) -> tuple[str, float]:
+    """The inside of the JSON array `attachments`, and the cents that it adds to the price."""
+    lot = draw()
+    count = bisect_right(_COUNTS, lot) if stickers else 0
+    parts: list[str] = []
+    extra = 0.0
+    same = count > 1 and draw() < ALL_THE_SAME
+    sticker: Applied | None = None
+    for _ in range(count):
+        if sticker is None or not same:
+            sticker = stickers[int(draw() ** 3 * len(stickers))]  # the front ones are the famous ones
+        wear = 0.0 if draw() < UNSCRAPED else round(draw(), 2 + int(draw() * 3))
+        parts.append(f"{sticker.before}{wear or 0}{sticker.after}")
+        extra += sticker.worth * (1 - wear)
+    if charms and draw() < WITH_CHARM:
+        charm = charms[int(draw() ** 3 * len(charms))]
+        parts.append(f"{charm.before}null{charm.after}")
+        extra += charm.worth
+    return ",".join(parts), extra
 
 
 def _shuffled(count: int, random: Random) -> list[int]:
