@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
@@ -31,6 +31,11 @@ class LoadedItem(GearItem):
 
     listed_at: Annotated[int, BeforeValidator(nanoseconds)] | None = None  # nanoseconds since 1970
     changed_at: Annotated[int, BeforeValidator(microseconds)] | None = None  # microseconds since 1970
+
+
+def json_names(shape: type[BaseModel]) -> tuple[str, ...]:
+    """The names of a shape's fields as answers have them, in their order."""
+    return tuple(field.alias or name for name, field in shape.model_fields.items())
 
 
 class _Shape(Struct, forbid_unknown_fields=True, rename="camel", gc=False):

@@ -1,7 +1,7 @@
-"""Converts RFC 3339 timestamps to nanoseconds since 1970, exactly. Pure."""
+"""Converts RFC 3339 timestamps to nanoseconds since 1970 and back, exactly. Pure."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,6 +29,16 @@ def nanoseconds(value: object) -> int:
 def microseconds(value: object) -> int:
     """The same in microseconds, as versions of changes are; what is beyond them is cut off."""
     return nanoseconds(value) // 1000
+
+
+def rfc_3339(ticks: int, unit: int = 10**9) -> str:
+    """The time so many ticks after 1970, `unit` of them a second, without zeros at the end and without an offset.
+
+    Raises OverflowError outside of the years that `datetime` has.
+    """
+    seconds, rest = divmod(ticks, unit)
+    fraction = f".{rest:0{len(str(unit)) - 1}d}".rstrip("0") if rest else ""
+    return f"{EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}{fraction}"
 
 
 def _any_nanoseconds(value: object) -> int:

@@ -4,16 +4,14 @@ What falls short of the number that the engine counted at that moment is an erro
 """
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import orjson
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
-from pydantic import BaseModel
 
-from indexer.documents.checked_item import LoadedItem
-from indexer.documents.timestamps import EPOCH
+from indexer.documents.checked_item import LoadedItem, json_names
+from indexer.documents.timestamps import rfc_3339
 from indexer.engine.retry import RetryPolicy
 from indexer.engine.scan import PointInTime, PointInTimeLostError
 from indexer.errors import CommandError
@@ -68,29 +66,18 @@ class Export:
 
 def line_of(item: dict[str, Any], listed: int | None) -> bytes:
     """The line of an item; the engine gives keys back in an order of its own, here they have the item's."""
-    row = {**item, "listedAt": None if listed is None else timestamp(listed)}
+    row = {**item, "listedAt": None if listed is None else f"{rfc_3339(listed)}Z"}
     for name in _INNER.keys() & row.keys():
         row[name] = _ordered(row[name], _INNER[name])
     row["attachments"] = [_ordered(attachment, _ATTACHMENT) for attachment in row.get("attachments", ())]
     return orjson.dumps(_ordered(row, _ITEM), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _names(shape: type[BaseModel]) -> tuple[str, ...]:
-    return tuple(field.alias or name for name, field in shape.model_fields.items())
-
-
-_ITEM = _names(LoadedItem)
-_INNER = {"details": _names(Details), "paint": _names(Paint)}
-_ATTACHMENT = _names(Attachment)
+_ITEM = json_names(LoadedItem)
+_INNER = {"details": json_names(Details), "paint": json_names(Paint)}
+_ATTACHMENT = json_names(Attachment)
 
 
 def _ordered(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The same keys: those of `names` first, then what another version of this program may have added."""
     return {name: values[name] for name in (*names, *sorted(values.keys() - set(names))) if name in values}
-
-
-def timestamp(nanoseconds: int) -> str:
-    """Nanoseconds from 1970 as RFC 3339 in UTC, exactly, without zeros at the end of the second."""
-    seconds, rest = divmod(nanoseconds, 10**9)
-    fraction = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}{fraction}Z"

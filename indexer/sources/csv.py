@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import orjson
-from pydantic import BaseModel
 
+from indexer.documents.checked_item import json_names
 from indexer.documents.refusal import ItemRefusedError, Refusal, shortened
 from indexer.sources.records import MAX_ITEM_BYTES, Record, SourceError, nest, numbered_lines
 from mappings.items.item import Details, GearItem, Paint
@@ -29,15 +29,10 @@ _FORMATS = {"header": "CSV", "schema": "Parquet"}
 
 def columns() -> tuple[str, ...]:
     """Every column that a header may name."""
-    parts: dict[str, type[BaseModel]] = {"details": Details, "paint": Paint}
+    parts = {"details": json_names(Details), "paint": json_names(Paint)}
     names: list[str] = []
-    for key, field in GearItem.model_fields.items():
-        name = field.alias or key
-        part = parts.get(name)
-        if part is None:
-            names.append(name)
-        else:
-            names += [f"{name}.{inner.alias or inner_key}" for inner_key, inner in part.model_fields.items()]
+    for name in json_names(GearItem):
+        names += [f"{name}.{inner}" for inner in parts[name]] if name in parts else [name]
     return (*names, LISTED_AT)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from indexer.documents.checked_item import json_names
 from indexer.errors import CommandError
 from indexer.sources.csv import columns
 from mappings.items.item import Attachment
@@ -130,10 +131,9 @@ def _name_errors(rules: Rules, names: tuple[str, ...], needed: tuple[str, ...], 
         if name not in names:
             yield f"fields.{below}{name} is no field of an item; these are: {', '.join(names)}"
         if rule.each is not None:
-            inner = tuple(field.alias or key for key, field in Attachment.model_fields.items())
             if below or name != "attachments":
                 yield f"fields.{below}{name}: each is for attachments alone"
-            yield from _name_errors(rule.each, inner, ("name",), "attachments.each.")
+            yield from _name_errors(rule.each, json_names(Attachment), ("name",), "attachments.each.")
     yield from (f"fields.{below}{name} is missing: every item needs it" for name in needed if name not in rules)
 
 

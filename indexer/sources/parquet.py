@@ -6,11 +6,11 @@ an absent value. Timestamps are exact to the nanosecond.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from indexer.documents.timestamps import EPOCH
+from indexer.documents.timestamps import rfc_3339
 from indexer.sources.csv import checked_columns
 from indexer.sources.records import Record, SourceError, nest
 
@@ -111,14 +111,10 @@ def _values(field: "Field", column: "Array") -> list[Any]:
 
 def _timestamp(ticks: int, unit: int) -> str:
     """The timestamp as RFC 3339 without an offset; the bare number outside of the years that it can write."""
-    seconds, rest = divmod(ticks, unit)
     try:
-        timestamp = EPOCH + timedelta(seconds=seconds)
+        return rfc_3339(ticks, unit)
     except OverflowError:
         return str(ticks)
-    digits = len(str(unit)) - 1
-    fraction = f".{rest:0{digits}d}".rstrip("0").rstrip(".") if rest else ""
-    return f"{timestamp:%Y-%m-%dT%H:%M:%S}{fraction}"
 
 
 def _json_value(value: Any) -> Any:

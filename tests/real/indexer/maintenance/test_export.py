@@ -8,12 +8,10 @@ from typing import Any
 import orjson
 import pytest
 import zstandard
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from indexer.documents.checked_item import LoadedItem
 from indexer.errors import CommandError
-from indexer.maintenance.export import Export, timestamp
+from indexer.maintenance.export import Export
 from mappings.connection import SearchSettings, connect
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.wire import Fault, Wire
@@ -129,13 +127,6 @@ def test_a_point_in_time_that_the_engine_lost_is_an_error(place: Place) -> None:
     place.client.transport.perform_request("DELETE", "/_search/point_in_time", body={"pit_id": [export.point.id]})
     with pytest.raises(CommandError, match=r"lost the point in time .* after 2 items"):
         b"".join(pieces)
-
-
-@given(st.integers(0, 9214646399 * 10**9))
-@settings(max_examples=60, database=None)
-def test_timestamps_come_back_to_the_nanosecond(nanoseconds: int) -> None:
-    item = LoadedItem.model_validate({"id": 1, "name": "a", "listedAt": timestamp(nanoseconds)})
-    assert item.listed_at == nanoseconds
 
 
 def test_lines_are_what_a_load_reads(place: Place) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.documents.timestamps import END_SECONDS, EPOCH, nanoseconds
+from indexer.documents.timestamps import END_SECONDS, EPOCH, nanoseconds, rfc_3339
 
 
 def _written(second: int) -> str:
@@ -27,6 +27,11 @@ NEARLY = st.builds(
 def test_every_second_becomes_its_nanoseconds(second: int) -> None:
     written = _written(second)
     assert nanoseconds(f"{written}Z") == nanoseconds(f"{written}.000+00:00") == second * 10**9
+
+
+@given(st.integers(0, END_SECONDS * 10**9 - 1))
+def test_timestamps_come_back_to_the_nanosecond(at: int) -> None:
+    assert nanoseconds(f"{rfc_3339(at)}Z") == at
 
 
 @given(NEARLY | st.text(max_size=24))
