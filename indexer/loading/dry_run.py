@@ -1,8 +1,7 @@
 """A dry run: reads the sources as a load does, says what a load would do, and writes nothing to the engine."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,7 +15,7 @@ from indexer.engine.retry import RetryPolicy
 from indexer.loading.items import DUPLICATE, ItemReader
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.prices import compare_prices
-from indexer.loading.rules import Counts, PriceChanges, broken_rules
+from indexer.loading.rules import PriceChanges, broken_rules
 from mappings.definition import Definition
 
 SHOWN_REJECTS = 10
@@ -89,26 +88,28 @@ class DryRun:
     def run(self, progress: Progress) -> None:
         """Reads everything; raises CommandError, SourceError or the client's error where a load would end by it."""
         self._compare_definition()
-        with self._counted(ItemReader(self._job, progress, self._refuse, lambda read: None)) as reader:
+        report = self._report
+        reader = ItemReader(self._job, progress, self._refuse, lambda read: None)
+        try:
             for _ in reader.items():
                 pass
+        finally:
+            report.read, report.accepted = reader.read, reader.accepted
+            report.rejected, report.duplicates = reader.rejected, reader.duplicates
         if self._rejects is not None:
             self._rejects.close()
-        report = self._report
         if report.items:
             retry = RetryPolicy(self._job.retry_timeout)
             report.prices = compare_prices(self._client, report.alias, reader.sample.prices, retry)
         report.complete = True
         report.refusals += broken_rules(
             self._job,
-            Counts(
-                read=report.read,
-                accepted=report.accepted,
-                rejected=report.rejected,
-                serving=report.items or 0,
-                rejects=None if self._rejects is None or self._rejects.path is None else str(self._rejects.path),
-                prices=report.prices,
-            ),
+            read=report.read,
+            accepted=report.accepted,
+            rejected=report.rejected,
+            serving=report.items or 0,
+            rejects=None if self._rejects is None or self._rejects.path is None else str(self._rejects.path),
+            prices=report.prices,
         )
 
     def _compare_definition(self) -> None:
@@ -124,16 +125,6 @@ class DryRun:
             mappings = self._client.indices.get_mapping(index=report.serving)[report.serving]["mappings"]
             # seen from the index that serves: what only the definition has is what a load adds
             report.changes = field_differences(defined_listings(self._definition), mappings).of_a_load()
-
-    @contextmanager
-    def _counted(self, reader: ItemReader) -> Iterator[ItemReader]:
-        """Reports the reader's counts, whatever becomes of it."""
-        try:
-            yield reader
-        finally:
-            report = self._report
-            report.read, report.accepted = reader.read, reader.accepted
-            report.rejected, report.duplicates = reader.rejected, reader.duplicates
 
     def _refuse(self, source: str, line: int, number: int | None, refusals: tuple[Refusal, ...]) -> None:
         if self._rejects is not None:

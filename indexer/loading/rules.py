@@ -33,34 +33,26 @@ class PriceChanges:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What became of a source's items."""
+def broken_rules(
+    job: "LoadJob", *, read: int, accepted: int, rejected: int, serving: int, rejects: str | None, prices: PriceChanges
+) -> list[str]:
+    """Why an index with these items must not be swapped in, in the place of so many that serve; empty where it may.
 
-    read: int
-    accepted: int
-    rejected: int
-    serving: int  # items that serve now
-    rejects: str | None  # the file that says why
-    prices: PriceChanges
-
-
-def broken_rules(job: "LoadJob", counts: Counts) -> list[str]:
-    """Why an index with these items must not be swapped in; empty where it may."""
+    `rejects` is the file that says why items were refused.
+    """
     sentences = []
-    if counts.rejected * 100 > job.max_rejects * counts.read:
-        reasons = "" if counts.rejects is None else f"; {counts.rejects} says why"
+    if rejected * 100 > job.max_rejects * read:
+        reasons = "" if rejects is None else f"; {rejects} says why"
         sentences.append(
-            f"{counts.rejected:,} of {counts.read:,} items were refused, more than {job.max_rejects:g} % "
-            f"(--max-rejects){reasons}"
+            f"{rejected:,} of {read:,} items were refused, more than {job.max_rejects:g} % (--max-rejects){reasons}"
         )
-    if counts.accepted == 0 and not job.allow_empty:
+    if accepted == 0 and not job.allow_empty:
         sentences.append("the source has no items, so the old ones stay; --allow-empty swaps in an empty index")
-    if counts.accepted and counts.accepted * 100 < job.min_share * counts.serving:
+    if accepted and accepted * 100 < job.min_share * serving:
         sentences.append(
-            f"the new index would have {counts.accepted:,} items where {counts.serving:,} serve, less than "
+            f"the new index would have {accepted:,} items where {serving:,} serve, less than "
             f"{job.min_share:g} % (--min-share): is the source complete? --min-share 0 swaps it in"
         )
-    if (sentence := counts.prices.broken_rule(job.max_price_change)) is not None:
+    if (sentence := prices.broken_rule(job.max_price_change)) is not None:
         sentences.append(sentence)
     return sentences

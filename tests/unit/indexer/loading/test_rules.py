@@ -3,27 +3,17 @@
 import pytest
 
 from indexer.loading.job import LoadJob
-from indexer.loading.rules import Counts, PriceChanges, broken_rules
+from indexer.loading.rules import PriceChanges, broken_rules
 from mappings.platforms import read_platforms
 
+ALL_ACCEPTED = {"read": 100, "accepted": 100, "rejected": 0, "serving": 0, "rejects": None, "prices": PriceChanges()}
 
-def _job(**limits: object) -> LoadJob:
+
+def _broken_rules(limits: dict[str, object], counts: dict[str, object]) -> list[str]:
     platform = read_platforms().by_reference("730")
     assert platform is not None
-    return LoadJob(files=("-",), platform=platform, **limits)  # type: ignore[arg-type]  # any of its limits
-
-
-def _counts(**counts: object) -> Counts:
-    values = {
-        "read": 100,
-        "accepted": 100,
-        "rejected": 0,
-        "serving": 0,
-        "rejects": None,
-        "prices": PriceChanges(),
-        **counts,
-    }
-    return Counts(**{**values, "prices": PriceChanges(), **counts})  # type: ignore[arg-type]  # any of its counts
+    job = LoadJob(files=("-",), platform=platform, **limits)  # type: ignore[arg-type]  # any of its limits
+    return broken_rules(job, **{**ALL_ACCEPTED, **counts})  # type: ignore[arg-type]  # any of its counts
 
 
 @pytest.mark.parametrize(
@@ -49,11 +39,11 @@ def _counts(**counts: object) -> Counts:
 def test_every_rule_names_the_option_that_lifts_it(
     limits: dict[str, object], counts: dict[str, object], options: list[str]
 ) -> None:
-    sentences = broken_rules(_job(**limits), _counts(**counts))
+    sentences = _broken_rules(limits, counts)
     assert len(sentences) == len(options)
     assert all(option in sentence for option, sentence in zip(options, sentences, strict=True))
 
 
 def test_the_file_of_rejects_is_named() -> None:
-    [sentence] = broken_rules(_job(), _counts(rejected=9, rejects="mine.ndjson"))
+    [sentence] = _broken_rules({}, {"rejected": 9, "rejects": "mine.ndjson"})
     assert sentence == "9 of 100 items were refused, more than 1 % (--max-rejects); mine.ndjson says why"
