@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
@@ -237,15 +236,6 @@ class ChunkLog(Protocol):
         """Called when every item of a chunk is in the index."""
 
 
-@dataclass
-class _Chunk:
-    """The items of one request."""
-
-    number: int
-    entries: list[Entry]
-    size: int  # bytes
-
-
 class BulkWriter:
     """Writes a load's items with several threads, through an alias that must exist: no late request makes an index."""
 
@@ -261,7 +251,7 @@ class BulkWriter:
         chunk_items: int = CHUNK_ITEMS,
         max_bytes_in_flight: int = MAX_BYTES_IN_FLIGHT,
     ) -> None:
-        self._sender = BulkSender(client, retry, Throttle(concurrency, max_bytes_in_flight))
+        self.sender = BulkSender(client, retry, Throttle(concurrency, max_bytes_in_flight))
         self._alias = alias
         self._on_refused = on_refused
         self._retry = retry
@@ -277,18 +267,13 @@ class BulkWriter:
         self.superseded = 0
         self.refused = 0
 
-    @property
-    def sender(self) -> BulkSender:
-        """Counts what was sent."""
-        return self._sender
-
     def write(self, entry: Entry) -> None:
         """Takes one item; blocks while enough is in flight; raises what a thread raised."""
         self._entries.append(entry)
         self._size += len(entry.data)
         self._largest = max(self._largest, len(entry.data))
         # so that a chunk is one request, not one and a little
-        full = self._size + self._largest > self._sender.throttle.request_bytes
+        full = self._size + self._largest > self.sender.throttle.request_bytes
         if full or len(self._entries) >= self._chunk_items:
             self._submit()
 
@@ -308,27 +293,27 @@ class BulkWriter:
     def _submit(self) -> None:
         if not self._entries:
             return
-        chunk = _Chunk(self._log.sent(), self._entries, self._size)
+        number, entries, size = self._log.sent(), self._entries, self._size
         self._entries, self._size, self._largest = [], 0, 0
         with self._changed:
             # a thread takes its chunk out when it fails too, so this never waits for a dead one
-            self._changed.wait_for(lambda: self._has_room(chunk.size))
-            self._in_flight[chunk.number] = chunk.size
+            self._changed.wait_for(lambda: self._has_room(size))
+            self._in_flight[number] = size
         done = {future for future in self._running if future.done()}
         self._running -= done
         for future in done:
             future.result()
-        self._running.add(self._pool.submit(self._send, chunk))
+        self._running.add(self._pool.submit(self._send, number, entries))
 
     def _has_room(self, size: int) -> bool:
-        throttle, sizes = self._sender.throttle, self._in_flight.values()
+        throttle, sizes = self.sender.throttle, self._in_flight.values()
         fits = len(sizes) < throttle.concurrency and sum(sizes) + size <= throttle.max_bytes_in_flight
         return not sizes or fits
 
-    def _send(self, chunk: _Chunk) -> None:
+    def _send(self, number: int, entries: list[Entry]) -> None:
         written = superseded = refused = 0
         try:
-            for entry, result in self._sender.send(self._alias, chunk.entries, _data_of):
+            for entry, result in self.sender.send(self._alias, entries, _data_of):
                 status = result["status"]
                 if status in (HTTPStatus.OK, HTTPStatus.CREATED):
                     written += 1
@@ -341,7 +326,7 @@ class BulkWriter:
                     message = f"the engine refused {_named(entry)}: {status} {reason_of(result)}"
                     raise CommandError(message)
             if not refused:
-                self._log.acknowledged(chunk.number, superseded)
+                self._log.acknowledged(number, superseded)
         except ChangeTooLargeError as error:
             if not isinstance(error.change, Entry):
                 raise
@@ -351,7 +336,7 @@ class BulkWriter:
                 self.acknowledged += written + superseded
                 self.superseded += superseded
                 self.refused += refused
-                del self._in_flight[chunk.number]
+                del self._in_flight[number]
                 self._changed.notify_all()
 
 

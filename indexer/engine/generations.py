@@ -187,7 +187,7 @@ class Generations:
         may not: it is only slower then.
         """
         products = products_of(index)
-        self._retry.call(lambda: self._client.indices.refresh(index=products))
+        self.refresh(products)
         if self.count(products) <= MAX_MERGED_PRODUCTS:
             params = {"max_num_segments": 1}
             with suppress(AuthorizationException):

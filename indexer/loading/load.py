@@ -42,7 +42,7 @@ from indexer.loading.resume import (
     interrupted_load,
     remove_interrupted,
 )
-from indexer.loading.rules import Counts, broken_rules
+from indexer.loading.rules import broken_rules
 from indexer.loading.warm import warm
 from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry
@@ -204,9 +204,10 @@ class Load:
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
         reader = ItemReader(self._job, self._progress, rejects.write, on_record)
+        alias = loading_alias(target.index)
         writer = BulkWriter(
             self._client,
-            loading_alias(target.index),
+            alias,
             retry=self._stoppable_retry(),  # its own: it ends when the writer is stopped
             on_refused=on_refused,
             log=CommittedOffset(current, commits.commit, start.superseded),
@@ -214,8 +215,7 @@ class Load:
             chunk_items=self._job.chunk_items,
             max_bytes_in_flight=self._job.max_bytes_in_flight,
         )
-        alias, retry = loading_alias(target.index), self._stoppable_retry()
-        products = ProductWriter(self._client, target.index, alias, writer.sender, retry)
+        products = ProductWriter(self._client, target.index, alias, writer.sender, self._stoppable_retry())
         try:
             for item in reader.items():
                 products.add(item.document)
@@ -275,7 +275,8 @@ class Load:
         serving = self._generations.serving_items()
         if serving:
             report.prices = compare_prices(self._client, report.alias, self._prices, self._retry)
-        counts = Counts(
+        sentences = broken_rules(
+            self._job,
             read=report.read,
             accepted=report.indexed,
             rejected=report.rejected,
@@ -283,7 +284,7 @@ class Load:
             rejects=report.rejects,
             prices=report.prices,
         )
-        if sentences := broken_rules(self._job, counts):
+        if sentences:
             raise CommandError("; ".join(sentences))
 
     def _prepare(self, target: LoadTarget) -> set[int]:

@@ -1,6 +1,6 @@
 """Writes the products of a generation before the listings that name them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from indexer.documents.product import ProductDocument, product_of, sticker_key, sticker_of
-from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, reason_of
+from indexer.engine.bulk import AliasGoneError, BulkSender, ChangeTooLargeError, Outcome, outcome_of, reason_of
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from mappings.names import products_of
@@ -78,23 +78,17 @@ class ProductWriter:
 
     def _send(self, products: Mapping[str, ProductDocument]) -> None:
         try:
-            self._send_each(list(products.values()))
+            for product, result in self._sender.send(self._alias, list(products.values()), _lines):
+                if outcome_of(result) is Outcome.REFUSED:
+                    message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
+                    raise CommandError(message)
+                if result.get("_index", self._index) != self._index:
+                    message = f"{self._alias} was moved to {result['_index']} meanwhile"
+                    raise AliasGoneError(message)
         except ChangeTooLargeError as error:
             if not isinstance(error.change, ProductDocument):
                 raise
             raise ChangeTooLargeError(f"the product {error.change.content.decode()}", error.size) from error
-
-    def _send_each(self, products: Sequence[ProductDocument]) -> None:
-        for product, result in self._sender.send(self._alias, products, _lines):
-            status = result["status"]
-            if status == HTTPStatus.NOT_FOUND:
-                raise AliasGoneError(reason_of(result))
-            if status not in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.CONFLICT):
-                message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
-                raise CommandError(message)
-            if result.get("_index", self._index) != self._index:
-                message = f"{self._alias} was moved to {result['_index']} meanwhile"
-                raise AliasGoneError(message)
 
     def _refresh(self) -> None:
         """Refreshes by the index's own name: a swap takes the alias of a loading away."""
