@@ -16,7 +16,9 @@ from indexer.cli.options import (
     REJECTS_OF_CHANGES,
     RETRY_TIMEOUT,
     WITHOUT_ORDERS,
+    file_option,
     keep_option,
+    percent_option,
 )
 
 
@@ -34,27 +36,11 @@ def main() -> None:
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @PLATFORM
-@click.option(
-    "--rejects",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where refused items go, in the place of an older file.  [default: <index>.rejects.ndjson]",
+@file_option(
+    "--rejects", text="Where refused items go, in the place of an older file.  [default: <index>.rejects.ndjson]"
 )
-@click.option(
-    "--max-rejects",
-    type=click.FloatRange(0, 100),
-    default=1.0,
-    show_default=True,
-    metavar="PERCENT",
-    help="Swap nothing in when more than this share of the items is refused.",
-)
-@click.option(
-    "--min-share",
-    type=click.FloatRange(0, 100),
-    default=50.0,
-    show_default=True,
-    metavar="PERCENT",
-    help="Swap nothing in that has less than this share of the items that serve now.",
-)
+@percent_option("--max-rejects", 1.0, "Swap nothing in when more than this share of the items is refused.")
+@percent_option("--min-share", 50.0, "Swap nothing in that has less than this share of the items that serve now.")
 @MAX_PRICE_CHANGE
 @click.option("--allow-empty", is_flag=True, help="Swap in an index without items, too.")
 @WITHOUT_ORDERS
@@ -81,11 +67,10 @@ def main() -> None:
     is_flag=True,
     help="Validate everything and say what a load would do; write nothing but the file of --rejects.",
 )
-@click.option(
+@file_option(
     "--metrics",
     "metrics_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write progress and result to this file, for the textfile collector of Prometheus' node_exporter.",
+    text="Write progress and result to this file, for the textfile collector of Prometheus' node_exporter.",
 )
 @QUIET
 @AS_JSON
@@ -167,18 +152,13 @@ def delete(what: tuple[str, ...], **options: Any) -> None:
 @click.argument("source", metavar="SOURCE")
 @PLATFORM
 @click.option("--group", metavar="NAME", help="The Kafka consumer group.  [default: the platform's alias, gear-730]")
-@click.option(
+@file_option(
     "--properties",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file of name=value lines for the Kafka client (librdkafka), such as security.protocol and sasl.password.",
+    text="A file of name=value lines for the Kafka client (librdkafka), such as security.protocol and sasl.password.",
 )
 @click.option("--metrics-port", type=click.IntRange(1, 65535), help="Serve metrics for Prometheus on this port.")
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address to serve them on.")
-@click.option(
-    "--rejects",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where refused messages are appended.  [default: <alias>-<time>.rejects.ndjson]",
-)
+@file_option("--rejects", text="Where refused messages are appended.  [default: <alias>-<time>.rejects.ndjson]")
 @WITHOUT_ORDERS
 @RETRY_TIMEOUT
 @QUIET
