@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 
 from pyroaring import BitMap
 
-from indexer.errors import CommandError
+from indexer.loading.manifest import temporary_file_error
 
 RUN_IDS = 262_144
 STEP = 512  # ids between two that are kept in memory, and that are read at once: 4 KiB
@@ -79,7 +79,7 @@ class IdSet:
             file.seek(run.start + step * self._step * _ID_BYTES)
             ids.frombytes(file.read(_ID_BYTES * min(self._step, run.length - step * self._step)))
         except OSError as error:
-            raise _unusable(error) from error
+            raise temporary_file_error("ids (8 bytes each)", error) from error
         place = bisect_left(ids, number)
         return place < len(ids) and ids[place] == number
 
@@ -95,14 +95,7 @@ class IdSet:
             while left:
                 left = left[self._file.write(left) :]
         except OSError as error:
-            raise _unusable(error) from error
+            raise temporary_file_error("ids (8 bytes each)", error) from error
         self._runs.append(_Run(self._size, len(ids), ids[-1], ids[:: self._step]))
         self._size += len(ids) * _ID_BYTES
         self._recent.clear()
-
-
-def _unusable(error: OSError) -> CommandError:
-    return CommandError(
-        f"the temporary file with the items' ids (8 bytes each) cannot be written or read ({error.strerror}): "
-        "make room in the system's temporary folder, or name another one in TMPDIR"
-    )

@@ -17,6 +17,7 @@ from mappings.items.item import MIN_INTEGER
 
 _RECORD = struct.Struct("<qQ")
 _RECORDS_AT_ONCE = 16_384
+_CONTENT = "hashes (16 bytes each)"
 
 
 def key_of(number: int) -> int:
@@ -47,7 +48,7 @@ class Manifest:
         try:
             self._file.write(_RECORD.pack(number, digest))
         except OSError as error:
-            raise _unwritable(error) from error
+            raise temporary_file_error(_CONTENT, error) from error
 
     def refuse(self, number: int, digest: int) -> None:
         """An item that was added and that the engine refused; called by the threads that send."""
@@ -73,12 +74,13 @@ class Manifest:
                     if key_of(number) in keys:
                         sums.add(digest)
         except OSError as error:
-            raise _unwritable(error) from error
+            raise temporary_file_error(_CONTENT, error) from error
         return sums
 
 
-def _unwritable(error: OSError) -> CommandError:
+def temporary_file_error(content: str, error: OSError) -> CommandError:
+    """The error where the temporary file with this of every item cannot be used."""
     return CommandError(
-        f"the temporary file with the items' hashes (16 bytes each) cannot be written or read ({error.strerror}): "
+        f"the temporary file with the items' {content} cannot be written or read ({error.strerror}): "
         "make room in the system's temporary folder, or name another one in TMPDIR"
     )
