@@ -1,4 +1,7 @@
-"""The one writer of live changes: what orders have bound stays bound, whoever sends the changes."""
+"""The one writer of live changes: into every index that serves or is being loaded behind one alias.
+
+What orders have bound stays bound, whoever sends the changes.
+"""
 
 import time
 from collections.abc import Iterable
@@ -6,12 +9,44 @@ from dataclasses import dataclass
 
 from opensearchpy import OpenSearch
 
+from indexer.documents.digest import encode_document
+from indexer.engine.bulk import (
+    REQUIRE_ALIAS,
+    AliasGoneError,
+    BulkSender,
+    Outcome,
+    delete_line,
+    index_lines,
+    outcome_of,
+    reason_of,
+)
+from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.states import IndexState, loading_alias
+from indexer.errors import CommandError
 from indexer.live.change import Change
-from indexer.live.indices import LiveIndices, Results
 from indexer.orders.claims import Claims
+from indexer.products.writer import ProductWriter
 from mappings.definition import Definition
+from mappings.names import products_of
+
+# An upsert as recent as this finds a later delete in the engine's own memory, even after a restart.
+RECENT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """An index and the alias that it is written through, so that no late change makes an index."""
+
+    index: str
+    alias: str
+    since: int | None  # it takes no changes older than this: its load's source is newer
+    fields: frozenset[str] | None  # those that its definition has, where that is an older one
+    products: str | None  # the UUID of its index of products; None where that is missing, or its alias
+
+
+Results = dict[int, tuple[Outcome, str]]  # by id; the engine's reason where it refused
 
 
 @dataclass(frozen=True)
@@ -38,14 +73,19 @@ class LiveWriter:
     ) -> None:
         self._client = client
         self._alias = alias
+        self._definition = definition
         self._claims = claims
+        self._retry = retry
+        self._digest_key = digest_key
         self._generations = Generations(client, alias, definition, retry)
-        self._indices = LiveIndices(client, self._generations, definition, retry, digest_key)
+        self._sender = BulkSender(client, retry, names_index=True)
+        self._deletes = Deletes(client, alias, retry)
+        self._products: dict[str, ProductWriter] = {}  # by the UUID: an index may be restored as it was before
         self._time = 0
 
     def check(self) -> None:
         """Raises CommandError where no change could be written."""
-        self._indices.targets()
+        self._targets()
 
     def write(self, changes: Iterable[Change]) -> Written:
         """Makes changes of different items; those without a time get that of now.
@@ -62,7 +102,7 @@ class LiveWriter:
         for change in dated:
             if change.document is not None:
                 change.document["bound"] = change.id in bound or change.id in unknown
-        names, results = self._indices.send(dated)
+        names, results = self._send_everywhere(dated)
         if self._claims is not None and puts:
             # An order placed between the look-up and the write was published to the document that is replaced now.
             self._claims.publish_known_again([number for number in puts if number not in unknown])
@@ -71,3 +111,129 @@ class LiveWriter:
     def show(self) -> None:
         """Makes what was written visible to searches."""
         self._generations.refresh(self._alias)
+
+    def _targets(self) -> list[Target]:
+        """Every index that changes go to, the serving one last; raises CommandError where there is none."""
+        states = [state for state in self._generations.all() if state.serving or state.loading]
+        alias = self._alias
+        if not any(state.serving for state in states):
+            message = f"nothing is loaded behind {alias}: gear-indexer load FILE... first, changes come after that"
+            raise CommandError(message)
+        for state in states:
+            if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
+                message = (
+                    f"{state.index} was made with another definition than this version's ({state.fingerprint}): "
+                    "change it with the version that loaded it, or load again; `gear-indexer prune` removes what a "
+                    "dead load left"
+                )
+                raise CommandError(message)
+        # stable: what serves is written last, and says what became of the changes
+        return [self._target(state) for state in sorted(states, key=lambda state: state.serving)]
+
+    def _write_products(self, target: Target, changes: list[Change]) -> None:
+        """Has searches find the products of items before they can find the items."""
+        if target.fields is not None and "product" not in target.fields:
+            return  # of an older definition: its listings are their own products
+        documents = [change.document for change in changes if change.document is not None]
+        if not documents:
+            return
+        if target.products is None:
+            message = (
+                f"the products of {target.index} are missing, or {products_of(target.alias)} points elsewhere: "
+                "`gear-indexer doctor` says what mends that"
+            )
+            raise CommandError(message)
+        writer = self._products.get(target.products)
+        if writer is None or not writer.is_through(target.alias):
+            writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry)
+            self._products[target.products] = writer
+        writer.write(documents)
+
+    def _target(self, state: IndexState) -> Target:
+        alias = self._alias if state.serving else loading_alias(state.index)
+        current = state.fingerprint == self._definition.fingerprint
+        fields = None if current else self._generations.fields(state.index)
+        products = state.products
+        named = products is not None and products_of(alias) in products.aliases
+        uuid = products.settings["uuid"] if products is not None and named else None
+        return Target(state.index, alias, state.version, fields, uuid)
+
+    def _send_everywhere(self, changes: list[Change]) -> tuple[list[str], Results]:
+        """Makes changes in every index; their names, and what the serving one made of each.
+
+        May be repeated: a change that is there already is written again as it is. Where a load ends meanwhile, its
+        index serves or is gone, so the indices are looked up again and all is sent again. What is older than a load
+        may have reached its index by then, and is taken back.
+        """
+        backoff = self._retry.backoff()
+        is_repeated = False
+        while True:
+            targets = self._targets()
+            current = {target.products for target in targets}
+            self._products = {uuid: writer for uuid, writer in self._products.items() if uuid in current}
+            try:
+                results = self._send(targets, changes, take_back=is_repeated)
+            except AliasGoneError as error:
+                backoff.wait(str(error))
+            else:
+                if is_repeated or all(target.since is not None for target in targets):
+                    return [target.index for target in targets], results
+            is_repeated = True
+
+    def _send(self, targets: list[Target], changes: list[Change], *, take_back: bool) -> Results:
+        retries = self._sender.retries
+        recent = time.time_ns() // 1000 - RECENT_SECONDS * 10**6
+        superseded = self._deleted_later([change for change in changes if change.version < recent])
+        current = [change for change in changes if change.id not in superseded]
+        self._record(targets, [change for change in current if change.document is None])
+        results = self._send_each(targets, current, take_back=take_back)
+        if self._sender.retries != retries:  # took long, so the engine may have forgotten what was deleted meanwhile
+            superseded |= self._deleted_later(current)
+            deleted = [Change(number, None, version) for number, version in superseded.items()]
+            self._send_each(targets, deleted, take_back=False)
+        return results | dict.fromkeys(superseded, (Outcome.SUPERSEDED, ""))
+
+    def _send_each(self, targets: list[Target], changes: list[Change], *, take_back: bool) -> Results:
+        """Sends changes to every index; what the last one made of each, or an earlier one's refusal."""
+        results: Results = {}
+        refused: Results = {}
+        for target in targets:
+            newer = [change for change in changes if target.since is None or target.since <= change.version]
+            if take_back and target.since is not None:
+                # the load's own documents have the version `since`, and stay
+                older = [Change(each.id, None, target.since - 1) for each in changes if each.version < target.since]
+                self._change(target, older)
+            self._write_products(target, newer)
+            results = {change.id: (Outcome.SUPERSEDED, "") for change in changes} | self._change(target, newer)
+            refused |= {number: outcome for number, outcome in results.items() if outcome[0] is Outcome.REFUSED}
+        return results | refused
+
+    def _deleted_later(self, changes: list[Change]) -> dict[int, int]:
+        """The times of later deletes of the items that are put by these changes, by id."""
+        puts = {change.id: change.version for change in changes if change.document is not None}
+        return self._deletes.later(puts) if puts else {}
+
+    def _record(self, targets: list[Target], deletes: list[Change]) -> None:
+        """Records deletes before they are done in any index."""
+        if deletes:
+            self._deletes.record({change.id: change.version for change in deletes})
+            filled = [target.since for target in targets if target.alias != self._alias]
+            self._deletes.prune(min((since for since in filled if since is not None), default=time.time_ns() // 1000))
+
+    def _change(self, target: Target, changes: list[Change]) -> Results:
+        """Sends changes to one index; raises AliasGoneError where they went to another one."""
+
+        def lines(change: Change) -> bytes:
+            if change.document is None:
+                return delete_line(change.id, change.version)
+            pieces, _ = encode_document(change.document, change.version, self._digest_key, target.fields)
+            return index_lines(change.id, change.version, *pieces)
+
+        results: Results = {}
+        for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
+            outcome = outcome_of(result)
+            if result["_index"] != target.index:
+                message = f"{target.alias} was moved to {result['_index']} meanwhile"
+                raise AliasGoneError(message)
+            results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")
+        return results

@@ -18,7 +18,7 @@ from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.live.change import Change
-from indexer.live.indices import LiveIndices
+from indexer.live.writer import LiveWriter
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.names import deletes_alias, generation_name
@@ -34,9 +34,8 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def live_indices(client: OpenSearch, place: Place) -> LiveIndices:
-    definition = read_definition()
-    return LiveIndices(client, Generations(client, place.alias, definition, RETRY), definition, RETRY)
+def writer(client: OpenSearch, place: Place) -> LiveWriter:
+    return LiveWriter(client, place.alias, read_definition(), None, RETRY)
 
 
 def put(number: int, version: int, name: str = "live") -> Change:
@@ -62,10 +61,10 @@ def send(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ou
         present = time.time_ns()
         context.setattr("indexer.loading.load.time.time_ns", lambda: present - 2 * HOUR * 1000)
         place.load(items(2))
-    indices = live_indices(place.client, place)
+    live = writer(place.client, place)
 
     def send(*changes: Change) -> list[Outcome]:
-        _, results = indices.send([*changes])
+        results = live.write([*changes]).results
         place.client.indices.refresh(index=place.alias)
         return [outcome for _, (outcome, _) in sorted(results.items())]
 
@@ -125,11 +124,11 @@ def test_a_change_from_before_a_load_that_is_swapped_in_between_changes_nothing(
     before_load = now()
     changes = [put(1, before_load), put(7, before_load), put(8, before_load + 60 * SECOND)]
     with ThreadPoolExecutor(1) as pool:
-        sending = pool.submit(live_indices(through, place).send, changes)
+        sending = pool.submit(writer(through, place).write, changes)
         assert reached.wait(60)
         place.load(items(3))
         loaded.set()
-        _, results = sending.result()
+        results = sending.result().results
     through.close()
     assert [results[number][0] for number in (1, 7, 8)] == [Outcome.SUPERSEDED, Outcome.SUPERSEDED, Outcome.DONE]
     place.client.indices.refresh(index=place.alias)
@@ -153,7 +152,7 @@ def test_a_change_from_before_a_load_that_has_just_made_its_index_is_taken_back(
 
     wire.rule = rule
     earlier = now() - 1
-    names, _ = live_indices(through, place).send([put(7, earlier)])
+    names = writer(through, place).write([put(7, earlier)]).indices
     through.close()
     assert names[0] == index
     assert begun[0] > earlier
@@ -179,7 +178,7 @@ def test_an_upsert_that_is_retried_over_a_delete_does_not_bring_the_item_back(
 
     at = now()
     wire.rule = rule
-    _, results = live_indices(through, place).send([put(1, at)])
+    results = writer(through, place).write([put(1, at)]).results
     through.close()
     assert results[1][0] is Outcome.SUPERSEDED
     place.client.indices.refresh(index=place.alias)
@@ -232,7 +231,7 @@ def test_a_record_that_cannot_be_read_yet_is_asked_for_again(
         return Fault("answer", failures.pop(), content)
 
     wire.rule = rule
-    _, results = live_indices(through, place).send([put(1, deleted - 1)])
+    results = writer(through, place).write([put(1, deleted - 1)]).results
     through.close()
     assert not failures
     assert results[1][0] is Outcome.SUPERSEDED

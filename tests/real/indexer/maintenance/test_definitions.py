@@ -13,7 +13,7 @@ from indexer.engine.generations import Generations
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.live.change import Change
-from indexer.live.indices import LiveIndices
+from indexer.live.writer import LiveWriter
 from mappings.definition import Definition, read_definition
 from mappings.names import generation_name
 from mappings.platforms import read_platforms
@@ -44,11 +44,11 @@ def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -
     loading = generation_name(place.alias, datetime.now(UTC), after.fingerprint)
     generations.create(loading, "a test")
     generations.begin(loading, 1, "a test")
-    live = LiveIndices(place.client, generations, after, retry)
+    live = LiveWriter(place.client, place.alias, after, None, retry)
     changes = [change({"id": 1, "name": "Changed", "price": 9}), Change(2, None, VERSION), change(items(1, 4)[0])]
-    indices, results = live.send(changes)
-    assert sorted(indices) == sorted([before, loading])
-    assert results == dict.fromkeys((1, 2, 4), (Outcome.DONE, ""))
+    written = live.write(changes)
+    assert sorted(written.indices) == sorted([before, loading])
+    assert written.results == dict.fromkeys((1, 2, 4), (Outcome.DONE, ""))
     for index, extra in ((before, None), (loading, "new")):
         source = place.client.get(index=index, id="1")["_source"]
         assert (source["name"], source.get("extra")) == ("Changed", extra)
@@ -61,7 +61,7 @@ def test_changes_are_written_to_each_index_in_its_own_definition(place: Place) -
 def test_changes_to_an_index_outside_the_range_are_refused(place: Place) -> None:
     place.load(items(3))
     after, retry = next_definition(frozenset()), RetryPolicy(10)
-    live = LiveIndices(place.client, Generations(place.client, place.alias, after, retry), after, retry)
+    live = LiveWriter(place.client, place.alias, after, None, retry)
     with pytest.raises(CommandError, match="another definition"):
-        live.send([change(items(1)[0])])
+        live.write([change(items(1)[0])])
     assert replace(after, reads=frozenset({BEFORE.fingerprint})).can_read(BEFORE.meta())
