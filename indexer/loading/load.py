@@ -174,7 +174,7 @@ class Load:
         try:
             with (
                 RejectsFile(self._job.rejects or Path(f"{target.index}.rejects.ndjson")) as rejects,
-                CheckpointWriter(checkpoints, target.checkpoint, self._stoppable_retry()) as commits,
+                CheckpointWriter(checkpoints, target.checkpoint, self._retry) as commits,
             ):
                 self._write_items(target, manifest, rejects, commits)
                 rejects.close()
@@ -204,18 +204,20 @@ class Load:
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
         reader = ItemReader(self._job, self._progress, rejects.write, on_record)
+        retry = RetryPolicy(self._job.retry_timeout)  # the writer's own: it ends when the writer is stopped
+        self._lock.stops(retry.stopped)
         alias = loading_alias(target.index)
         writer = BulkWriter(
             self._client,
             alias,
-            retry=self._stoppable_retry(),  # its own: it ends when the writer is stopped
+            retry=retry,
             on_refused=on_refused,
             log=CommittedOffset(current, commits.commit, start.superseded),
             concurrency=self._job.concurrency,
             chunk_items=self._job.chunk_items,
             max_bytes_in_flight=self._job.max_bytes_in_flight,
         )
-        products = ProductWriter(self._client, target.index, alias, writer.sender, self._stoppable_retry())
+        products = ProductWriter(self._client, target.index, alias, writer.sender, self._retry)
         try:
             for item in reader.items():
                 products.add(item.document)
@@ -245,12 +247,6 @@ class Load:
         report.throttle = writer.sender.throttle.as_json()
         report.reasons = rejects.reasons()
         report.rejects = None if rejects.path is None else str(rejects.path)
-
-    def _stoppable_retry(self) -> RetryPolicy:
-        """A retry policy that stops when the lock is lost."""
-        retry = RetryPolicy(self._job.retry_timeout)
-        self._lock.stops(retry.stopped)
-        return retry
 
     def _verify_sources(self, offset: Offset, checkpoint: Checkpoint) -> None:
         """Raises CommandError where what was read up to the checkpoint is not what the interrupted load read."""
