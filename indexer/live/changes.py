@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -75,26 +77,23 @@ class Changes:
     def upsert(self) -> None:
         """Puts every item in; raises CommandError where one was refused, when all others are done."""
         total_size(self._job.sources)  # a file that cannot be read is found before anything is changed
-        self._run(self._records(self._job.sources), self._upsert_of)
+        put = partial(upsert_of, platform=self._job.platform)
+        self._run(self._read(self._job.sources, Source.records), put)
 
     def delete(self) -> None:
         """Deletes every id; raises CommandError where a line has none, when all others are done."""
         ids = [source for source in self._job.sources if _ID.fullmatch(source)]
         files = tuple(source for source in self._job.sources if not _ID.fullmatch(source))
         total_size(files)
-        self._run(self._deletes(ids, files), delete_of)
+        typed = (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
+        self._run(chain(typed, self._read(files, Source.lines)), delete_of)
 
-    def _deletes(self, ids: list[str], files: tuple[str, ...]) -> Iterator[tuple[str, Record]]:
-        yield from (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
-        for name in files:
-            with Source(name) as source:
-                for record in source.lines():
-                    yield source.name, record
-
-    def _records(self, files: tuple[str, ...]) -> Iterator[tuple[str, Record]]:
+    def _read(
+        self, files: tuple[str, ...], records: Callable[[Source], Iterator[Record]]
+    ) -> Iterator[tuple[str, Record]]:
         for name in files:
             with Source(name, self._job.mapper) as source:
-                for record in source.records():
+                for record in records(source):
                     yield source.name, record
 
     def _run(self, records: Iterator[tuple[str, Record]], change_of: Callable[[Any], Change]) -> None:
@@ -125,9 +124,6 @@ class Changes:
             rejects.close()
         if (refusals := report.refusals()) is not None:
             raise CommandError(refusals)
-
-    def _upsert_of(self, content: Any) -> Change:
-        return upsert_of(content, self._job.platform)
 
     def _send(self, batch: Batch, rejects: RejectsFile) -> None:
         report = self._report

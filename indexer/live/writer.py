@@ -115,9 +115,9 @@ class LiveWriter:
     def _targets(self) -> list[Target]:
         """Every index that changes go to, the serving one last; raises CommandError where there is none."""
         states = [state for state in self._generations.all() if state.serving or state.loading]
-        alias = self._alias
         if not any(state.serving for state in states):
-            message = f"nothing is loaded behind {alias}: gear-indexer load FILE... first, changes come after that"
+            remedy = "gear-indexer load FILE... first, changes come after that"
+            message = f"nothing is loaded behind {self._alias}: {remedy}"
             raise CommandError(message)
         for state in states:
             if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
