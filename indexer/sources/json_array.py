@@ -9,15 +9,10 @@ from collections.abc import Iterator
 
 from indexer.sources.records import BLANKS, MAX_ITEM_BYTES, Record, SourceError
 
-# Complete strings and everything else up to the next bracket (outside of an element's brackets: or comma). No match
-# means that the text ends before that, perhaps within a string. Possessive, so that it never backtracks into a string.
-_SKIPPED_WITHIN = rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
-_SKIPPED_BETWEEN = rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+'
-_WITHIN = re.compile(_SKIPPED_WITHIN + rb"([{}\[\]])", re.DOTALL)
-_BETWEEN = re.compile(_SKIPPED_BETWEEN + rb"([{}\[\],])", re.DOTALL)
-# The same up to the end of the window, or to a string that continues behind it.
-_ALL_WITHIN = re.compile(_SKIPPED_WITHIN, re.DOTALL)
-_ALL_BETWEEN = re.compile(_SKIPPED_BETWEEN, re.DOTALL)
+# Complete strings and everything else up to the next bracket (outside of an element's brackets: or comma), to the end
+# of the window, or to a string that continues behind it. Possessive, so that it never backtracks into a string.
+_WITHIN = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_BETWEEN = re.compile(rb'(?:[^"{}\[\],]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _KEY = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*+:', re.DOTALL)
 
 
@@ -94,37 +89,33 @@ class Scan:
         """Reads the element up to the comma, or the bracket `end`, behind it."""
         self.skip_blanks()
         line = self.line
-        at = self.position
-        depth = 0
-        while True:
-            match = (_WITHIN if depth > 0 else _BETWEEN).match(self._text, at)
-            if match is None:
-                at -= self.position
-                self.extend_within(line)
-                continue
-            at = match.end()
-            token = match.group(1)
-            if depth == 0 and token in (b",", end):
-                text = self._text[self.position : at - 1]
-                self.position = at - 1
-                return Record(line, text)
-            depth += 1 if token in b"{[" else -1
+        stop = self._element_end(end, hold=True)
+        text = self._text[self.position : stop]
+        self.position = stop
+        return Record(line, text)
 
     def skip_element(self, end: bytes) -> None:
         """Moves to the comma or the bracket `end` behind an element of any size, without holding it."""
+        self.position = self._element_end(end, hold=False)
+
+    def _element_end(self, end: bytes, *, hold: bool) -> int:
+        """Where in the window the element ends that begins here; without `hold` what was read of it is dropped."""
         line = self.line
+        at = self.position
         depth = 0
         while True:
-            skipped = (_ALL_WITHIN if depth > 0 else _ALL_BETWEEN).match(self._text, self.position)
-            self.position = self.position if skipped is None else skipped.end()
-            token = self._text[self.position : self.position + 1]
+            skipped = (_WITHIN if depth > 0 else _BETWEEN).match(self._text, at)
+            at = at if skipped is None else skipped.end()
+            token = self._text[at : at + 1]
             if token in (b"", b'"'):
+                self.position = self.position if hold else at
+                at -= self.position
                 self.extend_within(line)
-                continue
-            if depth == 0 and token in (b",", end):
-                return
-            self.position += 1
-            depth += 1 if token in b"{[" else -1
+            elif depth == 0 and token in (b",", end):
+                return at
+            else:
+                at += 1
+                depth += 1 if token in b"{[" else -1
 
     def read_key(self) -> bytes:
         """Reads the name of a member, as JSON text, and the colon behind it."""
