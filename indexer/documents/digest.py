@@ -4,7 +4,7 @@ A document keeps its hash as four numbers of 16 bits. The engine sums in doubles
 sums over up to 2^37 documents are exact and can be compared with sums over the source.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -74,11 +74,3 @@ class Checksum:
     def digest(self) -> str:
         """The four sums in hexadecimal."""
         return "-".join(f"{part:x}" for part in self.parts)
-
-    @classmethod
-    def of(cls, digests: Iterable[int]) -> "Checksum":
-        """The checksum of items with these hashes."""
-        checksum = cls()
-        for digest in digests:
-            checksum.add(digest)
-        return checksum
