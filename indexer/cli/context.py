@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
+from indexer.live.writer import LiveWriter
 from indexer.orders.claims import Claims
 from indexer.orders.database import OrdersDatabase
 from indexer.sources.item_map import read_item_map
@@ -88,6 +89,10 @@ class PlatformIndex:
             return
         with OrdersDatabase(StoreSettings().database_url) as database:
             yield Claims(self.platform.id, database, retry)
+
+    def writer(self, client: OpenSearch, claims: Claims | None, retry: RetryPolicy) -> LiveWriter:
+        """The writer of live changes behind the alias."""
+        return LiveWriter(client, self.alias, self.definition, claims, retry, self.settings.digest_secret)
 
 
 def all_indices() -> list[PlatformIndex]:

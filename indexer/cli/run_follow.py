@@ -22,7 +22,6 @@ from indexer.follow.kafka import SCHEME, KafkaStream
 from indexer.follow.lines import LineStream
 from indexer.follow.metrics import FollowMetrics
 from indexer.follow.stream import Stream
-from indexer.live.writer import LiveWriter
 
 SAY_SECONDS = 10.0
 SPARE_SECONDS = 60.0  # that a batch may take beyond its retries, before the group takes the follower for dead
@@ -52,7 +51,7 @@ def run_follow(
         try:
             claims = resources.enter_context(index.claims(retry, without_orders=without_orders))
             client = index.connected()
-            writer = LiveWriter(client, index.alias, index.definition, claims, retry, index.settings.digest_secret)
+            writer = index.writer(client, claims, retry)
             writer.check()
             show = _shown(resources, metrics_port, metrics_host, quiet=quiet, as_json=as_json)
             stream = resources.enter_context(closing(_stream(source, index, retry_timeout, options)))

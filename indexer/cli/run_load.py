@@ -15,8 +15,8 @@ from indexer.cli.load_metrics import LoadMetrics
 from indexer.cli.progress import LoadProgress
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
-from indexer.live.changes import ChangeJob, ChangeReport, Changes
-from indexer.loading.dry_run import DryRun, DryRunReport
+from indexer.live.changes import ChangeReport, Changes
+from indexer.loading.dry_run import DryRunReport, dry_run
 from indexer.loading.job import LoadJob, Progress
 from indexer.loading.load import SHORT_RETRY_SECONDS, Load
 from indexer.loading.report import LoadReport
@@ -111,7 +111,7 @@ def run_dry_load(files: tuple[str, ...], *, platform: str, quiet: bool, as_json:
         try:
             job = _job(files, index, options, quiet=quiet)
             with LoadProgress(job.size, quiet=quiet) as progress:
-                DryRun(job, index.connected(), index.definition, report, say).run(progress)
+                dry_run(job, index.connected(), index.definition, report, say, progress)
                 _tell_unmatched(job, progress)
         finally:
             answer.update({**report.as_json(), "seconds": round(time.monotonic() - began, 3)})
@@ -143,7 +143,8 @@ def run_changes(
     quiet: bool,
     as_json: bool,
     map_file: Path | None,
-    **options: Any,
+    rejects: Path | None,
+    retry_timeout: float,
 ) -> None:
     """`gear-indexer upsert` and `gear-indexer delete`."""
     answer: dict[str, Any] = {"platform": platform}
@@ -153,12 +154,12 @@ def run_changes(
         answer.update(report.as_json())
         try:
             mapper = mapper_of(map_file)
-            named, key = expand_patterns(sources), index.settings.digest_secret
-            job = ChangeJob(sources=named, platform=index.platform, mapper=mapper, digest_key=key, **options)
-            retry = RetryPolicy(min(job.retry_timeout, SHORT_RETRY_SECONDS))
+            named = expand_patterns(sources)
+            retry = RetryPolicy(min(retry_timeout, SHORT_RETRY_SECONDS))
             with index.claims(retry, without_orders=without_orders) as claims:
-                changes = Changes(job, index.connected(), index.definition, claims, report)
-                changes.upsert() if verb == "upsert" else changes.delete()
+                writer = index.writer(index.connected(), claims, RetryPolicy(retry_timeout))
+                changes = Changes(writer, index.platform, mapper, rejects, report)
+                changes.upsert(named) if verb == "upsert" else changes.delete(named)
         finally:
             answer.update(report.as_json())
             if not quiet:

@@ -15,36 +15,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from opensearchpy import OpenSearch
-
 from indexer.documents.refusal import ItemRefusedError, readable_id
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.live.change import Batch, Change, ReadChange, delete_of, upsert_of
 from indexer.live.outcomes import ChangeCounts
 from indexer.live.writer import LiveWriter
-from indexer.orders.claims import Claims
 from indexer.sources.mapping import Mapper
 from indexer.sources.records import Record
 from indexer.sources.source import Source, total_size
-from mappings.definition import Definition
 from mappings.platforms import Platform
 
 BATCH_ITEMS = 1000
 _ID = re.compile(r"-?\d{1,19}", re.ASCII)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangeJob:
-    """Where the changes are: files, `-`, and for deletes also ids."""
-
-    sources: tuple[str, ...]
-    platform: Platform
-    digest_key: bytes = field(default=b"", repr=False)  # signs what is written (GEAR_DIGEST_KEY)
-    mapper: Mapper | None = None  # for items in another shape
-    rejects: Path | None = None  # None: `<alias>-<UTC time>.rejects.ndjson` in the working directory
-    retry_timeout: float = 300.0  # seconds without progress
 
 
 @dataclass
@@ -64,26 +47,27 @@ class ChangeReport(ChangeCounts):
 
 
 class Changes:
-    """One run of a job; `report` is true at every moment, also after a failure."""
+    """The changes of some sources; `report` is true at every moment, also after a failure."""
 
     def __init__(
-        self, job: ChangeJob, client: OpenSearch, definition: Definition, claims: Claims | None, report: ChangeReport
+        self, writer: LiveWriter, platform: Platform, mapper: Mapper | None, rejects: Path | None, report: ChangeReport
     ) -> None:
-        self._job = job
+        """`mapper` is for items in another shape; without `rejects` they go to `<alias>-<UTC time>.rejects.ndjson`."""
+        self._writer = writer
+        self._platform = platform
+        self._mapper = mapper
+        self._rejects = rejects
         self._report = report
-        retry = RetryPolicy(job.retry_timeout)
-        self._writer = LiveWriter(client, report.alias, definition, claims, retry, job.digest_key)
 
-    def upsert(self) -> None:
+    def upsert(self, sources: tuple[str, ...]) -> None:
         """Puts every item in; raises CommandError where one was refused, when all others are done."""
-        total_size(self._job.sources)  # a file that cannot be read is found before anything is changed
-        put = partial(upsert_of, platform=self._job.platform)
-        self._run(self._read(self._job.sources, Source.records), put)
+        total_size(sources)  # a file that cannot be read is found before anything is changed
+        self._run(self._read(sources, Source.records), partial(upsert_of, platform=self._platform))
 
-    def delete(self) -> None:
+    def delete(self, sources: tuple[str, ...]) -> None:
         """Deletes every id; raises CommandError where a line has none, when all others are done."""
-        ids = [source for source in self._job.sources if _ID.fullmatch(source)]
-        files = tuple(source for source in self._job.sources if not _ID.fullmatch(source))
+        ids = [source for source in sources if _ID.fullmatch(source)]
+        files = tuple(source for source in sources if not _ID.fullmatch(source))
         total_size(files)
         typed = (("the command line", Record(at, text.encode())) for at, text in enumerate(ids, 1))
         self._run(chain(typed, self._read(files, Source.lines)), delete_of)
@@ -92,7 +76,7 @@ class Changes:
         self, files: tuple[str, ...], records: Callable[[Source], Iterator[Record]]
     ) -> Iterator[tuple[str, Record]]:
         for name in files:
-            with Source(name, self._job.mapper) as source:
+            with Source(name, self._mapper) as source:
                 for record in records(source):
                     yield source.name, record
 
@@ -100,7 +84,7 @@ class Changes:
         self._writer.check()  # what would stop the first batch is found before anything is read
         stamp = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         report = self._report
-        with RejectsFile(self._job.rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
+        with RejectsFile(self._rejects or Path(f"{report.alias}-{stamp}.rejects.ndjson")) as rejects:
             batch = Batch()
             try:
                 for source, record in records:
@@ -109,7 +93,7 @@ class Changes:
                         change = change_of(record.content)
                     except ItemRefusedError as error:
                         report.rejected += 1
-                        mapper = self._job.mapper
+                        mapper = self._mapper
                         faults = error.refusals if mapper is None else mapper.with_source_names(error.refusals)
                         rejects.write(source, record.line, readable_id(record.content), faults)
                         continue

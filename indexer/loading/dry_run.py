@@ -65,74 +65,67 @@ class DryRunReport:
         return shown
 
 
-class DryRun:
-    """One dry run of a job; `report` is true at every moment, also after a failure."""
+def dry_run(
+    job: LoadJob,
+    client: OpenSearch,
+    definition: Definition,
+    report: DryRunReport,
+    show: Callable[[str], None],
+    progress: Progress,
+) -> None:
+    """Reads everything; `show` gets the first ten rejects, and `report` is true at every moment, also after a failure.
 
-    def __init__(
-        self,
-        job: LoadJob,
-        client: OpenSearch,
-        definition: Definition,
-        report: DryRunReport,
-        show: Callable[[str], None],
-    ) -> None:
-        """`show` gets the first ten rejects, one a line."""
-        self._job = job
-        self._client = client
-        self._definition = definition
-        self._report = report
-        self._show = show
-        self._rejects = None if job.rejects is None else RejectsFile(job.rejects)
-        self._shown = 0
+    Raises CommandError, SourceError or the client's error where a load would end by it.
+    """
+    retry = RetryPolicy(job.retry_timeout)
+    _compare_definition(client, definition, report, retry)
+    rejects = None if job.rejects is None else RejectsFile(job.rejects)
+    shown = 0
 
-    def run(self, progress: Progress) -> None:
-        """Reads everything; raises CommandError, SourceError or the client's error where a load would end by it."""
-        self._compare_definition()
-        report = self._report
-        reader = ItemReader(self._job, progress, self._refuse, lambda read: None)
-        try:
-            for _ in reader.items():
-                pass
-        finally:
-            report.read, report.accepted = reader.read, reader.accepted
-            report.rejected, report.duplicates = reader.rejected, reader.duplicates
-        if self._rejects is not None:
-            self._rejects.close()
-        if report.items:
-            retry = RetryPolicy(self._job.retry_timeout)
-            report.prices = compare_prices(self._client, report.alias, reader.sample.prices, retry)
-        report.complete = True
-        report.refusals += broken_rules(
-            self._job,
-            read=report.read,
-            accepted=report.accepted,
-            rejected=report.rejected,
-            serving=report.items or 0,
-            rejects=None if self._rejects is None or self._rejects.path is None else str(self._rejects.path),
-            prices=report.prices,
-        )
-
-    def _compare_definition(self) -> None:
-        """Reports what serves now, and how its definition differs from this version's."""
-        report = self._report
-        generations = Generations(self._client, report.alias, self._definition, RetryPolicy(self._job.retry_timeout))
-        for state in generations.all():
-            if state.serving:
-                report.serving = state.index
-                report.items = generations.count(state.index)
-                report.definition = "equal" if state.fingerprint == self._definition.fingerprint else "differs"
-        if report.definition == "differs":
-            mappings = self._client.indices.get_mapping(index=report.serving)[report.serving]["mappings"]
-            # seen from the index that serves: what only the definition has is what a load adds
-            report.changes = field_differences(defined_listings(self._definition), mappings).of_a_load()
-
-    def _refuse(self, source: str, line: int, number: int | None, refusals: tuple[Refusal, ...]) -> None:
-        if self._rejects is not None:
-            self._rejects.write(source, line, number, refusals)
+    def refuse(source: str, line: int, number: int | None, refusals: tuple[Refusal, ...]) -> None:
+        nonlocal shown
+        if rejects is not None:
+            rejects.write(source, line, number, refusals)
         if refusals[0].reason != DUPLICATE:
-            count_reason(self._report.reasons, refusals[0])
-        self._shown += 1
-        if self._shown <= SHOWN_REJECTS:
+            count_reason(report.reasons, refusals[0])
+        shown += 1
+        if shown <= SHOWN_REJECTS:
             row = reject_row(source, line, number, refusals)
             parts = [f"id {row['id']}" if row["id"] is not None else "", row["field"] or "", row["value"] or ""]
-            self._show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
+            show(f"{source}, line {line}: {' | '.join([*filter(None, parts), row['reason']])}")
+
+    reader = ItemReader(job, progress, refuse, lambda read: None)
+    try:
+        for _ in reader.items():
+            pass
+    finally:
+        report.read, report.accepted = reader.read, reader.accepted
+        report.rejected, report.duplicates = reader.rejected, reader.duplicates
+    if rejects is not None:
+        rejects.close()
+    if report.items:
+        report.prices = compare_prices(client, report.alias, reader.sample.prices, retry)
+    report.complete = True
+    report.refusals += broken_rules(
+        job,
+        read=report.read,
+        accepted=report.accepted,
+        rejected=report.rejected,
+        serving=report.items or 0,
+        rejects=None if rejects is None or rejects.path is None else str(rejects.path),
+        prices=report.prices,
+    )
+
+
+def _compare_definition(client: OpenSearch, definition: Definition, report: DryRunReport, retry: RetryPolicy) -> None:
+    """Reports what serves now, and how its definition differs from this version's."""
+    generations = Generations(client, report.alias, definition, retry)
+    for state in generations.all():
+        if state.serving:
+            report.serving = state.index
+            report.items = generations.count(state.index)
+            report.definition = "equal" if state.fingerprint == definition.fingerprint else "differs"
+    if report.definition == "differs":
+        mappings = client.indices.get_mapping(index=report.serving)[report.serving]["mappings"]
+        # seen from the index that serves: what only the definition has is what a load adds
+        report.changes = field_differences(defined_listings(definition), mappings).of_a_load()
