@@ -107,8 +107,7 @@ def index_of(reference: str) -> PlatformIndex:
     platforms = read_platforms(settings.platform_files)
     platform = platforms.by_reference(reference)
     if platform is None:
-        message = f"{reference} is no known platform; known are {platforms.describe()}"
-        raise CommandError(message)
+        raise CommandError(f"{reference} is no known platform; known are {platforms.describe()}")
     return PlatformIndex(settings, platform)
 
 

@@ -32,8 +32,7 @@ class LoadMetrics:
         try:
             self._write(running=True)
         except OSError as error:
-            message = f"--metrics {self._file} cannot be written: {error.strerror}"
-            raise CommandError(message) from error
+            raise CommandError(f"--metrics {self._file} cannot be written: {error.strerror}") from error
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

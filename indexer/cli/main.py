@@ -323,8 +323,7 @@ def sample(**options: Any) -> None:
 
 def _check_stdout(options: dict[str, Any], content: str) -> None:
     if options["as_json"] and options["output"] is None:
-        message = f"--json needs --output: without it the {content} themselves go to stdout"
-        raise click.UsageError(message)
+        raise click.UsageError(f"--json needs --output: without it the {content} themselves go to stdout")
 
 
 if __name__ == "__main__":

@@ -82,8 +82,7 @@ def _stream(source: str, index: PlatformIndex, retry_timeout: float, options: di
     if source == "-":
         return LineStream(index.platform)
     if not source.startswith(SCHEME):
-        message = f"{source}: must be - for stdin, or kafka://host:port/topic"
-        raise CommandError(message)
+        raise CommandError(f"{source}: must be - for stdin, or kafka://host:port/topic")
     return KafkaStream(
         source,
         options["group"] or index.alias,
@@ -101,8 +100,7 @@ def _properties(file: Path | None) -> dict[str, str]:
         name, equals, value = line.partition("=")
         if line.strip() and not line.lstrip().startswith("#"):
             if not equals:
-                message = f"{file}, line {number}: must be name=value"
-                raise CommandError(message)
+                raise CommandError(f"{file}, line {number}: must be name=value")
             properties[name.strip()] = value.strip()
     return properties
 
@@ -111,8 +109,7 @@ def _lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{file} cannot be read: {error}"
-        raise CommandError(message) from error
+        raise CommandError(f"{file} cannot be read: {error}") from error
 
 
 def _shown(

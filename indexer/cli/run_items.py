@@ -60,8 +60,7 @@ def write_pieces(pieces: Iterable[bytes], output: Path | None) -> int:
     except OSError as error:
         if output is None:
             raise  # a reader of stdout that has gone: the command line knows what to do
-        message = f"{output} cannot be written: {error.strerror}"
-        raise CommandError(message) from error
+        raise CommandError(f"{output} cannot be written: {error.strerror}") from error
     return total
 
 

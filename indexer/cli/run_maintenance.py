@@ -122,8 +122,7 @@ def run_rollback(
         if dry_run:
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
-            message = "nothing was done"
-            raise CommandError(message)
+            raise CommandError("nothing was done")
         with index.claims(RetryPolicy(ROLLBACK_RETRY_SECONDS), without_orders=without_orders) as claims:
             answer.update(rollback.run(to, claims, say, preview=preview))
         say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")

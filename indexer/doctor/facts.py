@@ -117,8 +117,7 @@ def required_free(watermark: str, total: int) -> float:
         return float(as_bytes[1]) * _UNITS[as_bytes[2].lower()]
     as_share = _SHARE.fullmatch(watermark.strip())
     if not as_share:
-        message = f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb"
-        raise ValueError(message)
+        raise ValueError(f"{watermark!r} is no watermark: a share such as 85% or a size such as 10gb")
     share = float(as_share[1]) / (100 if as_share[2] else 1)
     return total * (1 - share)
 

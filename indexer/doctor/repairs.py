@@ -60,22 +60,18 @@ class Repairs:
         match repair.action:
             case Action.POINT_PRODUCTS:
                 if [state.index for state in generations.all() if state.serving] != [index]:
-                    message = f"{index} does not serve alone any more"
-                    raise CommandError(message)
+                    raise CommandError(f"{index} does not serve alone any more")
                 generations.swap(index, lock.renew)
             case Action.REMOVE_PRODUCTS:
                 if index not in generations.products_without_listings():
-                    message = f"{index} has listings by now, or is gone"
-                    raise CommandError(message)
+                    raise CommandError(f"{index} has listings by now, or is gone")
                 generations.remove(generation_of(index))
             case Action.REMOVE_GENERATION:
                 if not generations.state(index).unfinished:
-                    message = f"{index} was finished meanwhile and is not removed"
-                    raise CommandError(message)
+                    raise CommandError(f"{index} was finished meanwhile and is not removed")
                 generations.remove(index)
             case Action.REMOVE_EMPTY_INDEX:
                 self.client.indices.refresh(index=index)  # counts also what no search has seen yet
                 if count := self.client.count(index=index)["count"]:
-                    message = f"{index} has {count:,} documents by now and is not removed"
-                    raise CommandError(message)
+                    raise CommandError(f"{index} has {count:,} documents by now and is not removed")
                 self.client.indices.delete(index=index)

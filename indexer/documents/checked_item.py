@@ -142,8 +142,7 @@ def item_from_values(values: Mapping[str, Any]) -> CheckedItem:
 def fast_decoded(text: bytes) -> CheckedItem:
     """The item by the fast decoder alone; its ValueError need not mean that the item is invalid."""
     if _ESCAPE in text and _NUL in text:
-        message = "may have a NUL character"
-        raise ValueError(message)
+        raise ValueError("may have a NUL character")
     written = _decode(text)
     listed, changed = written.listed_at, written.changed_at
     return _checked(

@@ -97,7 +97,6 @@ class RejectsFile:
         try:
             yield
         except OSError as error:
-            message = (
+            raise CommandError(
                 f"the rejects file {self._target} cannot be written ({error.strerror}): name another with --rejects"
-            )
-            raise CommandError(message) from error
+            ) from error

@@ -44,20 +44,17 @@ def rfc_3339(ticks: int, unit: int = 10**9) -> str:
 def _any_nanoseconds(value: object) -> int:
     match = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        message = "must be an RFC 3339 date and time with offset and at most nine digits of a second"
-        raise ValueError(message)
+        raise ValueError("must be an RFC 3339 date and time with offset and at most nine digits of a second")
     day, hour, minute, second, fraction, sign, hours, minutes = match.groups()
     for name, number, end in (("hour", hour, "24"), ("minute", minute, "60"), ("second", second, "60")):
         if number >= end:  # two digits each, so that texts compare as numbers do
-            message = f"{name} must be in 0..{int(end) - 1}"
-            raise ValueError(message)
+            raise ValueError(f"{name} must be in 0..{int(end) - 1}")
     seconds = _seconds_to(day) + int(hour) * 3600 + int(minute) * 60 + int(second)
     if sign is not None:
         offset = int(hours) * 3600 + int(minutes) * 60
         seconds += offset if sign == "-" else -offset
     if not 0 <= seconds < END_SECONDS:
-        message = "must be within the years 1970 to 2261, as UTC"
-        raise ValueError(message)
+        raise ValueError("must be within the years 1970 to 2261, as UTC")
     return seconds * 10**9 + (0 if fraction is None else int(fraction.ljust(9, "0")))
 
 

@@ -207,8 +207,7 @@ def _post(client: OpenSearch, index: str, data: bytes, count: int, params: dict[
     results = answer.get("items") if isinstance(answer, dict) else None
     if not isinstance(results, list) or len(results) != count:
         shown = len(results) if isinstance(results, list) else "no list of"
-        message = f"the engine answered {count} items with {shown} results"
-        raise CommandError(message)
+        raise CommandError(f"the engine answered {count} items with {shown} results")
     return [result for wrapped in results for result in wrapped.values()]
 
 
@@ -323,8 +322,7 @@ class BulkWriter:
                     refused += 1
                     self._on_refused(entry, reason_of(result))
                 else:
-                    message = f"the engine refused {_named(entry)}: {status} {reason_of(result)}"
-                    raise CommandError(message)
+                    raise CommandError(f"the engine refused {_named(entry)}: {status} {reason_of(result)}")
             if not refused:
                 self._log.acknowledged(number, superseded)
         except ChangeTooLargeError as error:

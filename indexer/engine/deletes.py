@@ -78,8 +78,7 @@ class Deletes:
 
         for (number, _), result in BulkSender(self._client, self._retry).send(self.alias, [*versions.items()], lines):
             if outcome_of(result) is Outcome.REFUSED:
-                message = f"the delete of item {number} could not be recorded: {reason_of(result)}"
-                raise CommandError(message)
+                raise CommandError(f"the delete of item {number} could not be recorded: {reason_of(result)}")
 
     def later(self, versions: Mapping[int, int]) -> dict[int, int]:
         """The times of the deletes that were recorded as later than these changes, by id."""
@@ -154,8 +153,7 @@ class Deletes:
         sender = BulkSender(self._client, self._retry)
         for (number, _), result in sender.send(loading_alias(index), deletes, line, guard=REQUIRE_ALIAS):
             if outcome_of(result) is Outcome.REFUSED:
-                message = f"item {number} could not be deleted from {index}: {reason_of(result)}"
-                raise CommandError(message)
+                raise CommandError(f"item {number} could not be deleted from {index}: {reason_of(result)}")
 
 
 def check_read(document: Mapping[str, Any]) -> None:

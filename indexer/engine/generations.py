@@ -58,11 +58,10 @@ class Generations:
     def _states(self, indices: dict[str, Any]) -> list[IndexState]:
         for alias in (self.alias, products_of(self.alias)):
             if alias in indices:
-                message = (
+                raise CommandError(
                     f"an index is named {alias}, which must be an alias: something wrote before the first load; "
                     "remove that index (DELETE) and load again"
                 )
-                raise CommandError(message)
         states = [self._state(name, body, indices.get(products_of(name))) for name, body in indices.items()]
         return sorted((state for state in states if state is not None), key=lambda state: state.generation)
 
@@ -115,8 +114,7 @@ class Generations:
         """How many items a search finds in it."""
         answer: dict[str, Any] = self._retry.call(lambda: self._client.count(index=index))
         if answer["_shards"]["successful"] != answer["_shards"]["total"]:
-            message = f"not every part of {index} answered: {answer['_shards']}"
-            raise CommandError(message)
+            raise CommandError(f"not every part of {index} answered: {answer['_shards']}")
         return int(answer["count"])
 
     def products_without_listings(self) -> list[str]:
@@ -179,8 +177,7 @@ class Generations:
                     f"the definition is {live.fingerprint} instead of {self._definition.fingerprint} in {name}"
                 )
         if differing:
-            message = f"{index} is not as it was set up: {'; '.join(differing)}"
-            raise CommandError(message)
+            raise CommandError(f"{index} is not as it was set up: {'; '.join(differing)}")
 
     def _merge_products(self, index: str) -> None:
         """Makes one segment of the products, so that a text is looked up once; not of very many, and not where the user
@@ -203,8 +200,7 @@ class Generations:
         for state in self.all():
             if state.index == index:
                 return state
-        message = f"{self.alias} has no generation {index}; `gear-indexer status` shows what there is"
-        raise CommandError(message)
+        raise CommandError(f"{self.alias} has no generation {index}; `gear-indexer status` shows what there is")
 
     def swap(self, index: str, fence: Callable[[], None]) -> list[str]:
         """Points both aliases to this generation alone, in one call; returns which served before.
@@ -244,8 +240,7 @@ class Generations:
     def remove(self, index: str) -> None:
         """Deletes a generation; never the serving one."""
         if any(state.serving and state.index == index for state in self.all()):
-            message = f"{index} is the serving one behind {self.alias} and is not removed"
-            raise CommandError(message)
+            raise CommandError(f"{index} is the serving one behind {self.alias} and is not removed")
 
         def delete() -> None:
             # both in one step; one of an older version has no products

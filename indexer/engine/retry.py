@@ -82,13 +82,11 @@ class Backoff:
             self._failing_since = now
         left = self._failing_since + self._timeout - now
         if left <= 0:
-            message = f"gave up after {self._timeout:g} seconds of retries: {reason}"
-            raise RetriesExhaustedError(message)
+            raise RetriesExhaustedError(f"gave up after {self._timeout:g} seconds of retries: {reason}")
         delay = self._delay * random.uniform(0.5, 1)  # noqa: S311  # jitter, so that threads do not come in step
         self._delay = min(self._delay * 2, MAX_DELAY)
         if self._stopped.wait(min(delay, left)):
-            message = "stopped"
-            raise StoppedError(message)
+            raise StoppedError("stopped")
 
 
 class RetryPolicy:

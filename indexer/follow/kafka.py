@@ -27,8 +27,7 @@ def parse_address(address: str) -> tuple[str, str]:
     parts = urlsplit(address)
     topic = parts.path.strip("/")
     if not parts.netloc or not topic or "/" in topic or parts.query or "@" in parts.netloc:
-        message = f"{address}: must be kafka://host:port/topic, with several brokers separated by commas"
-        raise CommandError(message)
+        raise CommandError(f"{address}: must be kafka://host:port/topic, with several brokers separated by commas")
     return parts.netloc, topic
 
 
@@ -58,11 +57,9 @@ class KafkaStream:
         try:
             from confluent_kafka import Consumer, KafkaException
         except ImportError as error:
-            message = "reading a Kafka topic needs the extra: pip install 'gear[kafka]'"
-            raise CommandError(message) from error
+            raise CommandError("reading a Kafka topic needs the extra: pip install 'gear[kafka]'") from error
         if own := [name for name in _OWN if name in properties]:
-            message = f"{own[0]} is set by the command itself: leave it out of the properties"
-            raise CommandError(message)
+            raise CommandError(f"{own[0]} is set by the command itself: leave it out of the properties")
         try:
             consumer = Consumer(
                 {
@@ -82,12 +79,10 @@ class KafkaStream:
             )
             metadata = consumer.list_topics(self._topic, timeout=START_SECONDS).topics[self._topic]
         except (KafkaException, ValueError, TypeError) as error:
-            message = f"{self.name} cannot be read: {_text(error)}"
-            raise CommandError(message) from error
+            raise CommandError(f"{self.name} cannot be read: {_text(error)}") from error
         if metadata.error is not None:
             consumer.close()
-            message = f"{self.name} cannot be read: {metadata.error.str()}"
-            raise CommandError(message)
+            raise CommandError(f"{self.name} cannot be read: {metadata.error.str()}")
         consumer.subscribe([self._topic])
         return consumer
 
@@ -98,8 +93,7 @@ class KafkaStream:
             error = received.error()
             if error is not None:
                 if error.fatal():
-                    message = f"{self.name} cannot be read: {error.str()}"
-                    raise CommandError(message)
+                    raise CommandError(f"{self.name} cannot be read: {error.str()}")
                 self._failed(error)
                 continue
             self._outage = ""

@@ -38,8 +38,7 @@ class FollowMetrics:
         try:
             server, thread = start_http_server(port, host, self._registry)
         except OSError as error:
-            message = f"the metrics cannot be served on {host}:{port}: {error.strerror}"
-            raise CommandError(message) from error
+            raise CommandError(f"the metrics cannot be served on {host}:{port}: {error.strerror}") from error
 
         def stop() -> None:
             server.shutdown()

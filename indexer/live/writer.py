@@ -117,16 +117,14 @@ class LiveWriter:
         states = [state for state in self._generations.all() if state.serving or state.loading]
         if not any(state.serving for state in states):
             remedy = "gear-indexer load FILE... first, changes come after that"
-            message = f"nothing is loaded behind {self._alias}: {remedy}"
-            raise CommandError(message)
+            raise CommandError(f"nothing is loaded behind {self._alias}: {remedy}")
         for state in states:
             if state.fingerprint not in (self._definition.fingerprint, *self._definition.reads):
-                message = (
+                raise CommandError(
                     f"{state.index} was made with another definition than this version's ({state.fingerprint}): "
                     "change it with the version that loaded it, or load again; `gear-indexer prune` removes what a "
                     "dead load left"
                 )
-                raise CommandError(message)
         # stable: what serves is written last, and says what became of the changes
         return [self._target(state) for state in sorted(states, key=lambda state: state.serving)]
 
@@ -138,11 +136,10 @@ class LiveWriter:
         if not documents:
             return
         if target.products is None:
-            message = (
+            raise CommandError(
                 f"the products of {target.index} are missing, or {products_of(target.alias)} points elsewhere: "
                 "`gear-indexer doctor` says what mends that"
             )
-            raise CommandError(message)
         writer = self._products.get(target.products)
         if writer is None or not writer.is_through(target.alias):
             writer = ProductWriter(self._client, target.index, target.alias, self._sender, self._retry)
@@ -233,7 +230,6 @@ class LiveWriter:
         for change, result in self._sender.send(target.alias, changes, lines, guard=REQUIRE_ALIAS):
             outcome = outcome_of(result)
             if result["_index"] != target.index:
-                message = f"{target.alias} was moved to {result['_index']} meanwhile"
-                raise AliasGoneError(message)
+                raise AliasGoneError(f"{target.alias} was moved to {result['_index']} meanwhile")
             results[change.id] = (outcome, reason_of(result) if outcome is Outcome.REFUSED else "")
         return results

@@ -252,12 +252,11 @@ class Load:
         """Raises CommandError where what was read up to the checkpoint is not what the interrupted load read."""
         start = checkpoint.offset
         if offset != start._replace(superseded=0):
-            message = (
+            raise CommandError(
                 f"the sources are not those of the interrupted load: {offset.read:,} records have "
                 f"{offset.accepted.items:,} items, and not the same as its {start.accepted.items:,} in "
                 f"{start.read:,}; name the same ones ({', '.join(checkpoint.sources)}) and --map, or {LOAD_AGAIN}"
             )
-            raise CommandError(message)
         self._keep_unfinished = False
 
     # Check, prepare, prove
@@ -266,8 +265,7 @@ class Load:
         """Raises CommandError where the rules forbid a swap."""
         report = self._report
         if report.read != report.indexed + report.rejected + report.duplicates:
-            message = f"the numbers do not add up, nothing is swapped in: {report.counts()}"
-            raise CommandError(message)
+            raise CommandError(f"the numbers do not add up, nothing is swapped in: {report.counts()}")
         serving = self._generations.serving_items()
         if serving:
             report.prices = compare_prices(self._client, report.alias, self._prices, self._retry)
@@ -327,8 +325,7 @@ class Load:
             mine = next(state.generation for state in states if state.index == index)
             newer = [state.index for state in states if state.serving and state.generation > mine]
             if newer:
-                message = f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped"
-                raise CommandError(message)
+                raise CommandError(f"{newer[0]}, begun later, was swapped in meanwhile; this older load is dropped")
             before = generations.swap(index, self._lock.renew)
         except RetriesExhaustedError as error:
             self._keep_unfinished = True  # the swap may yet happen: its answer was lost

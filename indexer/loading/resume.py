@@ -147,11 +147,9 @@ class Checkpoints:
                 if current == checkpoint:
                     return
                 if current is None or current.owner != checkpoint.owner:
-                    message = f"another load has gone on with what is behind {self._alias}"
-                    raise CommandError(message) from error
+                    raise CommandError(f"another load has gone on with what is behind {self._alias}") from error
             except NotFoundError as error:
-                message = f"{self._alias} is gone, with what was deleted meanwhile: {LOAD_AGAIN}"
-                raise CommandError(message) from error
+                raise CommandError(f"{self._alias} is gone, with what was deleted meanwhile: {LOAD_AGAIN}") from error
             else:
                 self._sequence = (answer["_seq_no"], answer["_primary_term"])
                 return
@@ -220,28 +218,23 @@ def interrupted_load(
     if not unfinished:
         previous = lock.previous_owner
         detail = f" ({previous.index} is gone)" if previous is not None and previous.index is not None else ""
-        message = f"behind {generations.alias} no interrupted load is left to resume{detail}: {LOAD_AGAIN}"
-        raise CommandError(message)
+        raise CommandError(f"behind {generations.alias} no interrupted load is left to resume{detail}: {LOAD_AGAIN}")
     state = unfinished[-1]
     checkpoint = Checkpoints(client, generations.alias, state.index).read()
     if checkpoint is None or state.version is None:
-        message = f"{state.index} has no checkpoint of its load: {LOAD_AGAIN}"
-        raise CommandError(message)
+        raise CommandError(f"{state.index} has no checkpoint of its load: {LOAD_AGAIN}")
     if state.fingerprint != definition.fingerprint:
-        message = (
+        raise CommandError(
             f"{state.index} was made with another definition ({state.fingerprint}) than this version's "
             f"({definition.fingerprint}): {LOAD_AGAIN}"
         )
-        raise CommandError(message)
     if state.products is None:
-        message = f"the products of {state.index} are missing: {LOAD_AGAIN}"
-        raise CommandError(message)
+        raise CommandError(f"the products of {state.index} are missing: {LOAD_AGAIN}")
     if None not in (checkpoint.size, job.size) and checkpoint.size != job.size:
-        message = (
+        raise CommandError(
             f"the sources have {job.size:,} bytes where those of the interrupted load had {checkpoint.size:,} "
             f"({', '.join(checkpoint.sources)}): name the same ones, or {LOAD_AGAIN}"
         )
-        raise CommandError(message)
     return LoadTarget(state.index, state.version, checkpoint)
 
 

@@ -197,10 +197,9 @@ class Watch:
         moved = self._last_record is not None and self._last_record.sequence != record.sequence
         # This machine's clock may be compared with itself. A process that is alive without a heartbeat is watched.
         if moved or (alive and record.age() < record.expiry):
-            message = (
+            raise LockHeldError(
                 f"{self._alias} is being changed by {record.description()}: wait for its end or stop it, then try again"
             )
-            raise LockHeldError(message)
         now = time.monotonic()
         if self._last_record is None:
             self._say(

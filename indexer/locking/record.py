@@ -130,6 +130,5 @@ def _conflicts() -> Iterator[None]:
 
 def _at(read: LockRecord) -> dict[str, Any]:
     if read.sequence is None:
-        message = "a record that was never read or written cannot be replaced"
-        raise ValueError(message)
+        raise ValueError("a record that was never read or written cannot be replaced")
     return {"if_seq_no": read.sequence[0], "if_primary_term": read.sequence[1]}

@@ -156,11 +156,10 @@ class Rollback:
         """What serves, and what is to serve in its place."""
         target = self._target(states, to)
         if target.fingerprint != self.definition.fingerprint and to is None:
-            message = (
+            raise CommandError(
                 f"{target.index} was made with another definition ({target.fingerprint}); where this version's "
                 f"searches may run on it, name it: --to {target.index}"
             )
-            raise CommandError(message)
         if target.fingerprint == self.definition.fingerprint and target.products is None:
             message = f"the products of {target.index} are missing, so that no text would find anything: load again"
             raise CommandError(message)
@@ -172,18 +171,14 @@ class Rollback:
         if to is not None:
             named = [state for state in states if state.index == to]
             if not named:
-                message = f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is"
-                raise CommandError(message)
+                raise CommandError(f"{self.alias} has no generation {to}; `gear-indexer status` shows what there is")
             if named[0].loading:
-                message = f"{to} was never filled to its end and cannot serve"
-                raise CommandError(message)
+                raise CommandError(f"{to} was never filled to its end and cannot serve")
             if serving == named:
-                message = f"{to} is the one that serves already"
-                raise CommandError(message)
+                raise CommandError(f"{to} is the one that serves already")
             return named[0]
         if not serving:
-            message = f"nothing serves behind {self.alias}: name a generation with --to, or load"
-            raise CommandError(message)
+            raise CommandError(f"nothing serves behind {self.alias}: name a generation with --to, or load")
         earlier = [state for state in states if not state.unfinished and state.generation < serving[-1].generation]
         if not earlier:
             raise CommandError(_nothing_earlier(states, serving[-1]))

@@ -53,12 +53,11 @@ class Claims:
             return
         hidden = self._count_bound(client, alias)
         if hidden:
-            message = (
+            raise CommandError(
                 f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
                 "ordered items: run this where the API runs, or name the database; --without-orders goes on, "
                 "but then items that are sold already are offered"
             )
-            raise CommandError(message)
 
     def check_accounted(self, client: OpenSearch, alias: str) -> None:
         """Raises CommandError where the serving index binds items for orders that the database does not have, as one
@@ -71,11 +70,10 @@ class Claims:
             for page in in_pages(point.ids(IS_BOUND), self._page_items):
                 unknown += self._without_order(page)
         if unknown:
-            message = (
+            raise CommandError(
                 f"{alias} hides {len(unknown):,} items for orders that the database (GEAR_DATABASE_URL) does not have, "
                 f"such as {unknown[0]}: was it restored from a backup? `gear-api reconcile` decides about each"
             )
-            raise CommandError(message)
 
     def unknown_among(self, client: OpenSearch, alias: str, items: list[int]) -> set[int]:
         """Those of these items, at most 10,000, that the serving index binds for orders which the database does not
@@ -233,5 +231,4 @@ def _is_marked(item: int, result: dict[str, Any]) -> bool:
         return False
     if status == HTTPStatus.OK:
         return True
-    message = f"item {item} could not be marked as sold: {reason_of(result)}"
-    raise CommandError(message)
+    raise CommandError(f"item {item} could not be marked as sold: {reason_of(result)}")

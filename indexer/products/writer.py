@@ -83,8 +83,7 @@ class ProductWriter:
                     message = f"the engine refused the product {product.content.decode()}: {reason_of(result)}"
                     raise CommandError(message)
                 if result.get("_index", self._index) != self._index:
-                    message = f"{self._alias} was moved to {result['_index']} meanwhile"
-                    raise AliasGoneError(message)
+                    raise AliasGoneError(f"{self._alias} was moved to {result['_index']} meanwhile")
         except ChangeTooLargeError as error:
             if not isinstance(error.change, ProductDocument):
                 raise
@@ -102,8 +101,7 @@ class ProductWriter:
         try:
             self._retry.call(refresh)
         except NotFoundError as error:
-            message = f"{self._index} was removed meanwhile"
-            raise AliasGoneError(message) from error
+            raise AliasGoneError(f"{self._index} was removed meanwhile") from error
 
     def _remember(self, products: Mapping[str, ProductDocument]) -> None:
         if len(self._written) > MAX_WRITTEN:

@@ -26,6 +26,5 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
                 raise CommandError(message)
             rows.append(row)
     if not rows:
-        message = f"{path} has no rows to make listings of"
-        raise CommandError(message)
+        raise CommandError(f"{path} has no rows to make listings of")
     return rows

@@ -54,8 +54,7 @@ def csv_rows(chunks: Iterator[bytes], *, mapped: bool = False) -> Iterator[Recor
             return
         except csv.Error as error:
             if header is None:
-                message = f"line {lines.first}: is no CSV header ({error})"
-                raise SourceError(message) from error
+                raise SourceError(f"line {lines.first}: is no CSV header ({error})") from error
             yield lines.refuse(f"Invalid CSV: {error}")
             continue
         if not row:
@@ -90,8 +89,7 @@ class _Lines:
     def _read(self) -> tuple[int, str]:
         number, line = next(self._unread)
         if line is None:
-            message = f"line {number}: is longer than {MAX_ITEM_BYTES:,} bytes"
-            raise SourceError(message)
+            raise SourceError(f"line {number}: is longer than {MAX_ITEM_BYTES:,} bytes")
         # bytes that are not UTF-8 become lone surrogates, which the validation refuses with the column's name
         return number, line.decode("utf-8", "surrogateescape") + "\n"
 
@@ -120,23 +118,20 @@ class _Lines:
 def checked_columns(names: list[str], where: str, *, mapped: bool) -> list[str]:
     """The names of a header or schema (`where`); raises SourceError where a table of items cannot have them."""
     if len(set(names)) != len(names):
-        message = f"names a column twice in its {where}: {shortened(','.join(names))}"
-        raise SourceError(message)
+        raise SourceError(f"names a column twice in its {where}: {shortened(','.join(names))}")
     if mapped:
         return names
     column_names = columns()
     unknown = [name for name in names if name not in column_names]
     if unknown:
-        message = (
+        raise SourceError(
             f"is read as {_FORMATS[where]}, and its {where} names unknown columns: {shortened(', '.join(unknown))}; "
             f"the columns are {', '.join(column_names)}{', separated by commas' if where == 'header' else ''}; "
             "a catalogue in another shape needs --map"
         )
-        raise SourceError(message)
     missing = [name for name in ("id", "name") if name not in names]
     if missing:
-        message = f"has no column {' and no column '.join(missing)} in its {where}"
-        raise SourceError(message)
+        raise SourceError(f"has no column {' and no column '.join(missing)} in its {where}")
     return names
 
 

@@ -98,8 +98,7 @@ class HttpFile:
             message = f"{reason}; the server names no version of the file, so it cannot resume: {_DOWNLOAD_FIRST}"
             raise SourceError(message)
         if self._interruptions > MAX_INTERRUPTIONS:
-            message = f"was cut {MAX_INTERRUPTIONS} times: {reason}; {_DOWNLOAD_FIRST}"
-            raise SourceError(message)
+            raise SourceError(f"was cut {MAX_INTERRUPTIONS} times: {reason}; {_DOWNLOAD_FIRST}")
         self._wait(reason)
         self._response = self._open()
 
@@ -118,8 +117,7 @@ class HttpFile:
             try:
                 response = self._request()
             except (LocationValueError, SSLError) as error:
-                message = f"cannot be requested: {_cause(error)}"
-                raise SourceError(message) from error
+                raise SourceError(f"cannot be requested: {_cause(error)}") from error
             except HTTPError as error:
                 self._wait(_cause(error))
                 continue
@@ -150,8 +148,7 @@ class HttpFile:
                 return response
             response.close()
             target = _redirect_target(target, location)
-        message = f"the server redirects more than {MAX_REDIRECTS} times"
-        raise SourceError(message)
+        raise SourceError(f"the server redirects more than {MAX_REDIRECTS} times")
 
     def _check(self, response: BaseHTTPResponse) -> None:
         if self.position:
@@ -159,8 +156,7 @@ class HttpFile:
             return
         if response.status != HTTPStatus.OK:
             response.close()
-            message = f"the server answered {_status(response)}"
-            raise SourceError(message)
+            raise SourceError(f"the server answered {_status(response)}")
         length = response.headers.get("content-length")
         chunked = "chunked" in response.headers.get("transfer-encoding", "").lower()
         if length is None and not chunked:
@@ -209,8 +205,7 @@ def _redirect_target(source: str, location: str) -> str:
     target = urljoin(source, location)
     before, after = urlsplit(source), urlsplit(target)
     if after.scheme not in SCHEMES or (before.scheme == "https" and after.scheme == "http"):
-        message = f"the server redirects to {redacted_url(target)}, which is no https address any more"
-        raise SourceError(message)
+        raise SourceError(f"the server redirects to {redacted_url(target)}, which is no https address any more")
     same_origin = (before.scheme, before.hostname, before.port) == (after.scheme, after.hostname, after.port)
     if same_origin and before.username is not None and after.username is None:
         login = before.netloc.rpartition("@")[0]

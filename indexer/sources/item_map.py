@@ -21,11 +21,9 @@ def _compiles(pattern: str) -> str:
     try:
         groups = re.compile(pattern).groups
     except re.error as error:
-        message = f"is no regular expression: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"is no regular expression: {error}") from error
     if groups != 1:
-        message = f"needs one group in parentheses, which is what is taken; it has {groups}"
-        raise ValueError(message)
+        raise ValueError(f"needs one group in parentheses, which is what is taken; it has {groups}")
     return pattern
 
 
@@ -53,8 +51,7 @@ class Split(_Part):
     @model_validator(mode="after")
     def _counts_from_one(self) -> "Split":
         if self.part == 0:
-            message = "parts are counted from 1, or from the end with negative numbers"
-            raise ValueError(message)
+            raise ValueError("parts are counted from 1, or from the end with negative numbers")
         return self
 
 
@@ -81,8 +78,7 @@ class Rule(_Part):
         origins = {"from": self.source, "constant": self.constant, "hash": self.hash}
         named = [name for name, value in origins.items() if value is not None]
         if len(named) != 1:
-            message = f"needs one of from, constant and hash; it has {' and '.join(named) or 'none'}"
-            raise ValueError(message)
+            raise ValueError(f"needs one of from, constant and hash; it has {' and '.join(named) or 'none'}")
         return self
 
     @property
@@ -142,11 +138,9 @@ def read_item_map(path: Path) -> ItemMap:
     try:
         return ItemMap.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        message = f"the map {path} cannot be read: {error.strerror}"
-        raise CommandError(message) from error
+        raise CommandError(f"the map {path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"the map {path} is no TOML: {error}"
-        raise CommandError(message) from error
+        raise CommandError(f"the map {path} is no TOML: {error}") from error
     except ValidationError as error:
         errors = (
             f"{_location(detail['loc'])}{detail['msg'].removeprefix('Value error, ')}" for detail in error.errors()

@@ -22,8 +22,7 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Record]:
     yield from elements(scan)
     scan.skip_blanks()
     if scan.next_byte():
-        message = f"line {scan.line}: there is more after the end of the array"
-        raise SourceError(message)
+        raise SourceError(f"line {scan.line}: there is more after the end of the array")
 
 
 def elements(scan: "Scan") -> Iterator[Record]:
@@ -71,8 +70,7 @@ class Scan:
         """
         self.skip_blanks()
         if self.next_byte() != brackets[:1]:
-            message = f"line {self.line}: {what} is expected here, which begins with {brackets[:1].decode()}"
-            raise SourceError(message)
+            raise SourceError(f"line {self.line}: {what} is expected here, which begins with {brackets[:1].decode()}")
         self.position += 1
         self.skip_blanks()
         is_empty = self.next_byte() == brackets[1:]
@@ -126,18 +124,15 @@ class Scan:
                 self.position = match.end()
                 return match.group(1)
             if self.next_byte() not in (b'"', b""):
-                message = f"line {line}: the name of a member of the object is expected here"
-                raise SourceError(message)
+                raise SourceError(f"line {line}: the name of a member of the object is expected here")
             self.extend_within(line)
 
     def extend_within(self, line: int) -> None:
         """Extends the window within what began at `line`; raises SourceError at the end or where it is too large."""
         if not self._extend():
-            message = f"line {line}: the text breaks off within or after the item that begins here"
-            raise SourceError(message)
+            raise SourceError(f"line {line}: the text breaks off within or after the item that begins here")
         if len(self._text) > MAX_ITEM_BYTES:
-            message = f"line {line}: the item that begins here does not end within {MAX_ITEM_BYTES:,} bytes"
-            raise SourceError(message)
+            raise SourceError(f"line {line}: the item that begins here does not end within {MAX_ITEM_BYTES:,} bytes")
 
     def _extend(self) -> bool:
         """Extends the window and drops what was read, so that `position` becomes 0."""

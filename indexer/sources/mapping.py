@@ -130,22 +130,18 @@ class Mapper:
             return table.get(text)
         if rule.unknown == "keep":
             return value
-        message = f"is not in the table {rule.lookup}"
-        raise _RuleError(message)
+        raise _RuleError(f"is not in the table {rule.lookup}")
 
     def _each(self, name: str, value: Any, rules: Rules) -> list[Any]:
         if not isinstance(value, list):
-            message = "is no list, which each needs"
-            raise _RuleError(message)
+            raise _RuleError("is no list, which each needs")
         elements = []
         for number, element in enumerate(value):
             if not isinstance(element, dict):
-                message = f"its element {number} is no object, which each needs"
-                raise _RuleError(message)
+                raise _RuleError(f"its element {number} is no object, which each needs")
             values, refusals = self._values(element, rules)
             if refusals:
-                message = f"its element {number}: {refusals[0].field} {refusals[0].reason}"
-                raise _RuleError(message)
+                raise _RuleError(f"its element {number}: {refusals[0].field} {refusals[0].reason}")
             elements.append(values)
         return elements
 
@@ -154,8 +150,7 @@ def _typed(name: str, text: str) -> Any:
     try:
         return typed_cell(name, text)
     except orjson.JSONDecodeError as error:
-        message = f"Invalid JSON: {error}"
-        raise _RuleError(message) from error
+        raise _RuleError(f"Invalid JSON: {error}") from error
 
 
 def hashed_id(parts: Sequence[Any], bits: int) -> int:
@@ -187,16 +182,14 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list | dict):
-        message = "is no plain value"
-        raise _RuleError(message)
+        raise _RuleError("is no plain value")
     return orjson.dumps(value).decode() if isinstance(value, bool) else str(value)
 
 
 def _decimal(value: Any, step: str) -> Decimal:
     text = str(value) if isinstance(value, str | int | float | Decimal) and not isinstance(value, bool) else ""
     if not _NUMBER.fullmatch(text):
-        message = f"is no number, which {step} needs"
-        raise _RuleError(message)
+        raise _RuleError(f"is no number, which {step} needs")
     return Decimal(text)
 
 
@@ -214,7 +207,6 @@ def _timestamp(value: Any, unit: str) -> str:
     seconds = number if unit == "seconds" else number.scaleb(-3, _EXACT)
     seconds_since = int(seconds.to_integral_value(ROUND_FLOOR, _EXACT))
     if not 0 <= seconds_since < _END_SECONDS:
-        message = f"is no time in {unit} since 1970"
-        raise _RuleError(message)
+        raise _RuleError(f"is no time in {unit} since 1970")
     fraction = format(_EXACT.subtract(seconds, seconds_since), "f")[1:].rstrip("0").rstrip(".")
     return f"{EPOCH + timedelta(seconds=seconds_since):%Y-%m-%dT%H:%M:%S}{fraction}Z"

@@ -30,8 +30,7 @@ def parquet_rows(file: BinaryIO, *, mapped: bool = False) -> Iterator[Record]:
     doubled = [name for name in names if name.partition(".")[0] in names and "." in name]
     if doubled and not mapped:
         struct = doubled[0].partition(".")[0]
-        message = f"has {doubled[0]} twice in its schema: as a column and within the struct {struct}"
-        raise SourceError(message)
+        raise SourceError(f"has {doubled[0]} twice in its schema: as a column and within the struct {struct}")
     checked_columns([name for name in names if mapped or name not in _STRUCTS], "schema", mapped=mapped)
     row = 0
     while (batch := _next_batch(reader, row)) is not None:
@@ -58,8 +57,7 @@ def _check_ends(file: BinaryIO) -> None:
     tail = file.read(8)
     file.seek(0)
     if tail[4:] != MAGIC or not 0 < int.from_bytes(tail[:4], "little") <= size - 12:
-        message = "begins as Parquet but does not end so: is it complete?"
-        raise SourceError(message)
+        raise SourceError("begins as Parquet but does not end so: is it complete?")
 
 
 def _next_batch(reader: "RecordBatchReader", row: int) -> "RecordBatch | None":
@@ -76,8 +74,7 @@ def _as_source_error(failure: str) -> Iterator[None]:
         yield
     except BaseException as error:
         if _is_from_library(error):
-            message = f"{failure}: {_first_line(error)}"
-            raise SourceError(message) from error
+            raise SourceError(f"{failure}: {_first_line(error)}") from error
         raise
 
 

@@ -80,8 +80,7 @@ def whole_json_lines(chunks: Iterator[bytes]) -> Iterator[Record]:
     if last is None:
         return
     if end != b"\n" and isinstance(last.content, bytes) and not _is_json(last.content):
-        message = f"line {last.line}: the NDJSON breaks off"
-        raise SourceError(message)
+        raise SourceError(f"line {last.line}: the NDJSON breaks off")
     yield last
 
 

@@ -56,11 +56,9 @@ class Source:
         try:
             self._raw = self._open(name)
         except OSError as error:
-            message = f"{self.name}: cannot be read: {error.strerror}"
-            raise SourceError(message) from error
+            raise SourceError(f"{self.name}: cannot be read: {error.strerror}") from error
         except SourceError as error:
-            message = f"{self.name}: {error}"
-            raise SourceError(message) from error
+            raise SourceError(f"{self.name}: {error}") from error
 
     def _open(self, name: str) -> "BinaryIO | BufferedReader | HttpFile":
         if name == "-":
@@ -106,11 +104,9 @@ class Source:
         try:
             yield
         except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
-            message = f"{self.name}: cannot be read to its end, is it complete? ({error})"
-            raise SourceError(message) from error
+            raise SourceError(f"{self.name}: cannot be read to its end, is it complete? ({error})") from error
         except SourceError as error:
-            message = f"{self.name}: {error}"
-            raise SourceError(message) from error
+            raise SourceError(f"{self.name}: {error}") from error
 
     def with_source_names(self, refusals: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
         """The refusals of an item, with the source's own names of the fields where a map gives them."""
@@ -160,8 +156,7 @@ class Source:
         if self._magic == _ZSTD:
             return _unzstd(self)
         if name.endswith((".gz", ".zst")):
-            message = "its name says compressed, its content does not; is it empty or cut off?"
-            raise SourceError(message)
+            raise SourceError("its name says compressed, its content does not; is it empty or cut off?")
         return iter(self.read, b"")
 
 
@@ -182,8 +177,7 @@ def _unzstd(source: Source) -> Iterator[bytes]:
                 yield plain
             data = frame.unused_data if frame.eof else b""
     if not frame.eof:
-        message = "the zstd data is truncated"
-        raise EOFError(message)
+        raise EOFError("the zstd data is truncated")
 
 
 def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -194,11 +188,9 @@ def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
         if len(head) >= len(_UTF_8_BOM):
             break
     if head.startswith(_UTF_16_BOMS):
-        message = "is UTF-16; convert it to UTF-8"
-        raise SourceError(message)
+        raise SourceError("is UTF-16; convert it to UTF-8")
     if head.startswith(MAGIC):
-        message = "is Parquet within another compression; unpack it, Parquet is compressed in itself"
-        raise SourceError(message)
+        raise SourceError("is Parquet within another compression; unpack it, Parquet is compressed in itself")
     yield head.removeprefix(_UTF_8_BOM)
     yield from chunks
 
@@ -211,8 +203,7 @@ def _first_byte(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
         if text := skipped.lstrip(BLANKS):
             return text[:1], chain((skipped,), chunks)
         if len(skipped) > MAX_ITEM_BYTES:
-            message = "begins with more than 4 MiB of blanks"
-            raise SourceError(message)
+            raise SourceError("begins with more than 4 MiB of blanks")
     return b"", iter((skipped,))
 
 
@@ -229,8 +220,7 @@ def expand_patterns(names: Sequence[str]) -> tuple[str, ...]:
         paths = glob.glob(name, recursive=True)  # noqa: PTH207  # Path.glob takes no pattern from the root on
         matches = sorted(path for path in paths if not Path(path).is_dir())
         if not matches:
-            message = f"{name}: no file matches this pattern"
-            raise SourceError(message)
+            raise SourceError(f"{name}: no file matches this pattern")
         expanded += matches
     return tuple(expanded)
 
@@ -238,8 +228,7 @@ def expand_patterns(names: Sequence[str]) -> tuple[str, ...]:
 def total_size(names: Sequence[str], say: Say = silent) -> int | None:
     """The bytes of all sources, None where one is unknown; raises SourceError for one that cannot be opened."""
     if names.count("-") > 1:
-        message = "stdin (-) can be read once only"
-        raise SourceError(message)
+        raise SourceError("stdin (-) can be read once only")
     total = 0
     has_size = True
     for name in names:
