@@ -92,8 +92,7 @@ class Load:
         # What would stop the swap in the end is found before any work is done.
         self._generations.all()
         if self._claims is not None:
-            self._claims.check_file(self._client, self._report.alias)
-            self._claims.check_accounted(self._client, self._report.alias)
+            self._claims.check(self._client, self._report.alias)
             self._claims.bound()
         with self._lock:
             self._lock.stops(self._retry.stopped)
@@ -246,7 +245,7 @@ class Load:
         report.bytes, report.retries = writer.sender.bytes, writer.sender.retries
         report.throttle = writer.sender.throttle.as_json()
         report.reasons = rejects.reasons()
-        report.rejects = None if rejects.path is None else str(rejects.path)
+        report.rejects = rejects.path
 
     def _verify_sources(self, offset: Offset, checkpoint: Checkpoint) -> None:
         """Raises CommandError where what was read up to the checkpoint is not what the interrupted load read."""

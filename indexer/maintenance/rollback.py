@@ -131,8 +131,7 @@ class Rollback:
         if target.fingerprint != self.definition.fingerprint:
             say(f"{target.index} has another definition than this version's: searches may not find everything")
         if claims is not None:
-            claims.check_file(self.client, generations.alias)
-            claims.check_accounted(self.client, generations.alias)
+            claims.check(self.client, generations.alias)
         started = datetime.now(UTC)
         bound = set() if claims is None else claims.bound()
         marked = 0 if claims is None else carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))

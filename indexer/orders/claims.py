@@ -44,27 +44,22 @@ class Claims:
         self._retry = retry
         self._page_items = page_items
 
-    def check_file(self, client: OpenSearch, alias: str) -> None:
-        """Raises CommandError where the orders' file does not exist although the serving index hides ordered items.
+    def check(self, client: OpenSearch, alias: str) -> None:
+        """Raises CommandError where the serving index hides items for orders that the database does not have: what is
+        loaded from the orders would offer them again.
 
         A file that is not there yet means no orders; with ordered items it means another working directory.
         """
-        if not self._database.is_missing:
+        body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
+        hidden = int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
+        if not hidden:
             return
-        hidden = self._count_bound(client, alias)
-        if hidden:
+        if self._database.is_missing:
             raise CommandError(
                 f"the orders' database (GEAR_DATABASE_URL) is a file that does not exist, but {alias} hides {hidden:,} "
                 "ordered items: run this where the API runs, or name the database; --without-orders goes on, "
                 "but then items that are sold already are offered"
             )
-
-    def check_accounted(self, client: OpenSearch, alias: str) -> None:
-        """Raises CommandError where the serving index binds items for orders that the database does not have, as one
-        that was restored from an older backup: what is loaded from the orders would offer them again.
-        """
-        if not self._count_bound(client, alias):
-            return
         unknown: list[int] = []
         with PointInTime(client, alias, self._retry) as point:
             for page in in_pages(point.ids(IS_BOUND), self._page_items):
@@ -84,10 +79,6 @@ class Claims:
         answer = self._retry.call(lambda: client.search(index=alias, body=body))
         marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
-
-    def _count_bound(self, client: OpenSearch, alias: str) -> int:
-        body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
-        return int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
 
     def _without_order(self, items: list[int]) -> list[int]:
         """Those of these items that no order, hold or pending change accounts for."""
