@@ -55,7 +55,7 @@ class RejectsFile:
         self._file: BinaryIO | None = None
         self._lock = threading.Lock()
         self._reasons: Counter[str] = Counter()
-        self.path: Path | None = None
+        self.path: str | None = None
 
     def reasons(self) -> dict[str, int]:
         """Refused items by the field and rule of their first refusal, the most frequent first."""
@@ -77,7 +77,7 @@ class RejectsFile:
             with self._errors_named():
                 if self._file is None:
                     self._file = self._target.open(self._mode)
-                    self.path = self._target
+                    self.path = str(self._target)
                 self._file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
 
     def flush(self) -> None:

@@ -49,7 +49,7 @@ class ChangeCounts:
 
     def note_rejects(self, rejects: RejectsFile) -> None:
         """Takes over where the refused changes are, and why they were refused."""
-        self.rejects = None if rejects.path is None else str(rejects.path)
+        self.rejects = rejects.path
         self.reasons = rejects.reasons()
 
     def count(self, read: ReadChange, outcome: Outcome, reason: str, rejects: RejectsFile) -> bool:

@@ -112,7 +112,7 @@ def dry_run(
         accepted=report.accepted,
         rejected=report.rejected,
         serving=report.items or 0,
-        rejects=None if rejects is None or rejects.path is None else str(rejects.path),
+        rejects=None if rejects is None else rejects.path,
         prices=report.prices,
     )
 
