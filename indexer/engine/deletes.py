@@ -134,13 +134,12 @@ class Deletes:
 
     def _delete_recorded(self, index: str, version: int) -> None:
         with PointInTime(self._client, self.alias, self._retry) as point:
-            for page in point.pages({"range": {"version": {"gt": version}}}, source=("id", "version")):
+            for page in point.pages({"range": {"version": {"gt": version}}}, source=["id", "version"]):
                 self._delete(index, [(hit["_source"]["id"], hit["_source"]["version"]) for hit in page])
 
     def _delete_older(self, index: str, version: int) -> None:
-        older = {"bool": {"filter": [{"exists": {"field": "version"}}, {"range": {"version": {"lt": version}}}]}}
         with PointInTime(self._client, index, self._retry) as point:
-            for page in point.pages(older):
+            for page in point.pages({"range": {"version": {"lt": version}}}):
                 self._delete(index, [(int(hit["_id"]), version) for hit in page])
 
     def _refresh(self, *indices: str) -> None:

@@ -3,7 +3,7 @@
 The one scan of this package. A partial answer is an error, which is retried; the point in time is always closed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http import HTTPStatus
 from types import TracebackType
@@ -81,14 +81,14 @@ class PointInTime:
         return int(answer["hits"]["total"]["value"])
 
     def pages(
-        self, query: Json, *, source: Sequence[str] | bool = (), page_items: int = PAGE_ITEMS
+        self, query: Json, *, source: list[str] | bool = False, page_items: int = PAGE_ITEMS
     ) -> Iterator[list[Json]]:
         """The hits in pages, by ascending id of the item, with these fields of `_source`, or all of it."""
         body: Json = {
             "query": query,
             "sort": ["id"],  # unique, so no item falls between two pages
             "size": page_items,
-            "_source": source if isinstance(source, bool) else list(source) or False,
+            "_source": source,
             "track_total_hits": False,
         }
         while hits := self.search(body)["hits"]["hits"]:
