@@ -15,6 +15,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
+from indexer.engine.hidden_index import now_text
 from mappings.names import locks_alias
 
 FOLLOW_SECONDS = 5.0  # between two writes of a follower
@@ -46,7 +47,7 @@ class IntakeRecord:
     """The record of one load or follower. An alias has one of loads, and one of each follower."""
 
     def __init__(self, client: OpenSearch, alias: str, command: str, source: str) -> None:
-        now = _now()
+        now = now_text()
         self._client = client
         self._alias = alias
         self._index = locks_alias(alias)
@@ -62,7 +63,7 @@ class IntakeRecord:
         self._written_at = time.monotonic()
         most = sorted(reasons.items(), key=lambda reason: -reason[1])[:MAX_REASONS]
         shown = {reason[:MAX_REASON_CHARACTERS]: count for reason, count in most}
-        self._intake = replace(self._intake, heartbeat=_now(), reasons=shown, **facts)
+        self._intake = replace(self._intake, heartbeat=now_text(), reasons=shown, **facts)
         params = {"require_alias": "true", "request_timeout": REQUEST_SECONDS}
         with suppress(OpenSearchException):
             body = {"intake": {**asdict(self._intake), "alias": self._alias}}
@@ -78,7 +79,3 @@ class IntakeRecord:
             intake = hit["_source"].get("intake")
             if intake and intake["command"] == "follow" and datetime.fromisoformat(intake["heartbeat"]) < before:
                 self._client.delete(index=hit["_index"], id=hit["_id"], params=params)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -16,11 +16,11 @@ from opensearchpy.exceptions import ConflictError, NotFoundError, OpenSearchExce
 
 from indexer.documents.digest import Checksum
 from indexer.engine.generations import Generations
+from indexer.engine.hidden_index import now_text
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.loading.job import LoadJob
 from indexer.locking.lock import Lock
-from indexer.locking.record import now_text
 from mappings.definition import Definition
 from mappings.names import deletes_alias, generation_of
 

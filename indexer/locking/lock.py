@@ -18,10 +18,11 @@ from types import TracebackType
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
+from indexer.engine.hidden_index import now_text
 from indexer.engine.retry import RetryPolicy
 from indexer.errors import CommandError
 from indexer.locking.owner import Owner, is_process_alive, this_process
-from indexer.locking.record import LockRecord, LockRecords, RecordChangedError, now_text
+from indexer.locking.record import LockRecord, LockRecords, RecordChangedError
 from mappings.engine_errors import cause
 
 EXPIRY = 60.0  # seconds; long enough for a stalled machine or network, short enough to wait for

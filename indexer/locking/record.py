@@ -13,7 +13,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, NotFoundError
 
-from indexer.engine.hidden_index import create_hidden_index
+from indexer.engine.hidden_index import create_hidden_index, now_text
 from indexer.locking.owner import Owner
 from mappings.names import locks_alias, locks_index
 
@@ -58,11 +58,6 @@ class LockRecord:
             "heartbeat": self.heartbeat,
             "expiry": self.expiry,
         }
-
-
-def now_text() -> str:
-    """This moment by this machine's clock."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class LockRecords:

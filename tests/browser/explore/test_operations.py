@@ -16,8 +16,9 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from api.explore.assets import assets
+from indexer.engine.hidden_index import now_text
 from indexer.locking.owner import Owner
-from indexer.locking.record import LockRecord, LockRecords, now_text
+from indexer.locking.record import LockRecord, LockRecords
 from mappings.connection import SearchSettings, connect
 from tests.browser.explore.window import DESKTOP, NARROW, PHONE, ShopWindow, expect_fit
 from tests.support.api.waiting import until

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from indexer.engine.deletes import Deletes
+from indexer.engine.hidden_index import now_text
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.resume import Checkpoint, Checkpoints
 from indexer.locking.owner import Owner
-from indexer.locking.record import LockRecord, LockRecords, now_text
+from indexer.locking.record import LockRecord, LockRecords
 from mappings.connection import connect
 from mappings.platforms import read_platforms
 from tests.support.api.envelope import error_of

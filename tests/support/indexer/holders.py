@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from indexer.cli.progress import LoadProgress
+from indexer.engine.hidden_index import now_text
 from indexer.engine.retry import RetryPolicy
 from indexer.loading.job import LoadJob
 from indexer.loading.load import Load
 from indexer.loading.report import LoadReport
 from indexer.locking.lock import Lock, LockHeldError
 from indexer.locking.owner import Owner
-from indexer.locking.record import LockRecord, LockRecords, RecordChangedError, now_text
+from indexer.locking.record import LockRecord, LockRecords, RecordChangedError
 from mappings.connection import SearchSettings, connect
 from mappings.definition import read_definition
 from mappings.platforms import read_platforms

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from indexer.engine.hidden_index import now_text
 from indexer.loading.report import LoadReport
 from indexer.locking.lock import Lock, LockHeldError
 from indexer.locking.owner import this_process
-from indexer.locking.record import now_text
 from tests.support.indexer.fixtures import Place, items, lines
 from tests.support.indexer.holders import (
     MANY,
