@@ -3,9 +3,10 @@
 The one scan of this package. A partial answer is an error, which is retried; the point in time is always closed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from http import HTTPStatus
+from itertools import islice
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ DOCUMENTS_A_SECOND = 100_000
 ATTEMPTS = 3
 
 Result = TypeVar("Result")
+Element = TypeVar("Element")
 Json = dict[str, Any]
 
 
@@ -101,6 +103,13 @@ class PointInTime:
         """The ids of the items, ascending."""
         for page in self.pages(query, page_items=page_items):
             yield from (int(hit["_id"]) for hit in page)
+
+
+def in_pages(elements: Iterable[Element], size: int) -> Iterator[list[Element]]:
+    """The elements in lists of at most `size`."""
+    rest = iter(elements)
+    while page := list(islice(rest, size)):
+        yield page
 
 
 def retry_when_lost(action: Callable[[], Result]) -> Result:

@@ -10,8 +10,8 @@ from functools import partial
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import in_pages
 from indexer.loading.rules import PriceChanges
-from indexer.orders.database import in_pages
 from mappings.items.digest import PARTS
 
 SAMPLE_ITEMS = 10_000  # the share is within 2 % of that of all items (three standard deviations of the half of them)

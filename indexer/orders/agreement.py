@@ -14,9 +14,9 @@ from itertools import groupby
 from opensearchpy import OpenSearch
 
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime
+from indexer.engine.scan import PointInTime, in_pages
 from indexer.orders.claims import IS_BOUND, PAGE_ITEMS, mark
-from indexer.orders.database import OrdersDatabase, in_pages
+from indexer.orders.database import OrdersDatabase
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.outbox.index_outbox import IN_TRANSIT, accounted_among, changed_among, enqueue

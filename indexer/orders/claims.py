@@ -10,9 +10,8 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, retry_when_lost
+from indexer.engine.scan import PointInTime, in_pages, retry_when_lost
 from indexer.errors import CommandError
-from indexer.orders.database import in_pages
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
 from store.connection.errors import StoreError

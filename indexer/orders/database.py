@@ -1,8 +1,7 @@
 """The orders' database as a command uses it: one session, with one event loop and one store, from first use to end."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -11,13 +10,6 @@ from store.connection.address import database_address
 from store.connection.engine import Store
 
 Result = TypeVar("Result")
-
-
-def in_pages(items: Iterable[int], size: int) -> Iterator[list[int]]:
-    """The items in lists of at most `size`."""
-    rest = iter(items)
-    while page := list(islice(rest, size)):
-        yield page
 
 
 class OrdersDatabase:

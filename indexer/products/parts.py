@@ -10,6 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.deletes import check_read
 from indexer.engine.retry import RetryPolicy
+from indexer.engine.scan import in_pages
 from indexer.errors import CommandError
 from mappings.items.listing import Listing, item_of, shown_part
 from mappings.names import products_of
@@ -47,8 +48,7 @@ class Items:
         """The parts of these keys, each with the index that it is in."""
         parts = {key: self._parts[key] for key in indices if key in self._parts}
         unknown = [key for key in indices if key not in parts]
-        for first in range(0, len(unknown), MAX_KEYS):
-            keys = unknown[first : first + MAX_KEYS]
+        for keys in in_pages(unknown, MAX_KEYS):
             targets = [{"_index": indices[key], "_id": key} for key in keys]
             for document in self._retry.call(partial(self._read, targets)):
                 if not document.get("found"):
