@@ -16,22 +16,18 @@ class FollowMetrics:
         self._items = Counter(
             "gear_follow_changes", "Changes of a stream by result", ("platform", "result"), registry=self._registry
         )
-        self._lag = Gauge(
-            "gear_follow_lag", "Messages of the stream that are not read yet", ("platform",), registry=self._registry
+        self._lag = self._gauge("gear_follow_lag", "Messages of the stream that are not read yet")
+        self._age = self._gauge(
+            "gear_follow_age_seconds", "Seconds from the oldest change of the last batch to its acknowledgement"
         )
-        self._age = Gauge(
-            "gear_follow_age_seconds",
-            "Seconds from the oldest change of the last batch to its acknowledgement",
-            ("platform",),
-            registry=self._registry,
-        )
-        self._committed = Gauge(
+        self._committed = self._gauge(
             "gear_follow_last_commit_timestamp_seconds",
             "When the follower was last known to have committed all that it had read",
-            ("platform",),
-            registry=self._registry,
         )
         self._counts: dict[str, int] = {}
+
+    def _gauge(self, name: str, text: str) -> Gauge:
+        return Gauge(name, text, ("platform",), registry=self._registry)
 
     def serve(self, port: int, host: str) -> Callable[[], None]:
         """Serves them until the function that is returned is called; raises CommandError for a port that is taken."""
