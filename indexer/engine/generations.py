@@ -93,12 +93,12 @@ class Generations:
         body, products = self._definition.create_body(), self._definition.create_products_body()
         for each in (body, products):
             each["mappings"]["_meta"]["owner"] = owner
-        settings = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
-        aliases: dict[str, Any] = {loading_alias(index): {}}
+        body["settings"] = {**body["settings"], "index": {**body["settings"]["index"], **LOADING_SETTINGS}}
+        body["aliases"] = {loading_alias(index): {}}
+        products["aliases"] = {products_of(loading_alias(index)): {}}
         # the products first: who finds the listings finds both
-        products_aliases: dict[str, Any] = {products_of(loading_alias(index)): {}}
-        self._client.indices.create(index=products_of(index), body={**products, "aliases": products_aliases})
-        self._client.indices.create(index=index, body={**body, "settings": settings, "aliases": aliases})
+        self._client.indices.create(index=products_of(index), body=products)
+        self._client.indices.create(index=index, body=body)
 
     def begin(self, index: str, version: int, owner: str) -> None:
         """Writes its load's start into the index, where live changes see which of them are older, and its owner."""
