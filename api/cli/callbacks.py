@@ -13,6 +13,7 @@ from api.cli.context import (
     AS_JSON,
     checked,
     opened_store,
+    read_now,
     record_command,
     run_now,
     since_when,
@@ -101,20 +102,19 @@ def rotate(token_id_or_name: str, keep: timedelta, at_once: bool, as_json: bool)
     from store.auth import tokens
 
     until = None if at_once else datetime.now(UTC) + keep
+    details = {"previousValidUntil": rfc3339(until) if until else None}
 
     async def change() -> tuple[str, str] | None:
         async with opened_store() as store, store.transaction() as connection:
             rotated = await tokens.rotate_webhook_secret(connection, token_id_or_name, until)
             if rotated is not None:
-                details = {"previousValidUntil": rfc3339(until) if until else None}
                 await record_command(connection, "webhook.rotate", rotated[0], details)
             return rotated
 
     changed = run_now(change())
     if changed is None:
         raise unknown_token(token_id_or_name)
-    ends = rfc3339(until) if until else None
-    show_secret({"id": changed[0], "webhookSecret": changed[1], "previousValidUntil": ends}, as_json=as_json)
+    show_secret({"id": changed[0], "webhookSecret": changed[1], **details}, as_json=as_json)
 
 
 @webhook.command()
@@ -160,11 +160,7 @@ def backlog(as_json: bool) -> None:
     """
     from store.outbox import deliveries
 
-    async def count() -> tuple[int, datetime | None]:
-        async with opened_store() as store, store.reading() as connection:
-            return await deliveries.overdue(connection, datetime.now(UTC))
-
-    overdue, oldest = run_now(count())
+    overdue, oldest = read_now(lambda connection: deliveries.overdue(connection, datetime.now(UTC)))
     shown = {"overdue": overdue, "oldestSince": rfc3339(oldest) if oldest else None}
     click.echo(
         json.dumps(shown) if as_json else f"{overdue} overdue, the oldest since {shown['oldestSince'] or 'never'}"

@@ -4,10 +4,10 @@ import asyncio
 import getpass
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -16,6 +16,7 @@ from api.durations import parse_duration
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from api.engine.client import Engine
     from api.errors import ApiError
     from mappings.connection import SearchSettings
     from mappings.platforms import Platform, Platforms
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+ENGINE_SECONDS: Final = 30.0  # of one call to the engine
 
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> timedelta | None:
@@ -87,6 +89,18 @@ async def opened_store() -> AsyncIterator["Store"]:
         yield store
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def opened_engine(settings: "SearchSettings") -> AsyncIterator["Engine"]:
+    """The search engine of the settings."""
+    from api.engine.client import Engine
+
+    engine = Engine(settings, ENGINE_SECONDS)
+    try:
+        yield engine
+    finally:
+        await engine.close()
 
 
 def unknown_token(id_or_name: str) -> click.ClickException:
@@ -164,6 +178,15 @@ def checked(build: Callable[[], Result]) -> Result:
         raise click.ClickException(describe_setting_errors(error)) from None
 
 
+def search_settings() -> "tuple[SearchSettings, Platforms]":
+    """The settings of the engine, and the platforms; raises ClickException."""
+    from mappings.connection import SearchSettings
+    from mappings.platforms import read_platforms
+
+    settings = checked(SearchSettings)
+    return settings, checked(lambda: read_platforms(settings.platform_files))
+
+
 def run_now(work: Coroutine[Any, Any, Result]) -> Result:
     """Runs a coroutine; errors of the store become messages."""
     from store.connection.errors import StoreError
@@ -172,3 +195,13 @@ def run_now(work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(work)
     except (StoreError, ValueError) as error:
         raise click.ClickException(str(error)) from None
+
+
+def read_now(work: Callable[["AsyncConnection"], Awaitable[Result]]) -> Result:
+    """Runs some work on the store that only reads."""
+
+    async def read() -> Result:
+        async with opened_store() as store, store.reading() as connection:
+            return await work(connection)
+
+    return run_now(read())

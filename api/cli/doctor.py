@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON, checked, opened_store, run_now
+from api.cli.context import AS_JSON, checked, read_now
 
 if TYPE_CHECKING:
     from api.settings import Settings
@@ -28,10 +28,11 @@ def doctor(production: bool, workers: int, as_json: bool) -> None:  # click pass
     """
     from api.settings import Settings
     from api.unsafe_settings import UnsafeSetting, unsafe_settings
+    from store import reencryption
 
     settings = checked(Settings)
     findings = unsafe_settings(settings, workers)
-    if settings.cipher is not None and (count := run_now(_plain_values())):
+    if settings.cipher is not None and (count := read_now(reencryption.count_plain)):
         message = f"{count} rows were written without keys, and are in clear"
         findings.append(
             UnsafeSetting("values-plain", "GEAR_ENCRYPTION_KEYS_FILE", message, "gear-api encryption rotate")
@@ -55,10 +56,3 @@ def check_settings(settings: "Settings", *, production: bool, workers: int = 1) 
         codes = ", ".join(finding.code for finding in findings)
         message = f"unsafe in production: {codes}; gear-api doctor says what to do"
         raise click.ClickException(message)
-
-
-async def _plain_values() -> int:
-    from store import reencryption
-
-    async with opened_store() as store, store.reading() as connection:
-        return await reencryption.count_plain(connection)

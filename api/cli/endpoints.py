@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import AS_JSON, checked, duration, opened_store, record_command, run_now, unknown_token
+from api.cli.context import AS_JSON, checked, duration, opened_store, read_now, record_command, run_now, unknown_token
 from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def add(token_id_or_name: str, url: str, exact: bool, as_json: bool) -> None:  #
             token_id = await tokens.find_id(connection, token_id_or_name)
             if token_id is None:
                 return None
-            now = datetime.now(UTC)
-            added = await endpoints.add(connection, token_id, url, exact=exact, now=now)
+            added = await endpoints.add(connection, token_id, url, exact=exact, now=datetime.now(UTC))
             await record_command(connection, "endpoint.add", added.id, {"token": token_id})
             return added
 
@@ -79,11 +78,7 @@ def list_endpoints(as_json: bool) -> None:  # click passes flags by name
     """
     from store import endpoints
 
-    async def find() -> list[endpoints.Endpoint]:
-        async with opened_store() as store, store.reading() as connection:
-            return await endpoints.list_all(connection)
-
-    shown = [_describe(registered) for registered in run_now(find())]
+    shown = [_describe(registered) for registered in read_now(endpoints.list_all)]
     if as_json:
         click.echo(json.dumps(shown))
         return
@@ -128,20 +123,19 @@ def rotate(endpoint_id: str, keep: timedelta, at_once: bool, as_json: bool) -> N
     from store import endpoints
 
     until = None if at_once else datetime.now(UTC) + keep
+    details = {"previousValidUntil": rfc3339(until) if until else None}
 
     async def change() -> str | None:
         async with opened_store() as store, store.transaction() as connection:
             secret = await endpoints.rotate(connection, endpoint_id, until)
             if secret is not None:
-                details = {"previousValidUntil": rfc3339(until) if until else None}
                 await record_command(connection, "endpoint.rotate", endpoint_id, details)
             return secret
 
     secret = run_now(change())
     if secret is None:
         raise _unknown(endpoint_id)
-    ends = rfc3339(until) if until else None
-    show_secret({"id": endpoint_id, "webhookSecret": secret, "previousValidUntil": ends}, as_json=as_json)
+    show_secret({"id": endpoint_id, "webhookSecret": secret, **details}, as_json=as_json)
 
 
 def show_secret(shown: dict[str, object], *, as_json: bool) -> None:

@@ -5,15 +5,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from api.cli.context import checked, opened_store, platform_named, run_now, search_errors, token_named
+from api.cli.context import (
+    opened_engine,
+    opened_store,
+    platform_named,
+    run_now,
+    search_errors,
+    search_settings,
+    token_named,
+)
 
 if TYPE_CHECKING:
     from api.search.explain.explain import Explanation
     from mappings.connection import SearchSettings
     from mappings.platforms import Platforms
     from store.auth.tokens import Token
-
-TIMEOUT_SECONDS = 30.0  # of one call to the engine
 
 
 @click.command(context_settings={"max_content_width": 100})
@@ -68,11 +74,7 @@ def _explanation(number: int, body: str, reference: str | None, token: "Token | 
     import asyncio
     import sys
 
-    from mappings.connection import SearchSettings
-    from mappings.platforms import read_platforms
-
-    settings = checked(SearchSettings)
-    platforms = checked(lambda: read_platforms(settings.platform_files))
+    settings, platforms = search_settings()
     text = sys.stdin.read() if body == "-" else body
     unknown_terms = _read_terms(platforms)
     with search_errors(settings):
@@ -106,7 +108,6 @@ async def _explain(
     reference: str | None,
     token: "Token | None",
 ) -> "Explanation":
-    from api.engine.client import Engine
     from api.http import json_body
     from api.search.explain.explain import explain_item
     from api.search.forced_filters import forced_filters
@@ -116,8 +117,5 @@ async def _explain(
     forced = None if token is None else forced_filters(token)
     of_body = None if body.platform is None else str(body.platform)
     platform = platform_named(platforms, of_body if reference is None else reference)
-    engine = Engine(settings, TIMEOUT_SECONDS)
-    try:
+    async with opened_engine(settings) as engine:
         return await explain_item(engine, platforms, platform, number, body, forced)
-    finally:
-        await engine.close()

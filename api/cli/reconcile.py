@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import checked, command_actor, opened_store, platform_named, run_now
+from api.cli.context import command_actor, opened_engine, opened_store, platform_named, run_now, search_settings
 from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mappings.platforms import Platform
     from store.connection.engine import Store
 
-TIMEOUT_SECONDS = 30.0  # of one call to the engine
 PAGE = 500
 
 
@@ -38,14 +37,11 @@ def reconcile(
 
     Example: gear-api reconcile --platform cs2 --keep-all
     """
-    from mappings.connection import SearchSettings
-    from mappings.platforms import read_platforms
-
     if set(to_keep) & set(to_release):
         message = "an item is either kept or released"
         raise click.UsageError(message)
-    settings = checked(SearchSettings)
-    target_platform = platform_named(checked(lambda: read_platforms(settings.platform_files)), platform)
+    settings, platforms = search_settings()
+    target_platform = platform_named(platforms, platform)
     shown = run_now(_reconcile(settings, target_platform, set(to_keep), set(to_release), keep_all=keep_all))
     if as_json:
         click.echo(json.dumps(shown))
@@ -98,10 +94,8 @@ async def _reconcile(
 
 async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> list[int]:
     """The ids of all items that the index binds, ascending; raises ClickException where it does not answer."""
-    from api.engine.client import Engine
     from api.errors import ApiError
 
-    engine = Engine(settings, TIMEOUT_SECONDS)
     items: list[int] = []
     body: dict[str, Any] = {
         "query": {"term": {"bound": True}},
@@ -111,16 +105,15 @@ async def _bound_in_index(settings: "SearchSettings", platform: "Platform") -> l
         "track_total_hits": False,
     }
     try:
-        while True:
-            answer = await engine.search([platform], {**body, "search_after": items[-1:]} if items else body)
-            page = [int(hit["sort"][0]) for hit in answer["hits"]["hits"]]
-            items += page
-            if len(page) < PAGE:
-                return items
+        async with opened_engine(settings) as engine:
+            while True:
+                answer = await engine.search([platform], {**body, "search_after": items[-1:]} if items else body)
+                page = [int(hit["sort"][0]) for hit in answer["hits"]["hits"]]
+                items += page
+                if len(page) < PAGE:
+                    return items
     except ApiError as error:
         raise click.ClickException(f"the index cannot be read: {error}") from error
-    finally:
-        await engine.close()
 
 
 async def _undecided(store: "Store", platform: int, in_index: "Sequence[int]", now: datetime) -> list[int]:

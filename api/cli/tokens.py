@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api.cli.context import AS_JSON, duration, opened_store, record_command, run_now
+from api.cli.context import AS_JSON, duration, opened_store, read_now, record_command, run_now
 from api.timestamps import rfc3339
 
 if TYPE_CHECKING:
@@ -115,13 +115,12 @@ def create_token(
 
     async def create() -> tokens.CreatedToken:
         async with opened_store() as store, store.transaction() as connection:
-            until = None if expires is None else now + expires
             created = await tokens.create(
                 connection,
                 name,
                 scopes,
                 sandbox,
-                until,
+                None if expires is None else now + expires,
                 now,
                 max_active=max_active,
                 max_active_per_account=max_active_per_account,
@@ -129,8 +128,7 @@ def create_token(
                 filters=filters,
                 origins=origins,
             )
-            details = _describe(created.token)
-            await record_command(connection, "token.create", created.token.id, details)
+            await record_command(connection, "token.create", created.token.id, _describe(created.token))
             return created
 
     created = run_now(create())
@@ -158,11 +156,7 @@ def list_tokens(as_json: bool) -> None:  # click passes flags by name
     """
     from store.auth import tokens
 
-    async def find() -> list[tokens.Token]:
-        async with opened_store() as store, store.reading() as connection:
-            return await tokens.list_all(connection)
-
-    shown = [{"id": token.id, **_describe(token)} for token in run_now(find())]
+    shown = [{"id": token.id, **_describe(token)} for token in read_now(tokens.list_all)]
     if as_json:
         click.echo(json.dumps(shown))
         return
@@ -221,8 +215,7 @@ def revoke_token(token_id_or_name: str, stop_callbacks: bool, as_json: bool) -> 
             now = datetime.now(UTC)
             token_id = await tokens.revoke(connection, token_id_or_name, now, stop_callbacks=stop_callbacks)
             if token_id is not None:
-                details = {"callbacksStopped": stop_callbacks}
-                await record_command(connection, "token.revoke", token_id, details)
+                await record_command(connection, "token.revoke", token_id, {"callbacksStopped": stop_callbacks})
             return token_id
 
     if run_now(revoke()) is None:

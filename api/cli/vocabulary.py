@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from api.cli.context import AS_JSON, checked, command_actor, opened_store, platform_named, run_now, search_errors
+from api.cli.context import (
+    AS_JSON,
+    command_actor,
+    opened_engine,
+    opened_store,
+    platform_named,
+    read_now,
+    run_now,
+    search_errors,
+    search_settings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from api.vocabulary.judged import JudgedQuery, Report
     from api.vocabulary.schemas import VocabularyBody
-    from mappings.connection import SearchSettings
-    from mappings.platforms import Platforms
-    from store.unanswered_searches import UnansweredSearch
 
 MAX_DAYS = 30
 MAX_TEXTS = 1000
@@ -196,24 +201,20 @@ def _tried(
     reference: str | None, query: str | None, body: "VocabularyBody", judgments: "list[JudgedQuery]"
 ) -> "tuple[dict[str, Any], Report | None]":
     """What a text and the judged queries find before and after, with the entries of the store."""
-    from api.engine.client import Engine
     from api.vocabulary import entries, trial
 
-    settings, platforms = _platforms()
+    settings, platforms = search_settings()
     platform = platform_named(platforms, reference)
     entry = entries.stored(body)
 
     async def search() -> "tuple[dict[str, Any], Report | None]":
         async with opened_store() as store:
             rows = list(await entries.read(store, platform))
-        engine = Engine(settings, 30.0)
-        try:
+        async with opened_engine(settings) as engine:
             shown = {} if query is None else await trial.compare(engine, platforms, platform, query, rows, entry)
             if not judgments:
                 return shown, None
             return shown, await trial.compare_judged(engine, platforms, platform, judgments, rows, entry)
-        finally:
-            await engine.close()
 
     with search_errors(settings):
         return run_now(search())
@@ -244,14 +245,6 @@ def _show(report: "Report | None") -> None:
             click.echo(f"  {when}, {'right' if answer.is_right else 'wrong'}: {answer.first or 'nothing'}")
 
 
-def _platforms() -> "tuple[SearchSettings, Platforms]":
-    from mappings.connection import SearchSettings
-    from mappings.platforms import read_platforms
-
-    settings = checked(SearchSettings)
-    return settings, checked(lambda: read_platforms(settings.platform_files))
-
-
 def _add(
     body: "VocabularyBody", reference: str | None, judged_file: TextIO | None, *, force: bool, as_json: bool
 ) -> None:
@@ -259,7 +252,7 @@ def _add(
     from api.vocabulary import entries
 
     judgments = _read_judged(judged_file)
-    platform = platform_named(_platforms()[1], reference)
+    platform = platform_named(search_settings()[1], reference)
     report = _tried(reference, None, body, judgments)[1] if judgments else None
     if not as_json:
         _show(report)
@@ -328,13 +321,10 @@ def searches(unanswered: bool, reference: str | None, days: int, limit: int, as_
         raise click.UsageError(message)
     platform = None
     if reference is not None:
-        platform = platform_named(_platforms()[1], reference).id
+        platform = platform_named(search_settings()[1], reference).id
 
-    async def find() -> "Sequence[UnansweredSearch]":
-        async with opened_store() as store, store.reading() as connection:
-            return await unanswered_searches.read(connection, first_day(days), platform, limit)
-
-    texts = [unanswered_entry(each) for each in run_now(find())]
+    rows = read_now(lambda connection: unanswered_searches.read(connection, first_day(days), platform, limit))
+    texts = [unanswered_entry(each) for each in rows]
     if as_json:
         click.echo(json.dumps(texts, ensure_ascii=False))
         return
