@@ -3,7 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
@@ -12,11 +12,9 @@ from fastapi import Request
 
 from api.errors import ApiError, invalid
 from api.http.json_body import read_body
-from indexer.documents.refusal import ItemRefusedError, Refusal, readable_id
-from indexer.live.change import Batch, ReadChange, upsert_of
+from indexer.documents.refusal import Refusal
 from indexer.sources.json_array import array_items
-from indexer.sources.records import BLANKS, Record, SourceError, json_lines
-from mappings.platforms import Platform
+from indexer.sources.records import BLANKS, Record, json_lines
 
 MAX_BODY_BYTES: Final = 8 * 1024**2  # as sent, and unpacked
 MAX_ITEMS: Final = 5_000
@@ -60,15 +58,6 @@ class RefusedItem:
         return {"line": self.line, "id": self.id, "field": first.field, "reason": reason}
 
 
-@dataclass
-class Upserts:
-    """The changes of a body, and its items that were refused."""
-
-    batch: Batch = field(default_factory=Batch)
-    refused: list[RefusedItem] = field(default_factory=list)
-    items: int = 0
-
-
 async def body_sent(request: Request, *media_types: str) -> Sent:
     """The body of a request; raises ApiError `body_too_large`, `unsupported_media_type`."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
@@ -82,28 +71,8 @@ async def body_sent(request: Request, *media_types: str) -> Sent:
     return Sent(await read_body(request, MAX_BODY_BYTES, _TOO_LARGE), encoding, media_type)
 
 
-def read_upserts(sent: Sent, platform: Platform) -> Upserts:
-    """The items of a body; raises ApiError where it is no such list, and nothing of it is done then."""
-    upserts = Upserts()
-    try:
-        for record in _records(sent):
-            upserts.items += 1
-            if upserts.items > MAX_ITEMS:
-                raise invalid("items", f"at most {MAX_ITEMS:,} in one request: send them in several")
-            _add(upserts, record, platform)
-    except SourceError as error:
-        raise ApiError("invalid_json", str(error)) from error
-    return upserts
-
-
-def _add(upserts: Upserts, record: Record, platform: Platform) -> None:
-    try:
-        upserts.batch.add(ReadChange("", record.line, upsert_of(record.content, platform)))
-    except ItemRefusedError as error:
-        upserts.refused.append(RefusedItem(record.line, readable_id(record.content), error.refusals))
-
-
-def _records(sent: Sent) -> Iterator[Record]:
+def records_of(sent: Sent) -> Iterator[Record]:
+    """The items of a body, unread; raises ApiError where it is no list, and SourceError for what is no JSON."""
     plain = sent.unpacked()
     text = plain.lstrip(BLANKS)
     if not text:

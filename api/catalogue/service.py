@@ -1,15 +1,17 @@
 """Writes of one request: items put, items deleted, and what became of each."""
 
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.catalogue.body import RefusedItem, Sent, read_upserts
+from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
 from api.catalogue.schemas import DeleteBody
-from api.errors import invalid
+from api.errors import ApiError, invalid
 from api.http.json_body import checked, parse
-from indexer.documents.refusal import ItemRefusedError, refused_by_engine
+from indexer.documents.refusal import ItemRefusedError, readable_id, refused_by_engine
 from indexer.engine.bulk import Outcome
-from indexer.live.change import UNDATED, Batch, Change, ReadChange, version_of
+from indexer.live.change import UNDATED, Batch, Change, ReadChange, upsert_of, version_of
 from indexer.live.writer import LiveWriter
+from indexer.sources.records import SourceError
 from mappings.platforms import Platform
 
 ITEMS_PER_COST: Final = 100
@@ -18,13 +20,13 @@ ITEMS_PER_COST: Final = 100
 Json = dict[str, Any]
 
 
+@dataclass
 class Write:
-    """A request that was read and not written yet."""
+    """A request that was read and not written yet: its changes, what was refused of it, and how many items it has."""
 
-    def __init__(self, batch: Batch, refused: list[RefusedItem], items: int) -> None:
-        self._batch = batch
-        self._refused = refused
-        self.items = items
+    batch: Batch = field(default_factory=Batch)
+    refused: list[RefusedItem] = field(default_factory=list)
+    items: int = 0
 
     @property
     def extra_cost(self) -> int:
@@ -33,12 +35,12 @@ class Write:
 
     def run(self, writer: LiveWriter, *, visible: bool) -> Json:
         """Writes; the answer. May be repeated."""
-        superseded, refused = self._batch.superseded, list(self._refused)
+        superseded, refused = self.batch.superseded, list(self.refused)
         written = 0
-        if self._batch.reads:
-            for number, (outcome, reason) in writer.write(self._batch.changes()).results.items():
+        if self.batch.reads:
+            for number, (outcome, reason) in writer.write(self.batch.changes()).results.items():
                 if outcome is Outcome.REFUSED:
-                    line = self._batch.reads[number].line
+                    line = self.batch.reads[number].line
                     refused.append(RefusedItem(line, number, refused_by_engine(reason)))
                 elif outcome is Outcome.SUPERSEDED:
                     superseded += 1
@@ -51,9 +53,20 @@ class Write:
 
 
 def read_puts(sent: Sent, platform: Platform) -> Write:
-    """The items of a body; raises ApiError where it is no list of items."""
-    upserts = read_upserts(sent, platform)
-    return Write(upserts.batch, upserts.refused, upserts.items)
+    """The items of a body; raises ApiError where it is no list of items, and nothing of it is done then."""
+    write = Write()
+    try:
+        for record in records_of(sent):
+            write.items += 1
+            if write.items > MAX_ITEMS:
+                raise invalid("items", f"at most {MAX_ITEMS:,} in one request: send them in several")
+            try:
+                write.batch.add(ReadChange("", record.line, upsert_of(record.content, platform)))
+            except ItemRefusedError as error:
+                write.refused.append(RefusedItem(record.line, readable_id(record.content), error.refusals))
+    except SourceError as error:
+        raise ApiError("invalid_json", str(error)) from error
+    return write
 
 
 def read_deletes(sent: Sent) -> Write:
@@ -66,4 +79,4 @@ def read_deletes(sent: Sent) -> Write:
     batch = Batch()
     for number in dict.fromkeys(body.ids):
         batch.add(ReadChange("", 1, Change(number, None, version)))
-    return Write(batch, [], len(batch))
+    return Write(batch, items=len(batch))
