@@ -34,34 +34,24 @@ Found = TypeVar("Found")
 
 
 class Hit(msgspec.Struct):
-    """A hit of a view."""
+    """A hit of a view; `sequence_number` is that of the last operation on the document, in its shard."""
 
-    _id: str
-    _index: str = ""
-    _seq_no: int = -1
-    _source: msgspec.Raw = msgspec.Raw()
+    key: str = msgspec.field(name="_id")
+    index: str = msgspec.field(default="", name="_index")
+    sequence_number: int = msgspec.field(default=-1, name="_seq_no")
+    raw_source: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="_source")
     fields: dict[str, list[Any]] = {}
     sort: list[Any] = []
 
     @property
     def id(self) -> int:
         """The item's."""
-        return int(self._id)
-
-    @property
-    def sequence_number(self) -> int:
-        """Of the last operation on the document, in its shard."""
-        return self._seq_no
-
-    @property
-    def index(self) -> str:
-        """The index that it is in."""
-        return self._index
+        return int(self.key)
 
     @property
     def source(self) -> bytes:
         """The document as JSON."""
-        return bytes(self._source)
+        return bytes(self.raw_source)
 
 
 class Entry(msgspec.Struct):
@@ -76,7 +66,7 @@ class Entry(msgspec.Struct):
 
 
 class _EntryHit(msgspec.Struct):
-    _source: Entry
+    entry: Entry = msgspec.field(name="_source")
 
 
 class MatchedEntry(msgspec.Struct):
@@ -238,7 +228,7 @@ class FeedEngine(Engine):
         # without `filter_path`: with it the engine parses each source once more, which takes half as long again
         params = {"allow_partial_search_results": "false"}
         call = self._client.search(index=log, body=body, params=params)
-        return [hit._source for hit in (await self._read(call, partial(_complete, _entries))).hits]
+        return [hit.entry for hit in (await self._read(call, partial(_complete, _entries))).hits]
 
     async def matched(self, log: str, body: bytes) -> list[MatchedEntry]:
         """The entries that a search finds, with the names of its clauses that they meet; raises as `entries`."""

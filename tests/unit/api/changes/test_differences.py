@@ -21,7 +21,7 @@ class HangingEngine(FeedEngine):
         if "ids" in body.get("query", {}):
             return []
         if "search_after" not in body:
-            return [Hit(_id=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
+            return [Hit(key=str(number), fields={"bound": [pit]}) for number in range(body["size"])]
         self.requests += 1
         self.begun.set()
         try:
