@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import structlog
 from fastapi import APIRouter, Depends, Request, Response
@@ -12,7 +12,6 @@ from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
 from api.explore.assets import assets
-from api.explore.key import unfit_for_a_page
 from api.http.dependencies import only_query, service
 from api.settings import Settings
 from api.token_cache import TokenCache
@@ -22,6 +21,7 @@ from store.connection.errors import StoreUnavailable
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(charge_address)])
 _FOR_EVER = "public, max-age=31536000, immutable"
+PAGE_SCOPES: Final = frozenset({"search", "order"})
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ async def root(services: AppServices, _: Annotated[None, Depends(only_query())])
 async def explore(services: AppServices) -> HTMLResponse:
     """The page; its query belongs to its scripts, so that a search has an address."""
     _require_enabled(services)
-    return HTMLResponse(page.render(await _config(services)), headers=page.headers())
+    return HTMLResponse(page.render(_config(services, await _page_token(services))), headers=page.headers())
 
 
 @router.get("/explore/operations")
 async def operations(services: AppServices, _: Annotated[None, Depends(only_query())]) -> HTMLResponse:
     """The page of operators, who enter a token of their own: nothing of worth is in it."""
     _require_enabled(services)
-    return HTMLResponse(page.render_operations(_config_of(services, None)), headers=page.headers())
+    return HTMLResponse(page.render_operations(_config(services, None)), headers=page.headers())
 
 
 @router.get("/explore/static/{digest}/{path:path}")
@@ -79,12 +79,8 @@ def _require_enabled(services: ExploreServices) -> None:
         raise ApiError("not_found", "GEAR_EXPLORE is off")
 
 
-async def _config(services: ExploreServices) -> dict[str, Any]:
+def _config(services: ExploreServices, token: Token | None) -> dict[str, Any]:
     """What the scripts need: the key, what it may do, and the facts of the platforms that no answer has."""
-    return _config_of(services, await _page_token(services))
-
-
-def _config_of(services: ExploreServices, token: Token | None) -> dict[str, Any]:
     return {
         "key": None if token is None else services.settings.explore_token,
         "orders": token is not None and "order" in token.scopes,
@@ -110,8 +106,21 @@ async def _page_token(services: ExploreServices) -> Token | None:
         token = await services.token_cache.find(plaintext, stale=True)
     except StoreUnavailable:
         return None
-    problem = "it is not known" if token is None else unfit_for_a_page(token, datetime.now(UTC))
+    problem = "it is not known" if token is None else _unfit_for_a_page(token, datetime.now(UTC))
     if problem is not None:
         log.warning("GEAR_EXPLORE_TOKEN is not put into the page", problem=problem)
         return None
     return token
+
+
+def _unfit_for_a_page(token: Token, now: datetime) -> str | None:
+    """Why everybody who opens a page must not get this token; None where they may (docs/decisions/0067)."""
+    problems = {
+        "it has been revoked or has expired": not token.usable(now),
+        "it does not have the scope search": "search" not in token.scopes,
+        "it has more scopes than search and order": not token.scopes <= PAGE_SCOPES,
+        "it orders real items: create it with --sandbox": "order" in token.scopes and not token.sandbox,
+        "pages of every site may use it: create it with --origin": not token.origins,
+        "it has no rate limit of its own: create it with --rate-limit": token.rate_limit is None,
+    }
+    return next((problem for problem, applies in problems.items() if applies), None)
