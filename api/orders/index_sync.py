@@ -65,34 +65,35 @@ class IndexSync:
             batch = await index_outbox.lease(connection, datetime.now(UTC), LEASE_SECONDS, BATCH)
         if not batch:
             return 0
-        accepted, failed = await self._accepted(batch)
+        accepted, failed = await self._published(batch)
         await self.record(batch, accepted, failed)
-        return len(batch) if all(accepted) else 0
+        return len(batch) if len(accepted) == len(batch) else 0
 
-    async def _accepted(self, batch: list[IndexUpdate]) -> tuple[list[bool], set[IndexUpdate]]:
-        """For each row whether the index has it now; and the rows that failed alone, by a fault of ours."""
-        accepted, failed = dict.fromkeys(batch, False), set[IndexUpdate]()
+    async def _published(self, batch: list[IndexUpdate]) -> tuple[set[IndexUpdate], set[IndexUpdate]]:
+        """The rows that the index has now, and those that failed alone, by a fault of ours."""
+        accepted, failed = set[IndexUpdate](), set[IndexUpdate]()
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
                 await self._publish_rows(batch, accepted, failed)
         except (ApiError, TimeoutError) as error:
             self.worker.outages.begin("index", str(error) or repr(error))
-            return [accepted[row] for row in batch], failed
-        refused = sorted({row.platform for row in batch if not accepted[row] and row not in failed})
+            return accepted, failed
+        refused = sorted({row.platform for row in batch if row not in accepted and row not in failed})
         if refused:
             self.worker.outages.begin("index", f"updates refused for platform {', '.join(map(str, refused))}")
-        elif any(accepted.values()):
+        elif accepted:
             self.worker.outages.end("index")
-        return [accepted[row] for row in batch], failed
+        return accepted, failed
 
     async def _publish_rows(
-        self, rows: Sequence[IndexUpdate], accepted: dict[IndexUpdate, bool], failed: set[IndexUpdate]
+        self, rows: Sequence[IndexUpdate], accepted: set[IndexUpdate], failed: set[IndexUpdate]
     ) -> None:
         """Publishes the rows. After an unexpected error it publishes each half, down to the row that fails alone, so
         that no row holds up others.
         """
         try:
-            accepted.update(zip(rows, await self._publish(rows), strict=True))
+            results = await self._publish(rows)
+            accepted.update(row for row, is_there in zip(rows, results, strict=True) if is_there)
         except (ApiError, TimeoutError):
             raise
         except Exception:
@@ -105,19 +106,17 @@ class IndexSync:
             log.exception("an index update fails; report it", **_identity(rows[0]), failures=rows[0].failures + 1)
 
     async def record(
-        self, batch: list[IndexUpdate], accepted: list[bool], failed: Collection[IndexUpdate] = ()
+        self, batch: list[IndexUpdate], accepted: Collection[IndexUpdate], failed: Collection[IndexUpdate] = ()
     ) -> None:
         """Records for each row that the index has it, or when it is tried again."""
         async with self._store.transaction() as connection:
             now = datetime.now(UTC)
-            await index_outbox.mark_applied(
-                connection, [row for row, done in zip(batch, accepted, strict=True) if done], now
-            )
-            for row, done in zip(batch, accepted, strict=True):
+            await index_outbox.mark_applied(connection, [row for row in batch if row in accepted], now)
+            for row in batch:
                 if row in failed:
                     pause = retry_seconds(row.failures + 1, self._max_failure_retry_seconds)
                     await index_outbox.mark_failed(connection, row, now, pause, failures=1)
-                elif not done:
+                elif row not in accepted:
                     await index_outbox.mark_failed(connection, row, now, retry_seconds(row.attempts))
                 elif row.attempts > 1 or now >= row.leased_until:
                     # An earlier attempt that timed out may reach the index after this one, and another worker may
