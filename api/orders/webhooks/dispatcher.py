@@ -14,9 +14,8 @@ from typing import Final, Self
 import structlog
 from aiohttp import TraceConfig
 
-from api.background import STOP_SECONDS, PeriodicWorker, finish, linger, running
+from api.background import STOP_SECONDS, PeriodicWorker, finish, linger
 from api.orders.webhooks import schedule
-from api.orders.webhooks.attempts import AttemptRecorder
 from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeights
 from api.orders.webhooks.payload import event_of, message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
@@ -25,13 +24,15 @@ from api.timestamps import rfc3339
 from mappings.platforms import Platform, Platforms
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
-from store.outbox import deliveries
+from store.outbox import attempts, deliveries
 from store.outbox.attempts import MAX_ATTEMPTS, FinishedAttempt
 from store.records import Attempt, DeliveryWork, Order
 
 POLL_SECONDS: Final = 0.5  # the callback of another process's order is sent within the second of the contract
 LEASE_MARGIN_SECONDS: Final = 15.0  # after an attempt's deadline: to record it, through a short outage too
 RECORD_RETRY_SECONDS: Final = 0.5
+RECORD_LINGER_SECONDS: Final = 0.02
+MAX_RECORD_BATCH: Final = 50  # one transaction: SQLite's lock is free again well within a tenth of a second
 
 log = structlog.get_logger("gear.api")
 
@@ -39,6 +40,50 @@ log = structlog.get_logger("gear.api")
 def utc_now() -> datetime:
     """The present moment in UTC."""
     return datetime.now(UTC)
+
+
+class AttemptRecorder:
+    """Group commit: attempts that end at about the same time are recorded in one transaction.
+
+    A commit waits for the disk, and on SQLite for every other writer; one for each callback would cost as much as the
+    orders themselves.
+    """
+
+    def __init__(self, store: Store, max_attempts: int) -> None:
+        self._store = store
+        self._max_attempts = max_attempts
+        self._committing = asyncio.Lock()
+        self._open: tuple[list[FinishedAttempt], asyncio.Task[bool]] | None = None
+        self._commits: set[asyncio.Task[bool]] = set()
+
+    async def record(self, attempt: FinishedAttempt) -> bool:
+        """Returns after the commit, and whether the batch made another event due; raises StoreUnavailable where the
+        attempt may not be recorded.
+        """
+        if self._open is None or len(self._open[0]) == MAX_RECORD_BATCH:
+            self._open = self._open_batch()
+        batch, commit = self._open
+        batch.append(attempt)
+        return await asyncio.shield(commit)
+
+    async def close(self, seconds: float) -> None:
+        """Lets the commits under way end in so many seconds."""
+        await finish(set(self._commits), seconds)
+
+    def _open_batch(self) -> tuple[list[FinishedAttempt], asyncio.Task[bool]]:
+        batch: list[FinishedAttempt] = []
+        commit = asyncio.create_task(self._commit(batch))
+        self._commits.add(commit)
+        commit.add_done_callback(self._commits.discard)
+        return batch, commit
+
+    async def _commit(self, batch: list[FinishedAttempt]) -> bool:
+        await asyncio.sleep(RECORD_LINGER_SECONDS)
+        async with self._committing:  # meanwhile the batch grows
+            if self._open is not None and self._open[0] is batch:
+                self._open = None
+            async with self._store.transaction() as connection:
+                return await attempts.record(connection, batch, self._max_attempts)
 
 
 class Dispatcher:
@@ -71,12 +116,6 @@ class Dispatcher:
         self._tokens = TokenWeights()
         self._short = False  # whether the last lease may have left out due callbacks, for want of capacity
         self.worker = PeriodicWorker("callbacks", self._run_once, retry_seconds=POLL_SECONDS)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[Self]:
-        """Sends while the block lasts, and ends as `closing`."""
-        async with self.closing(), running(self.worker, stop_seconds=self._stop_seconds):
-            yield self
 
     @asynccontextmanager
     async def closing(self) -> AsyncIterator[Self]:
@@ -185,14 +224,14 @@ class Dispatcher:
             self.worker.wake()
 
     async def _close(self) -> None:
-        attempts = dict(self._attempts)
-        late = await finish(set(attempts), self._stop_seconds)
+        works = dict(self._attempts)
+        late = await finish(set(works), self._stop_seconds)
         await self._recorder.close(self._stop_seconds)  # what is recorded has no lease any more
         if not late:
             return
         try:
             async with asyncio.timeout(self._stop_seconds), self._store.transaction() as connection:
-                for work in sorted((attempts[task] for task in late), key=lambda work: (work.subject.id, work.n)):
+                for work in sorted((works[task] for task in late), key=lambda work: (work.subject.id, work.n)):
                     await deliveries.release(connection, work)
         except (StoreUnavailable, TimeoutError) as error:
             log.warning("leases of callbacks were not released and run out", callbacks=len(late), cause=str(error))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from api.background import STOP_SECONDS, running
 from api.orders.webhooks.dispatcher import Dispatcher
 from api.orders.webhooks.sender import Sender
 from mappings.platforms import read_platforms
@@ -97,13 +98,16 @@ def order_with_callback(token_id: str, callback_url: str | None) -> NewOrder:
 
 
 @asynccontextmanager
-async def dispatching(store: Store, *, sender: Sender | None = None, **more: Any) -> AsyncIterator[Dispatcher]:
+async def dispatching(
+    store: Store, *, sender: Sender | None = None, stop_seconds: float = STOP_SECONDS, **more: Any
+) -> AsyncIterator[Dispatcher]:
     """A dispatcher at work, by default one that may go to this machine: as patient as the product's, because an
     attempt that met its deadline while the machine stood still is made again.
     """
     async with sender or Sender(allow_insecure=True) as opened:
-        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, opened, **{"delays": QUICK, **more})
-        async with dispatcher.running():
+        chosen = {"delays": QUICK, "stop_seconds": stop_seconds, **more}
+        dispatcher = Dispatcher(store, read_platforms(), PUBLIC_URL, opened, **chosen)
+        async with dispatcher.closing(), running(dispatcher.worker, stop_seconds=stop_seconds):
             yield dispatcher
 
 
