@@ -1,9 +1,9 @@
-"""The order's page: its HTML for the buyer and the headers that protect it."""
+"""The order's page: its HTML for the buyer, in a language that the browser wants, and the headers that protect it."""
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -11,7 +11,6 @@ from typing import Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from api.http.languages import ENGLISH, preferred
 from api.http.pages import POLICY_HEADER, digest, policy, source_of
 from mappings.money import from_minor
 from mappings.platforms import Platform
@@ -20,6 +19,11 @@ from store.states import ENDED, State
 
 REFRESH_SECONDS: Final = 5
 STYLES: Final = ("theme.css", "order.css")
+ENGLISH: Final = "en"
+MAX_HEADER: Final = 1000  # characters that are read
+# A language that is written in two ways, by what says which: a script or a region.
+_WRITTEN: Final = {"zh": {"hant": "hant", "tw": "hant", "hk": "hant", "mo": "hant"}}
+_USUALLY: Final = {"zh": "hans"}
 
 # What an order goes through where nothing goes wrong.
 STEPS: Final[tuple[State, ...]] = ("created", "processing", "delivered", "completed")
@@ -95,6 +99,31 @@ def words() -> Mapping[str, Mapping[str, str]]:
 def language_of(wanted: str | None, accepted: str) -> str:
     """The language that is wanted, else the browser's, else English."""
     return wanted if wanted is not None and wanted in words() else preferred(accepted, words())
+
+
+def preferred(header: str, codes: Collection[str]) -> str:
+    """The first language of an `Accept-Language` header that there is, else English."""
+    code_of = {_written(code): code for code in codes}
+    return next((code_of[wish] for wish in _wishes(header) if wish in code_of), ENGLISH)
+
+
+def _wishes(header: str) -> Iterator[tuple[str, str | None]]:
+    weighed = []
+    for part in header[:MAX_HEADER].split(","):
+        tag, _, parameter = part.partition(";")
+        name, _, weight = parameter.strip().partition("=")
+        try:
+            weighed.append((float(weight) if name.strip() == "q" else 1.0, tag.strip()))
+        except ValueError:
+            continue
+    return (_written(tag) for weight, tag in sorted(weighed, key=lambda each: -each[0]) if weight > 0)
+
+
+def _written(code: str) -> tuple[str, str | None]:
+    """A language and, where it has several, its script."""
+    language, *rest = code.lower().split("-")
+    scripts = _WRITTEN.get(language, {})
+    return language, next((scripts[part] for part in rest if part in scripts), _USUALLY.get(language))
 
 
 def steps_of(state: State, language: str = ENGLISH) -> list[Step]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.http.languages import preferred
+from api.orders.page import preferred
 
 CODES = ("en", "de", "pt-BR", "zh-Hans", "zh-Hant")
 
