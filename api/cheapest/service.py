@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -15,12 +15,11 @@ from api.cheapest.schemas import CheapestBody
 from api.cheapest.services import CheapestServices
 from api.errors import ApiError
 from api.known_platforms import known_platform
-from api.orders.answers import order_entry
 from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
 from api.orders.offers import Offer, sandbox_offer
 from api.orders.placing.idempotency import Call
 from api.orders.sandbox.scenario import Scenario, moves
-from api.orders.service import Placed, replay
+from api.orders.service import Placed, entry_of, replay
 from api.orders.services import OrderServices
 from api.search.context import SearchContext
 from mappings.money import floor_minor
@@ -29,7 +28,7 @@ from store.auth.tokens import Token
 from store.bound_items import bound_among
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
-from store.records import NewOrder, Order
+from store.records import NewOrder
 
 MAX_ATTEMPTS: Final = 20
 """Each fails only because others have ordered all candidates but fewer than are wanted in between."""
@@ -156,7 +155,7 @@ async def _place(
         earlier = await _claim(connection, request, refusals, now)
         if earlier is not None:
             return earlier
-        await check_endpoint(connection, candidates[0])
+        await check_endpoint(connection, token.id, request.body.callback_url)
         taken = set[int]()
         if not token.sandbox:
             taken = await bound_among(connection, request.platform.id, [new.item for new in candidates])
@@ -173,7 +172,8 @@ async def _place(
         if scenario is not None:
             for order in placed:
                 await sandbox.plan(connection, order.id, moves(scenario.steps, now))
-        response = _response(services, request.platform, placed)
+        entries = [entry_of(services, order) for order in placed]
+        response = orjson.dumps({"status": "success", "orders": entries}).decode()
         await idempotency.save(connection, token.id, request.key, placed[0].id, response)
     return Placed(placed[0].id, response, replayed=False)
 
@@ -221,8 +221,3 @@ async def _refused(services: OrderServices, request: CheapestRequest, available:
 def not_enough(available: int, message: str) -> ApiError:
     """The 409 with the number of items that can be ordered."""
     return ApiError("not_enough", message, extra={"available": available})
-
-
-def _response(services: OrderServices, platform: Platform, placed: Sequence[Order]) -> str:
-    entries: list[dict[str, Any]] = [order_entry(order, platform, services.settings.public_url) for order in placed]
-    return orjson.dumps({"status": "success", "orders": entries}).decode()

@@ -35,12 +35,12 @@ def check_fields(settings: Settings, body: OrderFields, platform: Platform) -> N
         raise ApiError("validation_failed", f"{details[0].field}: {details[0].message}", details)
 
 
-async def check_endpoint(connection: AsyncConnection, new: NewOrder) -> None:
+async def check_endpoint(connection: AsyncConnection, token_id: str, callback_url: str | None) -> None:
     """Raises ApiError where the token has endpoints and none covers the callback address."""
-    if new.callback_url is None:
+    if callback_url is None:
         return
-    registered = await endpoints.of_token(connection, new.token_id)
-    if registered and endpoints.covering(registered, new.callback_url) is None:
+    registered = await endpoints.of_token(connection, token_id)
+    if registered and endpoints.covering(registered, callback_url) is None:
         raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
 
 

@@ -1,10 +1,10 @@
 """The routes of orders and of the buyer's page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
@@ -13,11 +13,11 @@ from api.http.json_answer import json_answer
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
-from api.orders import examples, listing, page
-from api.orders.answers import history_entries, order_entry
-from api.orders.fulfilment import read_fulfilment
+from api.orders import examples, page
+from api.orders.answers import history_entries
 from api.orders.placing.idempotency import KEY_PARAMETER, REPLAYED_HEADER, Call, body_digest, key_of
 from api.orders.schemas import (
+    MAX_ACCOUNT_CHARACTERS,
     FulfilmentAnswer,
     OrderAnswer,
     OrderBody,
@@ -25,10 +25,12 @@ from api.orders.schemas import (
     OrderWithHistoryAnswer,
     TransitionBody,
 )
-from api.orders.service import Placed, find_order, place_order, platform_of
-from api.orders.services import AppServices
+from api.orders.service import Placed, entry_of, find_order, find_orders, place_order, platform_of, read_fulfilment
+from api.orders.services import AppServices, OrderServices
 from api.orders.transitions import move_order
 from store.orders import orders
+from store.records import Order, OrderEvent
+from store.states import State
 
 router = APIRouter(tags=["orders"])
 
@@ -40,6 +42,18 @@ async def wake_workers_of(request: Request) -> Callable[[], None]:
 
 
 WakeWorkers = Annotated[Callable[[], None], Depends(wake_workers_of)]
+OrderId = Annotated[str, Path(alias="id", description="the order's id")]
+OfState = Annotated[State | None, Query(alias="state", description="only orders that are in this state")]
+OfAccount = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=MAX_ACCOUNT_CHARACTERS,
+        pattern=r"^[^\x00]*$",
+        description="only orders of this reference",
+    ),
+]
+OfItem = Annotated[str | None, Query(pattern=r"^-?[0-9]{1,19}$", description="only orders of the item with this id")]
 
 
 @router.post(
@@ -88,15 +102,13 @@ async def order_item(
     responses=answers(OrderWithHistoryAnswer, examples.ORDER_WITH_HISTORY_ANSWER, *TOKEN_ERRORS, "order_not_found"),
 )
 async def get_order(
-    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    order_id: OrderId,
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: AppServices,
 ) -> Response:
     """The order as it is now; the scope `order` sees its own token's orders, `fulfil` sees all."""
-    order, events = await find_order(services, token, order_id)
-    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return json_answer({"order": {**entry, "history": history_entries(events)}})
+    return _with_history(services, *await find_order(services, token, order_id))
 
 
 @router.get(
@@ -106,20 +118,19 @@ async def get_order(
 )
 async def list_orders(
     token: OrderOrFulfilToken,
-    _: Annotated[None, Depends(only_query(*listing.PARAMETERS))],
+    _: Annotated[None, Depends(only_query("state", "account", "item", "limit", "cursor"))],
     services: AppServices,
-    state: listing.OfState = None,
-    account: listing.OfAccount = None,
-    item: listing.OfItem = None,
+    state: OfState = None,
+    account: OfAccount = None,
+    item: OfItem = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Response:
     """A page of the orders that have all of this; the scope `order` lists its own token's orders, `fulfil` all."""
-    page, following = await listing.list_orders(
+    listed, following = await find_orders(
         services, token, state=state, account=account, item=item, limit=limit, cursor=cursor
     )
-    entries = [order_entry(order, platform_of(services, order), services.settings.public_url) for order in page]
-    return json_answer({"orders": entries, "nextCursor": following})
+    return json_answer({"orders": [entry_of(services, order) for order in listed], "nextCursor": following})
 
 
 @router.post(
@@ -136,7 +147,7 @@ async def list_orders(
     openapi_extra=request_body(TransitionBody, examples.TRANSITION_BODIES),
 )
 async def transition_order(
-    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    order_id: OrderId,
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     body: Annotated[TransitionBody, Depends(body_of(TransitionBody))],
@@ -152,8 +163,7 @@ async def transition_order(
     if not order.sandbox:
         services.metrics.count_transitions(order.state)
     wake_workers()
-    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return json_answer({"order": {**entry, "history": history_entries(events)}})
+    return _with_history(services, order, events)
 
 
 @router.get(
@@ -164,14 +174,13 @@ async def transition_order(
     ),
 )
 async def get_fulfilment(
-    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    order_id: OrderId,
     token: FulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: AppServices,
 ) -> Response:
     """The buyer's data, which no other answer has. Each read is recorded with the token that made it."""
-    entry = await read_fulfilment(services, token, order_id)
-    return json_answer(entry)
+    return json_answer(await read_fulfilment(services, token, order_id))
 
 
 @router.get("/orders/{status_key}", include_in_schema=False, dependencies=[Depends(charge_address)])
@@ -198,6 +207,10 @@ async def order_page(
     if request.headers.get("If-None-Match") == version:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="text/html")
+
+
+def _with_history(services: OrderServices, order: Order, events: Sequence[OrderEvent]) -> Response:
+    return json_answer({"order": {**entry_of(services, order), "history": history_entries(events)}})
 
 
 def placed_response(placed: Placed) -> Response:

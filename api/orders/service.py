@@ -1,9 +1,9 @@
-"""The rules of ordering: validates a request, places the order in one transaction, and answers retries."""
+"""The rules of ordering: places an order in one transaction, answers retries, and reads orders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.errors import ApiError, invalid
 from api.http.fields import parse_item_id
 from api.known_platforms import known_platform
+from api.list_pages import page_of, position_of
 from api.orders.answers import order_entry
 from api.orders.new_order import check_endpoint, check_fields, new_order, too_many_orders
 from api.orders.offers import check_price, item_not_found, item_not_in_sandbox, real_offer, sandbox_offer
@@ -20,14 +21,19 @@ from api.orders.schemas import OrderBody
 from api.orders.services import OrderServices
 from api.orders.transitions import visible
 from mappings.platforms import Platform
+from store import audit
 from store.auth.tokens import Token
 from store.connection.errors import ItemTaken, QuotaExceeded, Superseded
 from store.orders import idempotency, orders, quotas, sandbox
 from store.orders.idempotency import StoredResponse
+from store.orders.orders import OrderFilter
 from store.records import NewOrder, Order, OrderEvent
+from store.states import State
 
 FINAL: Final = frozenset({"item_not_found", "item_unavailable", "price_changed"})
 """Refusals that tell a client that its order was not placed, though another moment might have allowed it."""
+READ: Final = "order.fulfilment"
+"""The audit's word for a read of the buyer's data."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ async def _place(
                 stored = await idempotency.claim(connection, new.token_id, call.key, call.body_digest, refusals, now)
                 if stored is not None:
                     return replay(stored, call)
-            placed = await _insert_orreplay(services, connection, request, new, now)
+            placed = await _insert_or_replay(services, connection, request, new, now)
             if placed is not None and not placed.replayed:
                 if scenario is not None:
                     await sandbox.plan(connection, placed.order_id, moves(scenario.steps, now))
@@ -142,14 +148,14 @@ async def _place(
     return placed
 
 
-async def _insert_orreplay(
+async def _insert_or_replay(
     services: OrderServices, connection: AsyncConnection, request: OrderRequest, new: NewOrder, now: datetime
 ) -> Placed | None:
     """Inserts the order. Where its item is taken: the order that has it, if a call without a key repeats that one.
 
     Raises QuotaExceeded where the order is one too many.
     """
-    await check_endpoint(connection, new)
+    await check_endpoint(connection, new.token_id, new.callback_url)
     try:
         order = await orders.place(connection, new, now, request.token.name)
     except ItemTaken:
@@ -177,8 +183,12 @@ def _replay_of_same_body(services: OrderServices, owner: Order | None, token_id:
 
 
 def _response(services: OrderServices, order: Order) -> str:
-    entry = order_entry(order, platform_of(services, order), services.settings.public_url)
-    return orjson.dumps({"status": "success", "order": entry}).decode()
+    return orjson.dumps({"status": "success", "order": entry_of(services, order)}).decode()
+
+
+def entry_of(services: OrderServices, order: Order) -> dict[str, Any]:
+    """An order as the contract shapes it; raises LookupError where its platform's file is gone."""
+    return order_entry(order, platform_of(services, order), services.settings.public_url)
 
 
 async def find_order(services: OrderServices, token: Token, order_id: str) -> tuple[Order, list[OrderEvent]]:
@@ -186,6 +196,54 @@ async def find_order(services: OrderServices, token: Token, order_id: str) -> tu
     async with services.store.reading() as connection:
         order = await visible(connection, token, order_id)
         return order, await orders.events(connection, order.id)
+
+
+async def find_orders(
+    services: OrderServices,
+    token: Token,
+    *,
+    state: State | None,
+    account: str | None,
+    item: str | None,
+    limit: int,
+    cursor: str | None,
+) -> tuple[Sequence[Order], str | None]:
+    """The page after the cursor, newest first, and the cursor of the next page, None at the end.
+
+    `fulfil` lists every real order; other tokens, and those of a sandbox, list their own.
+    """
+    after = position_of(cursor)
+    number = None if item is None else parse_item_id(item)
+    if item is not None and number is None:
+        return [], None  # digits that are no item's id in canonical form: no order is of such an item
+    everybody = "fulfil" in token.scopes and not token.sandbox
+    order_filter = OrderFilter(
+        sandbox=token.sandbox, token_id=None if everybody else token.id, state=state, account=account, item=number
+    )
+    async with services.store.reading() as connection:
+        rows = await orders.list_newest(connection, order_filter, after, limit + 1)
+    return page_of(rows, limit)
+
+
+async def read_fulfilment(services: OrderServices, token: Token, order_id: str) -> dict[str, Any]:
+    """What fulfilment needs to hand the item over, in the transaction that records the read.
+
+    Raises ApiError: 404 for orders that the token must not see, 410 where the data were erased.
+    """
+    async with services.store.transaction() as connection:
+        order = await visible(connection, token, order_id)
+        if not order.email:  # what erasure leaves of an address, which no order lacks
+            raise ApiError("personal_data_erased")
+        await audit.record(connection, token.actor, READ, order.id, datetime.now(UTC))
+    attributed = order.utm_source is not None or order.utm_medium is not None
+    return {
+        "account": order.account,
+        "email": order.email,
+        "platformId": order.platform_user_id,
+        "tradeLink": order.trade_link,
+        "code": order.code,
+        "attribution": {"utm_source": order.utm_source, "utm_medium": order.utm_medium} if attributed else None,
+    }
 
 
 def platform_of(services: OrderServices, order: Order) -> Platform:

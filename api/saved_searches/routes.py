@@ -16,6 +16,7 @@ from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
+from api.orders.new_order import check_endpoint
 from api.orders.placing.idempotency import body_digest
 from api.orders.webhooks.addresses import url_problem
 from api.saved_searches import schemas
@@ -25,7 +26,6 @@ from api.search.forced_filters import forced_filters
 from api.settings import Settings
 from api.timestamps import rfc3339
 from mappings.platforms import Platforms
-from store import endpoints
 from store.auth.tokens import Token
 from store.connection.engine import Store
 from store.saved_searches import matching, searches
@@ -170,9 +170,7 @@ def _refuse_pages(token: Token) -> None:
 async def _saved(store: Store, matcher: str, search: SavedSearch, place: Place, limit: int) -> SavedSearch:
     try:
         async with store.transaction() as connection:
-            registered = await endpoints.of_token(connection, search.token_id)
-            if registered and endpoints.covering(registered, search.callback_url) is None:
-                raise invalid("callbackUrl", "is covered by no endpoint that is registered for this token")
+            await check_endpoint(connection, search.token_id, search.callback_url)
             await matching.begin(
                 connection, matcher, place, is_first=not await searches.any_live(connection, search.created_at)
             )

@@ -10,7 +10,7 @@ from api.errors import ApiError
 from api.http.dependencies import only_query
 from api.http.json_answer import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
-from api.orders.routes import WakeWorkers
+from api.orders.routes import OrderId, WakeWorkers
 from api.orders.services import AppServices
 from api.orders.transitions import visible
 from api.orders.webhooks.schemas import DELIVERIES_EXAMPLE, DELIVERY_EXAMPLE, DeliveriesAnswer, DeliveryAnswer
@@ -29,7 +29,7 @@ MAX_DIGITS = 9  # of a delivery's number, so that both databases can compare it
     responses=answers(DeliveriesAnswer, DELIVERIES_EXAMPLE, *TOKEN_ERRORS, "order_not_found"),
 )
 async def list_deliveries(
-    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    order_id: OrderId,
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
     services: AppServices,
@@ -56,7 +56,7 @@ async def list_deliveries(
     ),
 )
 async def replay_delivery(
-    order_id: Annotated[str, Path(alias="id", description="the order's id")],
+    order_id: OrderId,
     number: Annotated[str, Path(alias="n", description="the delivery's `n`")],
     token: OrderOrFulfilToken,
     _: Annotated[None, Depends(only_query())],
