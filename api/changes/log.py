@@ -65,6 +65,14 @@ def new_segment(feed: Feed, now: datetime) -> Segment:
     )
 
 
+def segments_from(feed: Feed, segment: str | None, seq: int) -> Sequence[Segment]:
+    """The log with a place and those after it; none where the place is in no log of the feed."""
+    at = next((at for at, each in enumerate(feed.segments) if each.id == segment), None)
+    if at is None or not feed.segments[at].first - 1 <= seq <= feed.segments[at].last:
+        return ()
+    return feed.segments[at:]
+
+
 class ChangeLog:
     """The logs of one service."""
 
@@ -87,11 +95,11 @@ class ChangeLog:
 
     async def read(self, feed: Feed, subscription: Subscription, since: Bookmark, limit: int) -> Page:
         """The next changes after a bookmark; raises ApiError `bookmark_expired`, `search_unavailable`."""
-        place = next((at for at, each in enumerate(feed.segments) if each.id == since.segment), None)
-        if place is None or not feed.segments[place].first - 1 <= since.seq <= feed.segments[place].last:
+        segments = segments_from(feed, since.segment, since.seq)
+        if not segments:
             raise ApiError("bookmark_expired")
         after = since.seq
-        for segment in feed.segments[place:]:
+        for segment in segments:
             if segment.last <= after:
                 continue
             page = await self._read(segment, subscription, after, limit)

@@ -1,21 +1,25 @@
 """The route of the change feed. It goes before that of a single item, whose id `changes` would be."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
+import orjson
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
+from api import deadline
 from api.auth import SearchToken, valid_token
 from api.changes import bookmark
-from api.changes.log import Subscription
+from api.changes.bookmark import Bookmark
+from api.changes.log import Page, Subscription
 from api.changes.schemas import CHANGES_ANSWER, CHANGES_BODIES, EVENT, ChangesAnswer, ChangesBody
 from api.changes.search_fields import context_of
-from api.changes.stream import STREAM, events
 from api.changes.tail import Tail
+from api.deadline import Arrival
 from api.engine.client import Engine
-from api.errors import ApiError, invalid
+from api.errors import ERRORS, ApiError, invalid
 from api.http.dependencies import only_query, service
 from api.http.json_body import body_of, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
@@ -23,8 +27,11 @@ from api.search.forced_filters import forced_filters
 from api.token_cache import TokenCache
 from mappings.platforms import Platforms
 from store.auth.tokens import Token
+from store.connection.errors import StoreUnavailable
 
 router = APIRouter(tags=["search"])
+STREAM: Final = "text/event-stream"  # server-sent events (WHATWG HTML, 9.2)
+HEARTBEAT_SECONDS: Final = 15.0  # shorter than proxies wait for the next byte
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ async def list_changes(
         async def check() -> None:
             await _check(request, services)
 
-        stream: AsyncIterator[bytes] = events(tail, subscription, page, seq, body.limit, check)
+        stream = _events(tail, subscription, page, seq, body.limit, check)
         return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
     if body.wait:
         await _check(request, services)
@@ -116,6 +123,39 @@ def _subscription(services: ChangeServices, token: Token, body: ChangesBody) -> 
         platforms=tuple(platform.id for platform in context.platforms),
         with_platform=len(context.platforms) > 1,
     )
+
+
+async def _events(
+    tail: Tail, subscription: Subscription, page: Page, seq: int, limit: int, check: Callable[[], Awaitable[None]]
+) -> AsyncIterator[bytes]:
+    """The page and what follows it, until the server stops or `check` raises; the client then resumes."""
+    try:
+        while True:
+            page = page.after(seq, limit)
+            yield _events_of(page)
+            if tail.is_closed:
+                return
+            deadline.start(Arrival(asyncio.get_running_loop().time()))  # each page has its own time
+            page, seq = await tail.next_page(subscription, page.end, limit, HEARTBEAT_SECONDS)
+            await check()
+    except ApiError as error:
+        yield _error(error)
+    except StoreUnavailable:
+        yield _error(ApiError("store_unavailable"))
+
+
+def _events_of(page: Page) -> bytes:
+    """The changes, and where the reader is: without data an `id` is no event, but is remembered all the same."""
+    listed = b"".join(
+        b"id: %b\ndata: %b\n\n" % (Bookmark(page.end.segment, change.seq).encode().encode(), change.content)
+        for change in page.changes
+    )
+    return listed + b"id: %b\n\n" % page.end.encode().encode()
+
+
+def _error(error: ApiError) -> bytes:
+    content = {"code": error.code, "message": error.message or ERRORS[error.code][1]}
+    return b"event: error\ndata: %b\n\n" % orjson.dumps(content)
 
 
 async def _check(request: Request, services: ChangeServices) -> None:

@@ -17,7 +17,7 @@ from opensearchpy.exceptions import TransportError
 
 from api.background import PeriodicWorker
 from api.changes.entries import Side, changes_of
-from api.changes.log import MAX_SIDES, ChangeLog
+from api.changes.log import MAX_SIDES, ChangeLog, segments_from
 from api.changes.tail import Tail
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine, MatchedEntry
@@ -168,10 +168,11 @@ class Matcher:
             live = await searches.live(connection, datetime.now(UTC)) if has_more else {}
         if not has_more:
             return False
-        segment = following(feed, before)
-        if segment is None:
+        segments = segments_from(feed, before.segment, before.seq)
+        if not segments:
             await self._begin_anew(feed, before)
             return False
+        segment = next((each for each in segments if each.last > before.seq), feed.newest)
         last = self._narrowed(segment, before, min(segment.last, before.seq + self.limits.max_changes))
         try:
             await self._match(segment, before, last, live)
@@ -345,15 +346,6 @@ class Matcher:
         entries = await self._engine.entries(self._log.name(segment.id), body)
         changes, _ = changes_of(entries, size, with_platform=True)
         return {change.seq: change.content for change in changes}
-
-
-def following(feed: Feed, place: Place) -> Segment | None:
-    """The log to read after a place; None where the place is in no log of the feed."""
-    at = next((at for at, each in enumerate(feed.segments) if each.id == place.segment), None)
-    if at is None or not feed.segments[at].first - 1 <= place.seq <= feed.segments[at].last:
-        return None
-    unread = (each for each in feed.segments[at:] if each.last > place.seq)
-    return next(unread, feed.newest)
 
 
 def _is_answer(error: ApiError) -> bool:
