@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 import urllib3
 
@@ -124,10 +123,6 @@ class Deployment:
         """The first platform that has items."""
         platforms = self.send("GET", "/v1/platforms").expect(200).json["platforms"]
         return next((platform for platform in platforms if platform["items"]), platforms[0])
-
-    def page_path(self, status_url: str) -> str:
-        """The path of an order's page, whatever address the deployment has for buyers."""
-        return urlsplit(status_url).path
 
     def cancel_orders(self) -> list[str]:
         """Cancels the placed orders that are still open; returns those that it could not."""
