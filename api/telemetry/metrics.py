@@ -108,11 +108,11 @@ class LimitMetrics:
             ("limit", "token"),
             registry=registry,
         )
-        self._storage_failures = Counter(
+        self.count_storage_failure = Counter(
             "gear_rate_limit_storage_failures",
             "Times that the shared storage of rate limits did not answer, and this process counted alone",
             registry=registry,
-        )
+        ).inc
         self._tokens: set[str] = set()
         self._cost_of, self._refused_of = cache(cost.labels), cache(refused.labels)
         self._refused_of("address", "")
@@ -124,10 +124,6 @@ class LimitMetrics:
     def count_refused(self, limit: str, token: str = "") -> None:
         """Counts a request over a limit; only the limit of addresses has no token."""
         self._refused_of(limit, self._label(token) if token else "").inc()
-
-    def count_storage_failure(self) -> None:
-        """Counts a failure of the shared storage."""
-        self._storage_failures.inc()
 
     def _label(self, token: str) -> str:
         if token not in self._tokens:
@@ -151,16 +147,12 @@ class EngineMetrics:
             registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
         )
         self._wait_of = _histogram(registry, "gear_engine_pool_wait_seconds", wait, "pool", buckets=WAIT_BUCKETS)
-        self._ejected_nodes = Gauge(
+        self.set_ejected_nodes = Gauge(
             "gear_engine_nodes_ejected",
             "Nodes of the engine that get no requests because they did not answer",
             registry=registry,
             multiprocess_mode="livemax",
-        )
-
-    def set_ejected_nodes(self, count: int) -> None:
-        """Reports how many nodes of the engine are left out."""
-        self._ejected_nodes.set(count)
+        ).set
 
     def count_request(self, operation: str, outcome: str, seconds: float) -> None:
         """Counts a request and the engine's time for it."""
