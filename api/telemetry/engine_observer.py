@@ -1,10 +1,10 @@
 """Observes requests to the engine: their metrics, their spans, and the id by which the engine's own logs name them."""
 
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
@@ -16,64 +16,59 @@ NOT_FOUND: Final = 404  # an answer like others
 _tracer = trace.get_tracer("gear.engine")
 
 
+@dataclass
 class Exchange:
     """One request; `headers` names it in the engine's tasks and slow logs."""
 
-    def __init__(self, observer: "EngineObserver", operation: str, node: str) -> None:
-        self._observer = observer
-        self._operation = operation
-        self._node = node
-        self._request_id = current_request_id()
-        self._scope: AbstractContextManager[Span] | None = None
-        self._outcome = "unanswered"
-        self._waited: float | None = None
-        self._began = 0.0
-        self.headers: Mapping[str, str] = {} if self._request_id is None else {"x-opaque-id": self._request_id}
-
-    def __enter__(self) -> Self:
-        if self._observer.traced:
-            self._scope = _tracer.start_as_current_span(
-                f"opensearch {self._operation}",
-                kind=SpanKind.CLIENT,
-                attributes={
-                    "db.system.name": "opensearch",
-                    "db.operation.name": self._operation,
-                    "server.address": self._node,
-                    "opensearch.x_opaque_id": self._request_id or "",
-                },
-                record_exception=False,
-                set_status_on_exception=False,
-            )
-            self._scope.__enter__()
-        self._began = time.perf_counter()
-        return self
+    headers: Mapping[str, str]
+    span: Span | None
+    outcome: str = "unanswered"
+    waited: float | None = None
 
     def answered(self, status: int, waited: float) -> None:
         """Notes the response."""
-        self._waited = waited
-        self._outcome = "ok" if status < 400 or status == NOT_FOUND else "error"
-        if self._scope is not None:
-            trace.get_current_span().set_attribute("http.response.status_code", status)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        metrics, seconds = self._observer.metrics, time.perf_counter() - self._began
-        metrics.count_request(self._operation, self._outcome, seconds - (self._waited or 0.0))
-        if self._waited is not None:
-            metrics.count_wait(self._observer.pool, self._waited)
-        if self._scope is not None:
-            if self._outcome != "ok":
-                trace.get_current_span().set_status(Status(StatusCode.ERROR, self._outcome))
-            self._scope.__exit__(kind, error, at)
+        self.waited = waited
+        self.outcome = "ok" if status < 400 or status == NOT_FOUND else "error"
+        if self.span is not None:
+            self.span.set_attribute("http.response.status_code", status)
 
 
 class EngineObserver:
     """Observes the requests of one pool of connections; spans cost 40 microseconds each, also where nobody exports."""
 
     def __init__(self, pool: str, metrics: EngineMetrics, *, traced: bool = False) -> None:
-        self.pool = pool
-        self.metrics = metrics
-        self.traced = traced
+        self._pool = pool
+        self._metrics = metrics
+        self._traced = traced
 
-    def observed(self, operation: str, node: str) -> Exchange:
+    @contextmanager
+    def observed(self, operation: str, node: str) -> Iterator[Exchange]:
         """Surrounds a request."""
-        return Exchange(self, operation, node)
+        request_id = current_request_id()
+        with _span(operation, node, request_id) if self._traced else nullcontext() as span:
+            exchange = Exchange({} if request_id is None else {"x-opaque-id": request_id}, span)
+            began = time.perf_counter()
+            try:
+                yield exchange
+            finally:
+                seconds = time.perf_counter() - began
+                self._metrics.count_request(operation, exchange.outcome, seconds - (exchange.waited or 0.0))
+                if exchange.waited is not None:
+                    self._metrics.count_wait(self._pool, exchange.waited)
+                if span is not None and exchange.outcome != "ok":
+                    span.set_status(Status(StatusCode.ERROR, exchange.outcome))
+
+
+def _span(operation: str, node: str, request_id: str | None) -> AbstractContextManager[Span]:
+    return _tracer.start_as_current_span(
+        f"opensearch {operation}",
+        kind=SpanKind.CLIENT,
+        attributes={
+            "db.system.name": "opensearch",
+            "db.operation.name": operation,
+            "server.address": node,
+            "opensearch.x_opaque_id": request_id or "",
+        },
+        record_exception=False,
+        set_status_on_exception=False,
+    )

@@ -24,16 +24,20 @@ DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
 REFUSED_ITEMS: Final = ("price", "digest", "age", "unknown")
 
 
-def _counter(
-    registry: CollectorRegistry, name: str, text: str, label: str, values: Sequence[str] = ()
-) -> Callable[[str], Counter]:
-    """A counter by its label, from 0 on for these values. Looking a child up by its label takes longer than counting,
-    so children are cached.
+class LabelledCounter:
+    """Counts by a label, from 0 on for these values. Looking a child up by its label takes longer than counting, so
+    children are cached.
     """
-    child_of = cache(Counter(name, text, (label,), registry=registry).labels)
-    for value in values:
-        child_of(value)
-    return child_of
+
+    def __init__(
+        self, registry: CollectorRegistry, name: str, text: str, label: str, values: Sequence[str] = ()
+    ) -> None:
+        self._child_of = cache(Counter(name, text, (label,), registry=registry).labels)
+        for value in values:
+            self._child_of(value)
+
+    def __call__(self, value: str, amount: int = 1) -> None:
+        self._child_of(value).inc(amount)
 
 
 def _histogram(
@@ -61,7 +65,7 @@ class RequestMetrics:
         queue = "Seconds that requests waited for their budget"
         self._queue_of = _histogram(registry, "gear_queue_seconds", queue, "budget", buckets=WAIT_BUCKETS)
         shed = "Requests refused with 503 `overloaded`"
-        self._shed_of = _counter(registry, "gear_requests_shed", shed, "budget", BUDGETS)
+        self.count_shed = LabelledCounter(registry, "gear_requests_shed", shed, "budget", BUDGETS)
         self._requests_of = cache(requests.labels)
         self._duration_of = cache(partial(_with_failures, requests, duration))
         self._in_flight_of, self._limit_of = cache(in_flight.labels), cache(limit.labels)
@@ -84,10 +88,6 @@ class RequestMetrics:
     def count_wait(self, budget: str, seconds: float) -> None:
         """Counts a request that waited for its budget."""
         self._queue_of(budget).observe(seconds)
-
-    def count_shed(self, budget: str) -> None:
-        """Counts a request that was refused."""
-        self._shed_of(budget).inc()
 
 
 def _with_failures(requests: Counter, duration: Histogram, method: str, route: str) -> Histogram:
@@ -186,16 +186,10 @@ class OrderMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         reached = "Real orders that reached a state by a request or by their expiry"
         refused = "Orders refused for what the index has of their item, by reason: price, digest, age, unknown"
-        self._transitions_of = _counter(registry, "gear_order_transitions", reached, "state")
-        self._refused_of = _counter(registry, "gear_order_refused_items", refused, "reason", REFUSED_ITEMS)
-
-    def count_transitions(self, state: str, orders: int = 1) -> None:
-        """Counts orders that are in a state now."""
-        self._transitions_of(state).inc(orders)
-
-    def count_refused_item(self, reason: str) -> None:
-        """Counts an order that was refused."""
-        self._refused_of(reason).inc()
+        self.count_transitions = LabelledCounter(registry, "gear_order_transitions", reached, "state")
+        self.count_refused_item = LabelledCounter(
+            registry, "gear_order_refused_items", refused, "reason", REFUSED_ITEMS
+        )
 
 
 class CatalogueMetrics:
@@ -203,12 +197,12 @@ class CatalogueMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         written = "Items of writes to the catalogue by result"
-        self._items_of = _counter(registry, "gear_catalogue_items", written, "result")
+        self._count = LabelledCounter(registry, "gear_catalogue_items", written, "result")
 
     def count_items(self, written: int, superseded: int, refused: int) -> None:
         """Counts the items of a request."""
         for result, items in (("written", written), ("superseded", superseded), ("refused", refused)):
-            self._items_of(result).inc(items)
+            self._count(result, items)
 
 
 class FeedMetrics:
@@ -216,7 +210,7 @@ class FeedMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         changes = "Changes recorded by the change feed"
-        self._changes_of = _counter(registry, "gear_feed_changes", changes, "change", CHANGES)
+        self.count_changes = LabelledCounter(registry, "gear_feed_changes", changes, "change", CHANGES)
         lag = Gauge(
             "gear_feed_lag_seconds",
             "Seconds since the recorder had told all changes; 0 where this process does not record",
@@ -237,10 +231,6 @@ class FeedMetrics:
         )
         self.set_lag, self.set_waiting_readers, self.set_matching_lag = lag.set, waiting.set, matching.set
 
-    def count_changes(self, change: str, number: int) -> None:
-        """Counts recorded changes of a kind."""
-        self._changes_of(change).inc(number)
-
 
 class SearchMetrics:
     """Searches whose text was not found, or not as it was typed."""
@@ -248,16 +238,10 @@ class SearchMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         unanswered = "Searches whose text found nothing (none), not all of its words (partial), or similar words"
         dropped = "Unanswered searches whose text is not kept, by reason: full, store (it failed), long, personal"
-        self._unanswered_of = _counter(registry, "gear_unanswered_searches", unanswered, "reading")
-        self._dropped_of = _counter(registry, "gear_unanswered_searches_dropped", dropped, "reason", DROPPED_TEXTS)
-
-    def count_unanswered(self, reading: str) -> None:
-        """Counts a search, by how its text was read."""
-        self._unanswered_of(reading).inc()
-
-    def count_dropped(self, reason: str, searches: int) -> None:
-        """Counts searches whose text is not kept."""
-        self._dropped_of(reason).inc(searches)
+        self.count_unanswered = LabelledCounter(registry, "gear_unanswered_searches", unanswered, "reading")
+        self.count_dropped = LabelledCounter(
+            registry, "gear_unanswered_searches_dropped", dropped, "reason", DROPPED_TEXTS
+        )
 
 
 class ProcessMetrics:
@@ -267,7 +251,7 @@ class ProcessMetrics:
         lookups = (
             "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss"
         )
-        self._lookups_of = _counter(registry, "gear_response_cache_requests", lookups, "result")
+        self.count_cache_lookup = LabelledCounter(registry, "gear_response_cache_requests", lookups, "result")
         lag = Histogram(
             "gear_event_loop_lag_seconds",
             "Seconds that the event loop was late for a timer: what it did meanwhile kept all requests waiting",
@@ -276,10 +260,6 @@ class ProcessMetrics:
         )
         self.observe_lag = lag.observe
         Gauge("gear_workers", "Processes that serve", registry=registry, multiprocess_mode="livesum").set(1)
-
-    def count_cache_lookup(self, result: str) -> None:
-        """Counts a lookup in the response cache."""
-        self._lookups_of(result).inc()
 
 
 class Metrics:
