@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from typing import Any, Final, Generic, TypeVar
 
@@ -190,7 +190,9 @@ class PeriodicWorker:
         while not self._stopping:
             pause = await self._run_once()
             if not self._stopping:
-                await self._sleep(pause)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._wake.wait()
         if self._drain:
             await self._run_once()
 
@@ -207,13 +209,6 @@ class PeriodicWorker:
             return self._retry_seconds
         self.outages.end("store")
         return pause
-
-    async def _sleep(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
 
 
 @asynccontextmanager

@@ -34,13 +34,11 @@ class StrictCamelCase(Strict):
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        message = "must be an integer"
-        raise ValueError(message)
-    if not MIN_INTEGER <= value <= MAX_INTEGER:
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    if is_number and not MIN_INTEGER <= value <= MAX_INTEGER:
         message = "must be a 64-bit integer"
         raise ValueError(message)
-    if value != int(value):
+    if not is_number or value != int(value):
         message = "must be an integer"
         raise ValueError(message)
     return int(value)
