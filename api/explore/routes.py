@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from api.auth import charge_address
 from api.errors import ApiError
 from api.explore import page
-from api.explore.assets import assets
 from api.http.dependencies import only_query, service
 from api.settings import Settings
 from api.token_cache import TokenCache
@@ -64,11 +63,11 @@ async def static_file(
 ) -> Response:
     """A file of the page, for ever under this digest."""
     _require_enabled(services)
-    asset = assets().by_path.get(path)
+    asset = page.assets().by_path.get(path)
     if asset is None:
         raise ApiError("not_found")
     # while a new version is rolled out, its page may ask a server of the old one
-    headers = {"Cache-Control": _FOR_EVER if digest == assets().digest else "no-store", "Vary": "Accept-Encoding"}
+    headers = {"Cache-Control": _FOR_EVER if digest == page.assets().digest else "no-store", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         return Response(asset.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=asset.media_type)
     return Response(asset.content, headers=headers, media_type=asset.media_type)

@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
-from api.explore.assets import assets
+from api.explore.page import assets
 from indexer.engine.hidden_index import now_text
 from indexer.locking.owner import Owner
 from indexer.locking.record import LockRecord, LockRecords

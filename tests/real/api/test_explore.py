@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from api.explore.assets import assets
+from api.explore.page import assets
 from tests.support.api.envelope import error_of
 from tests.support.app import RunningApp, new_token, running, settings_for
 
