@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from api.auth import charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_answer import json_answer
+from api.http.json_body import json_answer
 from api.http.openapi import NO_TOKEN, answers
 from api.readiness import Readiness
 

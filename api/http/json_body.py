@@ -1,4 +1,4 @@
-"""Reads and validates JSON bodies.
+"""Reads and validates JSON bodies, and writes those of answers.
 
 Numbers with a fraction or an exponent become decimals, so that prices compare exactly. NaN, Infinity, lone surrogates
 and duplicate keys are refused. (`jiter` refuses them too, but also integers of more than 4,300 digits, exponents beyond
@@ -7,11 +7,12 @@ decimals and more than 200 levels, which are valid JSON and 422 here: docs/decis
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
-from fastapi import Request
+import orjson
+from fastapi import Request, Response
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
@@ -153,3 +154,8 @@ def request_body(model: type[BaseModel], examples: dict[str, Any]) -> dict[str, 
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
     content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def json_answer(content: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """The success of an operation, with its content."""
+    return Response(orjson.dumps({"status": "success", **content}), status, headers, "application/json")

@@ -11,7 +11,7 @@ from api.engine import state
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_answer import json_answer
+from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.operations.schemas import OPERATIONS_ANSWER, OperationsAnswer
 from api.readiness import Readiness

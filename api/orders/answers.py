@@ -9,11 +9,6 @@ from mappings.platforms import Platform
 from store.records import Order, OrderEvent
 
 
-def status_url(order: Order, public_url: str) -> str:
-    """Where the buyer sees the order, without a token."""
-    return f"{public_url}/orders/{order.status_key}"
-
-
 def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, Any]:
     """An order as the contract shapes it."""
     digits = platform.minor_digits
@@ -33,7 +28,7 @@ def order_entry(order: Order, platform: Platform, public_url: str) -> dict[str, 
         },
         "createdAt": rfc3339(order.created_at),
         "updatedAt": rfc3339(order.updated_at),
-        "statusUrl": status_url(order, public_url),
+        "statusUrl": f"{public_url}/orders/{order.status_key}",
     }
 
 

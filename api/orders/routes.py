@@ -9,8 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from api.auth import FulfilToken, OrderOrFulfilToken, OrderToken, charge_address
 from api.errors import ApiError
 from api.http.dependencies import only_query
-from api.http.json_answer import json_answer
-from api.http.json_body import body_of, request_body
+from api.http.json_body import body_of, json_answer, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit
 from api.orders import examples, page

@@ -10,7 +10,7 @@ from api.auth import SearchToken
 from api.engine.answers import total_of
 from api.engine.client import Engine
 from api.http.dependencies import only_query, service
-from api.http.json_answer import json_answer
+from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.platforms.limits import filter_entry, limits
 from api.platforms.schemas import PLATFORMS_ANSWER, PlatformsAnswer

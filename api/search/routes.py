@@ -12,8 +12,7 @@ from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service_of
 from api.http.fields import parse_item_id
-from api.http.json_answer import json_answer
-from api.http.json_body import content_of, request_body
+from api.http.json_body import content_of, json_answer, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, Named, answers
 from api.known_platforms import known_platform, platform_or_only
 from api.search.context import forced_clauses

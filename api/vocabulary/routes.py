@@ -9,8 +9,7 @@ from api.auth import CatalogueToken
 from api.engine.client import Engine
 from api.errors import ApiError
 from api.http.dependencies import only_query, service
-from api.http.json_answer import json_answer
-from api.http.json_body import body_of, request_body
+from api.http.json_body import body_of, json_answer, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform, platform_or_only
 from api.search.unanswered import first_day, unanswered_entry

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Response
 from api.auth import OrderOrFulfilToken
 from api.errors import ApiError
 from api.http.dependencies import only_query
-from api.http.json_answer import json_answer
+from api.http.json_body import json_answer
 from api.http.openapi import TOKEN_ERRORS, answers
 from api.orders.routes import OrderId, WakeWorkers
 from api.orders.services import AppServices
