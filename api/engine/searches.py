@@ -185,9 +185,7 @@ class Searches:
 
     async def check_products(self, platforms: Sequence[Platform]) -> None:
         """Raises ApiError `search_unavailable` unless the products of each loaded platform are those of what serves."""
-        serving = await self.generations(platforms)
-        older = self._older(serving)
-        expected = {products_of(each.index) for number, each in serving.items() if number not in older}
+        expected = set(self._serving_products(await self.generations(platforms)).indices)
         indices = await self._aliased_indices(self._products_of(platforms).indices)
         if missing := sorted(expected - indices.keys()):
             log.error("a generation has no products: load its catalogue again", index=missing[0])
@@ -202,6 +200,12 @@ class Searches:
 
     def _products_of(self, platforms: Sequence[Platform]) -> Products:
         return Products(tuple(products_of(self.alias(platform)) for platform in platforms))
+
+    def _serving_products(self, serving: Mapping[int, Generation]) -> Products:
+        """Where the products are of these generations, by the names of their indices."""
+        older = self._older(serving)
+        indices = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
+        return Products(indices, tuple(sorted(older)))
 
     def _older(self, serving: Mapping[int, Generation]) -> set[int]:
         """The platforms whose listings are their own products."""
@@ -276,9 +280,7 @@ class Searches:
         if await self.generations(platforms) != serving:  # the catalogue was replaced in between
             await self.close_pits([pit])
             return await self.open_pit(platforms, keep_seconds)
-        older = self._older(serving)
-        products = tuple(products_of(each.index) for number, each in serving.items() if number not in older)
-        return OpenedPit(pit, Products(products, tuple(sorted(older))))
+        return OpenedPit(pit, self._serving_products(serving))
 
     async def search_pit(self, body: Json, products: Products) -> Answer:
         """The complete answer to a search body with a point in time, whose products are there; raises PitGoneError and
