@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from api.background import BackgroundTasks
-from api.catalogue.audit import WriteAudit
 from api.catalogue.routes import CatalogueServices
+from api.catalogue.service import WriteAudit
 from api.catalogue.writers import CatalogueWriters
 from api.changes.feed import ChangeFeed, change_feed
 from api.changes.routes import ChangeServices
@@ -33,9 +33,8 @@ from api.search.unanswered import UnansweredSearches
 from api.settings import Settings
 from api.telemetry.backlogs import BacklogReader
 from api.telemetry.engine_observer import EngineObserver
-from api.telemetry.generations import GenerationReader
 from api.telemetry.metrics import Metrics
-from api.telemetry.routes import TelemetryServices
+from api.telemetry.routes import GenerationReader, TelemetryServices
 from api.token_cache import TokenCache
 from api.vocabulary.routes import VocabularyServices
 from mappings.platforms import Platforms

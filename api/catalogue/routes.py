@@ -8,7 +8,6 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from api.auth import CatalogueToken
-from api.catalogue.audit import WriteAudit
 from api.catalogue.body import JSON, NDJSON, body_sent
 from api.catalogue.schemas import (
     CATALOGUE_ANSWER,
@@ -17,7 +16,7 @@ from api.catalogue.schemas import (
     CatalogueAnswer,
     DeleteBody,
 )
-from api.catalogue.service import Write, read_deletes, read_puts
+from api.catalogue.service import Write, WriteAudit, read_deletes, read_puts
 from api.catalogue.writers import CatalogueWriters
 from api.http.dependencies import only_query, service
 from api.http.json_body import request_body

@@ -1,6 +1,8 @@
-"""Writes of one request: items put, items deleted, and what became of each."""
+"""Writes of one request: items put, items deleted, what became of each, and the audit of all."""
 
+from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from api.catalogue.body import MAX_ITEMS, RefusedItem, Sent, records_of
@@ -13,9 +15,15 @@ from indexer.live.change import UNDATED, Batch, Change, ReadChange, upsert_of, v
 from indexer.live.writer import LiveWriter
 from indexer.sources.records import SourceError
 from mappings.platforms import Platform
+from store import audit
+from store.auth.tokens import Token
+from store.connection.engine import Store
+from store.records import Actor
 
 ITEMS_PER_COST: Final = 100
 """So many items cost 1 in the rate limit of their token."""
+RECORD_SECONDS: Final = 60.0
+ACTION: Final = "catalogue.change"
 
 Json = dict[str, Any]
 
@@ -80,3 +88,34 @@ def read_deletes(sent: Sent) -> Write:
     for number in dict.fromkeys(body.ids):
         batch.add(ReadChange("", 1, Change(number, None, version)))
     return Write(batch, items=len(batch))
+
+
+class WriteAudit:
+    """Counts writes until they are recorded: one entry a minute for each token and platform that wrote.
+
+    An entry for each request would be more rows than items: these are never deleted.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._counts: dict[tuple[Actor, str], Counter[str]] = {}
+
+    def add(self, token: Token, platform: str, verb: str, answer: dict[str, Any]) -> None:
+        """Counts a write; `verb` is `put` or `delete`."""
+        counts = self._counts.setdefault((token.actor, platform), Counter())
+        refused = len(answer["refused"])
+        counts.update({verb: answer["written"], "superseded": answer["superseded"], "refused": refused, "requests": 1})
+
+    async def record(self) -> float:
+        """Writes the entries; returns the seconds until the next time. Raises StoreUnavailable, and keeps them then."""
+        counts, self._counts = self._counts, {}
+        if counts:
+            try:
+                async with self._store.transaction() as connection:
+                    for (actor, platform), details in counts.items():
+                        await audit.record(connection, actor, ACTION, platform, datetime.now(UTC), details)
+            except BaseException:
+                for key, details in counts.items():
+                    self._counts.setdefault(key, Counter()).update(details)
+                raise
+        return RECORD_SECONDS

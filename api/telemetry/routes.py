@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 from prometheus_client import CollectorRegistry
@@ -12,15 +13,44 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from api.auth import MetricsToken
+from api.background import BackgroundTasks, SharedTask
+from api.engine.client import Engine
+from api.errors import ApiError
 from api.http.dependencies import only_query, service
 from api.http.openapi import TOKEN_ERRORS, text_answers
 from api.readiness import Readiness
 from api.telemetry.backlogs import BacklogReader, backlog_metrics
-from api.telemetry.generations import GenerationReader
 from api.telemetry.metrics import Metrics
+from mappings.platforms import Platforms
 
 router = APIRouter(tags=["metrics"])
 EXAMPLE = 'gear_http_requests_total{method="POST",route="/v1/gear/search",code="200"} 41.0\n'
+ENGINE_SECONDS: Final = 1.0  # a scrape waits no longer for the engine
+
+
+class GenerationReader:
+    """Reads the serving generations in the background, once for all scrapes of a moment."""
+
+    def __init__(self, engine: Engine, platforms: Platforms, tasks: BackgroundTasks) -> None:
+        self._reading = SharedTask(tasks, partial(engine.generations, list(platforms)))
+
+    async def metrics(self) -> list[Metric]:
+        """The generations; none where the engine does not answer in time."""
+        serving = await self._reading.result(ENGINE_SECONDS, ApiError)
+        if serving is None:
+            return []
+        info = GaugeMetricFamily(
+            "gear_index_info",
+            "The index that serves a platform, and the fingerprint of its definition",
+            labels=["platform", "index", "fingerprint"],
+        )
+        created = GaugeMetricFamily(
+            "gear_index_created_timestamp_seconds", "When the load of the serving index began", labels=["platform"]
+        )
+        for platform, generation in sorted(serving.items()):
+            info.add_metric([str(platform), generation.index, generation.fingerprint], 1)
+            created.add_metric([str(platform)], generation.created_at.timestamp())
+        return [info, created]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import zstandard
 from structlog.testing import capture_logs
 
 from api.catalogue import body
-from api.catalogue.audit import ACTION
+from api.catalogue.service import ACTION
 from api.catalogue.writers import CatalogueWriters
 from api.errors import ApiError
 from indexer.live.writer import LiveWriter
