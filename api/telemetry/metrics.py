@@ -53,13 +53,8 @@ class RequestMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         live: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livesum"}
         requests = Counter("gear_http_requests", "Requests answered", ("method", "route", "code"), registry=registry)
-        duration = Histogram(
-            "gear_http_request_duration_seconds",
-            "Seconds from a request's head to the end of its response",
-            ("method", "route"),
-            registry=registry,
-            buckets=BUCKETS,
-        )
+        text, labels = "Seconds from a request's head to the end of its response", ("method", "route")
+        duration = Histogram("gear_http_request_duration_seconds", text, labels, registry=registry, buckets=BUCKETS)
         in_flight = Gauge("gear_requests_in_flight", "Requests at work", ("budget",), **live)
         limit = Gauge("gear_concurrency_limit", "How many requests may be at work", ("budget",), **live)
         queue = "Seconds that requests waited for their budget"
@@ -102,17 +97,10 @@ class LimitMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         cost = Counter("gear_rate_limit_cost", "What requests cost, by the token's id", ("token",), registry=registry)
-        refused = Counter(
-            "gear_rate_limited_requests",
-            "Requests refused with 429, by the limit (token, address, searches) and the token's id",
-            ("limit", "token"),
-            registry=registry,
-        )
-        self.count_storage_failure = Counter(
-            "gear_rate_limit_storage_failures",
-            "Times that the shared storage of rate limits did not answer, and this process counted alone",
-            registry=registry,
-        ).inc
+        text = "Requests refused with 429, by the limit (token, address, searches) and the token's id"
+        refused = Counter("gear_rate_limited_requests", text, ("limit", "token"), registry=registry)
+        failures = "Times that the shared storage of rate limits did not answer, and this process counted alone"
+        self.count_storage_failure = Counter("gear_rate_limit_storage_failures", failures, registry=registry).inc
         self._tokens: set[str] = set()
         self._cost_of, self._refused_of = cache(cost.labels), cache(refused.labels)
         self._refused_of("address", "")
@@ -147,12 +135,9 @@ class EngineMetrics:
             registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
         )
         self._wait_of = _histogram(registry, "gear_engine_pool_wait_seconds", wait, "pool", buckets=WAIT_BUCKETS)
-        self.set_ejected_nodes = Gauge(
-            "gear_engine_nodes_ejected",
-            "Nodes of the engine that get no requests because they did not answer",
-            registry=registry,
-            multiprocess_mode="livemax",
-        ).set
+        text = "Nodes of the engine that get no requests because they did not answer"
+        ejected = Gauge("gear_engine_nodes_ejected", text, registry=registry, multiprocess_mode="livemax")
+        self.set_ejected_nodes = ejected.set
 
     def count_request(self, operation: str, outcome: str, seconds: float) -> None:
         """Counts a request and the engine's time for it."""
@@ -211,24 +196,13 @@ class FeedMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         changes = "Changes recorded by the change feed"
         self.count_changes = LabelledCounter(registry, "gear_feed_changes", changes, "change", CHANGES)
-        lag = Gauge(
-            "gear_feed_lag_seconds",
-            "Seconds since the recorder had told all changes; 0 where this process does not record",
-            registry=registry,
-            multiprocess_mode="livemax",
-        )
-        waiting = Gauge(
-            "gear_feed_waiting_readers",
-            "Readers of changes that wait for the next",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        matching = Gauge(
-            "gear_saved_searches_lag_seconds",
-            "Seconds since all changes were matched with the saved searches; 0 where this process does not match",
-            registry=registry,
-            multiprocess_mode="livemax",
-        )
+        text = "Readers of changes that wait for the next"
+        waiting = Gauge("gear_feed_waiting_readers", text, registry=registry, multiprocess_mode="livesum")
+        latest: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livemax"}
+        text = "Seconds since the recorder had told all changes; 0 where this process does not record"
+        lag = Gauge("gear_feed_lag_seconds", text, **latest)
+        text = "Seconds since all changes were matched with the saved searches; 0 where this process does not match"
+        matching = Gauge("gear_saved_searches_lag_seconds", text, **latest)
         self.set_lag, self.set_waiting_readers, self.set_matching_lag = lag.set, waiting.set, matching.set
 
 
@@ -252,12 +226,8 @@ class ProcessMetrics:
             "Response cache lookups by result: hit, stale (the index changed), unknown (no revision in time), miss"
         )
         self.count_cache_lookup = LabelledCounter(registry, "gear_response_cache_requests", lookups, "result")
-        lag = Histogram(
-            "gear_event_loop_lag_seconds",
-            "Seconds that the event loop was late for a timer: what it did meanwhile kept all requests waiting",
-            registry=registry,
-            buckets=WAIT_BUCKETS,
-        )
+        text = "Seconds that the event loop was late for a timer: what it did meanwhile kept all requests waiting"
+        lag = Histogram("gear_event_loop_lag_seconds", text, registry=registry, buckets=WAIT_BUCKETS)
         self.observe_lag = lag.observe
         Gauge("gear_workers", "Processes that serve", registry=registry, multiprocess_mode="livesum").set(1)
 
