@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from functools import partial
+from typing import Annotated, Final, Literal
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -23,7 +24,6 @@ from api.http.json_body import request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.known_platforms import known_platform
 from api.rate_limits.limits import RateLimits
-from indexer.live.writer import LiveWriter
 from mappings.platforms import Platform, Platforms
 from store.auth.tokens import Token
 
@@ -117,11 +117,7 @@ async def _written(
     visible: bool,
 ) -> Response:
     await services.rate_limits.charge_token(request.scope, token, write.extra_cost)
-
-    def work(writer: LiveWriter) -> dict[str, Any]:
-        return write.run(writer, visible=visible)
-
-    answer = await services.writers.run(platform, work)
+    answer = await services.writers.run(platform, partial(write.run, visible=visible))
     services.audit.add(token, platform.slug, verb, answer)
     services.count_items(answer["written"], answer["superseded"], len(answer["refused"]))
     return Response(orjson.dumps(answer), media_type=JSON)

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from pydantic import BaseModel
-
 from api.cheapest.schemas import CheapestBody
 from api.cheapest.services import CheapestServices
 from api.orders.offers import Offer, real_offers
@@ -28,15 +26,11 @@ def cheapest_first(services: CheapestServices, body: CheapestBody, platform: Pla
         highest = min(highest, price_filter.max)
     if low is not None and low > highest:
         return None
-    filters = _with_price(body.search.filters, PriceRange(min=low, max=highest))
+    filters = (body.search.filters or Filters()).model_copy(update={"price": PriceRange(min=low, max=highest)})
     search = SearchBody(
         platform=platform.id, query=body.search.query, filters=filters, sort="price_asc", limit=MAX_LIMIT
     )
     return search_context(services.search.engine, services.search.platforms, search)
-
-
-def _with_price(filters: BaseModel | None, price: PriceRange) -> BaseModel:
-    return (filters or Filters()).model_copy(update={"price": price})
 
 
 async def find_offers(

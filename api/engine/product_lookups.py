@@ -214,9 +214,7 @@ def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
         together: Clause = {}
         # what may be met is not part of it where one of several must be
         for name in _AND if "minimum_should_match" in content else (*_AND, "should"):
-            together[name] = [
-                clause for clause in lists[name] if lookups.fields.owner(lookups.names(clause)) == PRODUCT
-            ]
+            together[name] = [clause for clause in lists[name] if lookups.owner(clause) == PRODUCT]
             lists[name] = [clause for clause in lists[name] if clause not in together[name]]
         # what else is filtered by may say it of products as well, of which there are then fewer
         narrowing = [clause for clause in lists["filter"] if _narrows(clause, lookups)]
@@ -231,14 +229,12 @@ def _bool(content: Clause, lookups: Lookups, context: _Context) -> Clause:
         should.append(lookups.place(PRODUCT, query, context))
     # what is excluded must be known in full; where a text is, details go along, since they may say it all
     excluded = _Context(is_scored=False, is_sample=False, excludes=True)
-    must_not = lists["must_not"]
+    must_not, places_excluded = lists["must_not"], list[Clause]()
     if any(_is_looked_up(clause, lookups) for clause in must_not):
         products = [clause for clause in must_not if _narrows(clause, lookups)]
         query = {"bool": {"should": products, "minimum_should_match": 1}}
         places_excluded = [lookups.place(PRODUCT, query, excluded)]
         must_not = [clause for clause in must_not if clause not in products]
-    else:
-        places_excluded = []
     parts = {
         "must": [*(_clause(clause, lookups, context) for clause in lists["must"]), *places],
         "filter": [_clause(clause, lookups, context.unscored) for clause in lists["filter"]],

@@ -166,7 +166,8 @@ class ProductSearch:
             self._set_stamp(products, stamp)  # a product may have come in between: what was found may lack it
         elif may_change and stamp == before:  # else another search has seen it come
             for lookup, entry in zip(lookups.lookups, entries, strict=True):
-                self._remember(lookup, entry, products)
+                if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
+                    self._entries[products.indices, lookup.identity] = entry
         indices = frozenset(hit["_index"] for each in hits for hit in each)
         return LookupResult(lookups, entries, products, indices, stamp, may_change)
 
@@ -194,10 +195,6 @@ class ProductSearch:
         are_repeated = all(each in self._looked_up for each in hashes)
         self._looked_up.update(dict.fromkeys(hashes, True))
         return are_repeated
-
-    def _remember(self, lookup: Lookup, entry: Entry, products: Products) -> None:
-        if entry.size + MIN_ENTRY_KEYS <= CACHED_KEYS // 4:
-            self._entries[products.indices, lookup.identity] = entry
 
     async def _all_hits(self, lookup: Lookup, first: list[Hit], products: Products) -> list[Hit]:
         """All hits of a lookup, of which these are the first."""
