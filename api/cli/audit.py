@@ -1,7 +1,7 @@
 """`gear-api audit`: who did what to orders and tokens."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -84,19 +84,8 @@ async def _entries(store: "Store", read: "Read", begin: datetime) -> AsyncIterat
 
 async def merged(*streams: AsyncIterator["AuditEntry"]) -> AsyncIterator["AuditEntry"]:
     """The entries of several ascending streams, ascending."""
-    heads = {stream: entry async for stream, entry in _heads(streams)}
-    while heads:
-        stream, entry = min(heads.items(), key=lambda head: head[1].at)
+    heads = {stream: await anext(stream, None) for stream in streams}
+    while present := {stream: entry for stream, entry in heads.items() if entry is not None}:
+        stream, entry = min(present.items(), key=lambda head: head[1].at)
         yield entry
-        heads.pop(stream)
-        heads.update({stream: entry async for stream, entry in _heads((stream,))})
-
-
-async def _heads(
-    streams: Iterable[AsyncIterator["AuditEntry"]],
-) -> AsyncIterator[tuple[AsyncIterator["AuditEntry"], "AuditEntry"]]:
-    """The next entry of each stream that has one."""
-    for stream in streams:
-        entry = await anext(stream, None)
-        if entry is not None:
-            yield stream, entry
+        heads[stream] = await anext(stream, None)
