@@ -73,13 +73,10 @@ async def _reconcile(
     async with opened_store() as store:
         undecided = await _undecided(store, platform.id, in_index, now)
         done: dict[str, list[int]] = {"kept": [], "released": []}
-        for change, items in (
-            ("kept", to_keep | (set(undecided) - to_release if keep_all else set())),
-            ("released", to_release),
-        ):
+        to_keep = to_keep | (set(undecided) - to_release if keep_all else set())
+        for change, decide, items in (("kept", holds.keep, to_keep), ("released", holds.release, to_release)):
             for page in _pages(sorted(items)):
                 async with store.transaction() as connection:
-                    decide = holds.keep if change == "kept" else holds.release
                     done[change] += await decide(connection, platform.id, page, actor, now)
         async with store.reading() as connection:
             hold_times = await holds.list_held(connection, platform.id)

@@ -44,9 +44,6 @@ class TooManyPitsError(ApiError):
 class ForbiddenError(ApiError):
     """The engine's user lacks a permission."""
 
-    def __init__(self) -> None:
-        super().__init__("search_unavailable")
-
 
 class MissingError(Exception):
     """The index exists but not the document or alias that was requested."""
@@ -58,9 +55,6 @@ class MissingError(Exception):
 
 class NodeLostError(ApiError):
     """A node was lost between the phases of a search; the copies of its shards are on others."""
-
-    def __init__(self) -> None:
-        super().__init__("search_unavailable")
 
 
 class NotLoadedError(ApiError):
@@ -85,7 +79,7 @@ def map_engine_error(error: TransportError) -> Exception:
     if error.status_code in (400, 413) and kind is not None and kind not in _TEMPORARY:
         return error  # the engine refuses our request: a bug
     log.warning("the search engine refuses", status=error.status_code, cause=str(error.error)[:300])
-    return ForbiddenError() if error.status_code == 403 else ApiError("search_unavailable")
+    return (ForbiddenError if error.status_code == 403 else ApiError)("search_unavailable")
 
 
 def all_answers(answers: list[Answer], count: int) -> list[Answer]:
@@ -107,7 +101,7 @@ def _known_reason(body: dict[str, Any], kind: str | None) -> Exception | None:
     if any(cause.get("type") == _PIT_GONE for cause in causes):
         return PitGoneError()
     if causes and _NODE_LOST.issuperset(cause.get("type") for cause in causes):
-        return NodeLostError()
+        return NodeLostError("search_unavailable")
     if any(_TOO_MANY_PITS in reason for reason in reasons):
         log.warning("the search engine takes no more cursors; see search.max_open_pit_context in docs/operations.md")
         return TooManyPitsError()

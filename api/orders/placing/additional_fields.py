@@ -12,17 +12,13 @@ TRADE_LINK = "additionalFields.tradeLink"
 
 def broken_rules(rules: OrderRules, platform_id: str | None, trade_link: str | None) -> list[Detail]:
     """One detail for each field that breaks a rule; a field that is not given breaks none."""
-    details = []
-    id_problem = link_problem = None
+    problems: dict[str, str | None] = {}
     if platform_id is not None and rules.platform_id is not None:
-        id_problem = _id_problem(rules.platform_id, platform_id)
+        problems[PLATFORM_ID] = _id_problem(rules.platform_id, platform_id)
     if trade_link is not None and rules.trade_link is not None:
-        link_problem = _link_problem(rules, rules.trade_link, trade_link, None if id_problem else platform_id)
-    if id_problem is not None:
-        details.append(Detail(PLATFORM_ID, id_problem))
-    if link_problem is not None:
-        details.append(Detail(TRADE_LINK, link_problem))
-    return details
+        right_id = None if problems.get(PLATFORM_ID) else platform_id
+        problems[TRADE_LINK] = _link_problem(rules, rules.trade_link, trade_link, right_id)
+    return [Detail(field, problem) for field, problem in problems.items() if problem is not None]
 
 
 def _id_problem(rule: PlatformIdRule, text: str) -> str | None:
