@@ -64,40 +64,20 @@ def backlog_metrics(backlogs: Backlogs | None) -> list[Metric]:
     if backlogs is None:
         return [up]
     # counted in the store: dispatchers have no metrics of their own
-    failed = CounterMetricFamily(
-        "gear_callbacks_failed", "Callbacks of real orders given up after their last attempt", labels=("token",)
-    )
+    text = "Callbacks of real orders given up after their last attempt"
+    failed = CounterMetricFamily("gear_callbacks_failed", text, labels=("token",))
     for token_id, count in token_labels(list(backlogs.callbacks_failed.items())):
         failed.add_metric([token_id], count)
-    active = GaugeMetricFamily(
-        "gear_orders_active",
-        "Orders that are created or processing, by token and state",
-        labels=("token", "state"),
-    )
+    text = "Orders that are created or processing, by token and state"
+    active = GaugeMetricFamily("gear_orders_active", text, labels=("token", "state"))
     for orders in backlogs.active_orders:
         active.add_metric((orders.token_id, orders.state), orders.count)
-    return [
-        failed,
-        up,
-        active,
-        GaugeMetricFamily(
-            "gear_index_sync_pending",
-            "Ordered or released items not yet published to the index",
-            value=backlogs.index_sync_pending,
-        ),
-        GaugeMetricFamily(
-            "gear_index_sync_oldest_seconds",
-            "Seconds since the oldest of them was ordered or released",
-            value=backlogs.index_sync_seconds,
-        ),
-        GaugeMetricFamily(
-            "gear_callbacks_overdue",
-            "Callbacks due and not delivered, without those that wait for a retry",
-            value=backlogs.callbacks_overdue,
-        ),
-        GaugeMetricFamily(
-            "gear_callbacks_overdue_seconds",
-            "Seconds since the oldest of them is due",
-            value=backlogs.callbacks_overdue_seconds,
-        ),
-    ]
+    text = "Ordered or released items not yet published to the index"
+    pending = GaugeMetricFamily("gear_index_sync_pending", text, value=backlogs.index_sync_pending)
+    text = "Seconds since the oldest of them was ordered or released"
+    oldest = GaugeMetricFamily("gear_index_sync_oldest_seconds", text, value=backlogs.index_sync_seconds)
+    text = "Callbacks due and not delivered, without those that wait for a retry"
+    overdue = GaugeMetricFamily("gear_callbacks_overdue", text, value=backlogs.callbacks_overdue)
+    text = "Seconds since the oldest of them is due"
+    due = GaugeMetricFamily("gear_callbacks_overdue_seconds", text, value=backlogs.callbacks_overdue_seconds)
+    return [failed, up, active, pending, oldest, overdue, due]

@@ -39,14 +39,10 @@ class GenerationReader:
         serving = await self._reading.result(ENGINE_SECONDS, ApiError)
         if serving is None:
             return []
-        info = GaugeMetricFamily(
-            "gear_index_info",
-            "The index that serves a platform, and the fingerprint of its definition",
-            labels=["platform", "index", "fingerprint"],
-        )
-        created = GaugeMetricFamily(
-            "gear_index_created_timestamp_seconds", "When the load of the serving index began", labels=["platform"]
-        )
+        text = "The index that serves a platform, and the fingerprint of its definition"
+        info = GaugeMetricFamily("gear_index_info", text, labels=["platform", "index", "fingerprint"])
+        text = "When the load of the serving index began"
+        created = GaugeMetricFamily("gear_index_created_timestamp_seconds", text, labels=["platform"])
         for platform, generation in sorted(serving.items()):
             info.add_metric([str(platform), generation.index, generation.fingerprint], 1)
             created.add_metric([str(platform)], generation.created_at.timestamp())
