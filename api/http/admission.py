@@ -59,24 +59,20 @@ class BudgetMetrics(Protocol):
     def count_shed(self, budget: str) -> None: ...
 
 
-class Limit(Protocol):
-    """How many requests may be at work."""
-
-    @property
-    def value(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Share:
     """A part of another limit."""
 
-    limit: Limit
+    limit: ConcurrencyLimit
     parts: int
 
     @property
     def value(self) -> int:
         """At least one."""
         return max(1, self.limit.value // self.parts)
+
+
+Limit = ConcurrencyLimit | Share
 
 
 class Budget:
