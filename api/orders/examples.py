@@ -2,13 +2,11 @@
 
 from typing import Any
 
+_LEAST = {"account": "client-17", "email": "buyer@example.com", "platform": "cs2", "item": "40000012345"}
 ORDER_BODIES: dict[str, Any] = {
-    "least": {"account": "client-17", "email": "buyer@example.com", "platform": "cs2", "item": "40000012345"},
+    "least": _LEAST,
     "all": {
-        "account": "client-17",
-        "email": "buyer@example.com",
-        "platform": "cs2",
-        "item": "40000012345",
+        **_LEAST,
         "additionalFields": {
             "platformId": "76561198000000001",
             "tradeLink": "https://steamcommunity.com/tradeoffer/new/?partner=39734273&token=aBc-_123",
@@ -37,10 +35,11 @@ ORDER: dict[str, Any] = {
     "statusUrl": "https://gear.example.com/orders/mT5kYw8Qn2Lr0Xf4Bv7Jc9Hs1Da6Gp3Z",
 }
 
+_PLACED = {"state": "created", "at": "2026-08-09T04:00:00.000Z", "reason": None}
 ORDER_ANSWER: dict[str, Any] = {"status": "success", "order": ORDER}
 ORDER_WITH_HISTORY_ANSWER: dict[str, Any] = {
     "status": "success",
-    "order": {**ORDER, "history": [{"state": "created", "at": "2026-08-09T04:00:00.000Z", "reason": None}]},
+    "order": {**ORDER, "history": [_PLACED]},
 }
 
 TRANSITION_BODIES: dict[str, Any] = {
@@ -55,7 +54,7 @@ MOVED_ANSWER: dict[str, Any] = {
         "state": "cancelled",
         "updatedAt": "2026-08-09T04:01:07.250Z",
         "history": [
-            {"state": "created", "at": "2026-08-09T04:00:00.000Z", "reason": None},
+            _PLACED,
             {"state": "cancelled", "at": "2026-08-09T04:01:07.250Z", "reason": "the buyer changed their mind"},
         ],
     },
