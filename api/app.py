@@ -51,8 +51,7 @@ from api.search.schemas.search import SearchBody
 from api.services import Services, open_services
 from api.settings import Settings
 from api.telemetry import logs, tracing
-from api.telemetry.event_loop import measured_lag
-from api.telemetry.metrics import Metrics
+from api.telemetry.metrics import Metrics, measured_lag
 from api.vocabulary.added_terms import READ_SECONDS, AddedTerms
 from api.vocabulary.schemas import VocabularyBody, VocabularyTestBody
 from mappings.platforms import Platforms, read_platforms

@@ -1,7 +1,9 @@
 """What the processes count for Prometheus. Names and units follow its conventions; each is of one process or worker."""
 
+import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +23,7 @@ FAILURES: Final = (500, 503)
 BUDGETS: Final = ("search", "order", "health", "catalogue", "export", "body", "feed")
 CHANGES: Final = ("listed", "changed", "gone")
 DROPPED_TEXTS: Final = ("full", "store", "long", "personal")
+LAG_SECONDS: Final = 0.25  # between two measurements of the event loop
 REFUSED_ITEMS: Final = ("price", "digest", "age", "unknown")
 
 
@@ -258,6 +261,26 @@ class Metrics:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, path=str(self._multiprocess_dir))  # type: ignore[no-untyped-call]  # the library is untyped
         return registry
+
+
+@asynccontextmanager
+async def measured_lag(observe: Callable[[float], None]) -> AsyncIterator[None]:
+    """Measures how late the event loop runs what is due: for so long one task has kept all others waiting."""
+    task = asyncio.create_task(_measure_lag(observe))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _measure_lag(observe: Callable[[float], None]) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LAG_SECONDS
+        await asyncio.sleep(LAG_SECONDS)
+        observe(max(0.0, loop.time() - due))
 
 
 def worker_deaths() -> Counter:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from api.telemetry.event_loop import measured_lag
+from api.telemetry.metrics import measured_lag
 
 BLOCKED_SECONDS = 0.4
 
