@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from api.auth import SearchToken
@@ -13,7 +12,7 @@ from api.changes.tail import Tail
 from api.engine.client import Engine
 from api.errors import ApiError, Detail, invalid
 from api.http.dependencies import only_query, service
-from api.http.json_body import body_of, parse, request_body
+from api.http.json_body import body_of, encode, json_answer, parse, request_body
 from api.http.openapi import BODY_ERRORS, TOKEN_ERRORS, answers
 from api.list_pages import DEFAULT_LIMIT, Cursor, Limit, page_of, position_of
 from api.orders.new_order import check_endpoint
@@ -90,7 +89,7 @@ async def save_search(
         id=new_id(),
         token_id=token.id,
         name=body.name,
-        body=_json_text(request.state.json),
+        body=encode(request.state.json).decode(),
         body_digest=body_digest(request.state.json),
         callback_url=body.callback_url,
         sandbox=token.sandbox,
@@ -100,9 +99,7 @@ async def save_search(
     place = Place(begin.segment, begin.seq)
     search = await _saved(services.store, services.matcher.name, search, place, services.settings.max_saved_searches)
     services.matcher.worker.wake()
-    response = _json({"search": _entry(search)}, 201)
-    response.headers["Location"] = f"/v1/searches/{search.id}"
-    return response
+    return json_answer({"search": _entry(search)}, 201, {"Location": f"/v1/searches/{search.id}"})
 
 
 @router.get(
@@ -123,7 +120,7 @@ async def list_saved_searches(
     async with services.store.reading() as connection:
         rows = await searches.list_newest(connection, token.id, after, limit + 1)
     page, following = page_of(rows, limit)
-    return _json({"searches": [_entry(search) for search in page], "nextCursor": following})
+    return json_answer({"searches": [_entry(search) for search in page], "nextCursor": following})
 
 
 @router.get(
@@ -140,7 +137,7 @@ async def get_saved_search(
         search = await searches.get(connection, token.id, search_id) if search_id.isprintable() else None
     if search is None:
         raise ApiError("search_not_found")
-    return _json({"search": _entry(search)})
+    return json_answer({"search": _entry(search)})
 
 
 @router.delete(
@@ -158,7 +155,7 @@ async def delete_saved_search(
         removed = is_printable and await searches.remove(connection, token.id, search_id, datetime.now(UTC))
     if not removed:
         raise ApiError("search_not_found")
-    return _json({"removed": search_id})
+    return json_answer({"removed": search_id})
 
 
 def _refuse_pages(token: Token) -> None:
@@ -192,12 +189,3 @@ def _entry(search: SavedSearch) -> dict[str, Any]:
         "createdAt": rfc3339(search.created_at),
         "gapAt": None if search.gap_at is None else rfc3339(search.gap_at),
     }
-
-
-def _json_text(value: Any) -> str:
-    """JSON with every number as it was."""
-    return orjson.dumps(value, default=lambda number: orjson.Fragment(str(number))).decode()
-
-
-def _json(content: dict[str, Any], status: int = 200) -> Response:
-    return Response(_json_text({"status": "success", **content}), status, media_type="application/json")

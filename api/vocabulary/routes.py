@@ -75,9 +75,7 @@ async def add_vocabulary(
     """
     platform = platform_or_only(services.platforms, body.platform)
     row = await entries.add(services.store, platform, body, token.actor)
-    response = json_answer({"entry": entries.described(row)}, 201)
-    response.headers["Location"] = f"/v1/vocabulary/{row.id}"
-    return response
+    return json_answer({"entry": entries.described(row)}, 201, {"Location": f"/v1/vocabulary/{row.id}"})
 
 
 @router.delete(
