@@ -37,11 +37,6 @@ MAX_RECORD_BATCH: Final = 50  # one transaction: SQLite's lock is free again wel
 log = structlog.get_logger("gear.api")
 
 
-def utc_now() -> datetime:
-    """The present moment in UTC."""
-    return datetime.now(UTC)
-
-
 class AttemptRecorder:
     """Group commit: attempts that end at about the same time are recorded in one transaction.
 
@@ -97,7 +92,7 @@ class Dispatcher:
         sender: Sender,
         *,
         delays: tuple[timedelta, ...] = schedule.RETRY_DELAYS,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         stop_seconds: float = STOP_SECONDS,
         max_attempts: int = MAX_ATTEMPTS,
     ) -> None:

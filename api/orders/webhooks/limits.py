@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from cachetools import FIFOCache
+
 from api.orders.webhooks.sender import Sent
 from store.outbox.deliveries import Saturated
 from store.records import DeliveryWork
@@ -35,7 +37,7 @@ class ReceiverLimits:
     """The limit of each receiver by its last attempt; remembers the last thousand receivers."""
 
     def __init__(self) -> None:
-        self._limits: dict[str, int] = {}
+        self._limits: FIFOCache[str, int] = FIFOCache(MAX_RECEIVERS)
 
     def update(self, receiver: str, sent: Sent) -> None:
         """Sets the limit by how an attempt ended."""
@@ -44,8 +46,6 @@ class ReceiverLimits:
             self._limits[receiver] = SLOW_RECEIVER_LIMIT
         elif sent.outcome == "delivered" and sent.milliseconds <= FAST_MILLISECONDS:
             self._limits[receiver] = FAST_RECEIVER_LIMIT
-        if len(self._limits) > MAX_RECEIVERS:
-            self._limits.pop(next(iter(self._limits)))
 
     def limit_of(self, receiver: str) -> int:
         """Attempts that this receiver may have under way."""
