@@ -91,19 +91,16 @@ class Engine(Searches):
         A fault, or a platform that was never loaded, ends it for that platform. The first platforms may take all room.
         """
         for index in self._products_of(platforms).indices:
+            page = {**_PARTS, "size": at_once}
             with suppress(ApiError):
-                await self._read_ahead(index, {**_PARTS, "size": at_once})
-
-    async def _read_ahead(self, index: str, first: Json) -> None:
-        page = first
-        while self._items.has_room:
-            # it is asked once, so the engine need not remember it
-            call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
-            hits = hits_of(await self._read(call, read_complete_answer))
-            if not hits:
-                return
-            await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
-            page = {**first, "search_after": hits[-1]["sort"]}
+                while self._items.has_room:
+                    # it is asked once, so the engine need not remember it
+                    call = self._client.search(index=index, body=orjson.dumps(page), params=_COMPLETE_UNCACHED)
+                    hits = hits_of(await self._read(call, read_complete_answer))
+                    if not hits:
+                        break
+                    await self._items.read([(hit["_id"], hit["_index"]) for hit in hits])
+                    page["search_after"] = hits[-1]["sort"]
 
     async def bound_among(self, platform: Platform, items: Collection[int]) -> set[int]:
         """Those of these items that the index shows as bound; raises as `search` does."""
