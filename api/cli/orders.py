@@ -2,14 +2,10 @@
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
 from api.cli.context import AS_JSON, command_actor, opened_store, run_now, token_named
-
-if TYPE_CHECKING:
-    from store.connection.engine import Store
 
 BATCH = 100  # orders in one transaction: SQLite's lock is free again in well under a second
 
@@ -57,28 +53,20 @@ async def _cancel(token_id_or_name: str, state: str, account: str | None, reason
         if not yes:
             async with store.reading() as connection:
                 return await batches.count(connection, token_id, state, account)
-        return await _cancel_all(store, token_id, state, account, reason)
-
-
-async def _cancel_all(store: "Store", token_id: str, state: str, account: str | None, reason: str) -> int:
-    """Cancels those placed until now, batch by batch, so that a client that goes on ordering keeps it no longer."""
-    from store.orders import batches
-
-    began = datetime.now(UTC)
-    total = 0
-    while True:
-        async with store.transaction() as connection:
-            number = await batches.cancel(
-                connection,
-                token_id,
-                state,
-                account,
-                reason,
-                datetime.now(UTC),
-                placed_before=began,
-                limit=BATCH,
-                actor=command_actor(),
-            )
-        total += number
-        if number == 0:
-            return total
+        began, total = datetime.now(UTC), 0  # a client that goes on ordering keeps it no longer
+        while True:
+            async with store.transaction() as connection:
+                number = await batches.cancel(
+                    connection,
+                    token_id,
+                    state,
+                    account,
+                    reason,
+                    datetime.now(UTC),
+                    placed_before=began,
+                    limit=BATCH,
+                    actor=command_actor(),
+                )
+            total += number
+            if number == 0:
+                return total
