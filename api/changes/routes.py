@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final
 
 import orjson
@@ -97,11 +98,7 @@ async def list_changes(
         since = await tail.now()
     page, seq = await tail.next_page(subscription, since, body.limit, body.wait)
     if is_stream:
-
-        async def check() -> None:
-            await _check(request, services)
-
-        stream = _events(tail, subscription, page, seq, body.limit, check)
+        stream = _events(tail, subscription, page, seq, body.limit, partial(_check, request, services))
         return StreamingResponse(stream, headers={"Cache-Control": "no-store"}, media_type=STREAM)
     if body.wait:
         await _check(request, services)
