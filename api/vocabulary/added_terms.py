@@ -6,9 +6,8 @@ from typing import Final
 
 import structlog
 
-from api.vocabulary.entries import Entries, entries_of
-from mappings.platforms import Platform, Platforms
-from mappings.vocabulary.vocabulary import Vocabulary
+from api.vocabulary.entries import entries_of
+from mappings.platforms import Platforms
 from store import vocabulary_terms
 from store.connection.engine import Store
 from store.vocabulary_terms import AddedTerm
@@ -35,8 +34,7 @@ class AddedTerms:
         async with self._store.reading() as connection:
             added = await vocabulary_terms.read(connection)
         if added != self._added:
-            entries = await _entries(self._platforms, added)
-            count = _use(entries)
+            count = await _use(self._platforms, added)
             self._on_change()
             self._added = added
             log.info("the vocabulary has changed", entries=count, left_out=len(added) - count)
@@ -47,23 +45,17 @@ async def read_terms(store: Store, platforms: Platforms) -> None:
     """Makes the added entries part of the platforms' vocabularies, once; raises StoreUnavailable."""
     async with store.reading() as connection:
         added = await vocabulary_terms.read(connection)
-    _use(await _entries(platforms, added))
+    await _use(platforms, added)
 
 
-Extended = tuple[Platform, Entries, Vocabulary | None]
-
-
-async def _entries(platforms: Platforms, added: Sequence[AddedTerm]) -> list[Extended]:
-    """The entries of each platform that this version can read, and its vocabulary with them, made beside searches."""
+async def _use(platforms: Platforms, added: Sequence[AddedTerm]) -> int:
+    """Makes those that this version can read hold for the platforms, all at once; returns how many there are. The
+    vocabularies with them are made beside searches.
+    """
     extended = []
     for platform in platforms:
         entries = entries_of(platform, added)
         extended.append((platform, entries, await asyncio.to_thread(platform.language_with, entries.terms)))
-    return extended
-
-
-def _use(extended: Sequence[Extended]) -> int:
-    """Makes the entries hold for the platforms; returns how many there are."""
     for platform, entries, language in extended:
         entries.apply(platform, language)
     return sum(len(entries) for _, entries, _ in extended)
