@@ -8,6 +8,7 @@ from typing import Final
 from cachetools import LRUCache
 
 from api.engine.answers import Answer, Hit, Json, Products, hits_of
+from api.engine.errors import NotLoadedError
 from api.engine.product_keys import MIN_MANY, Keys, keys_of, places_of, with_keys
 from api.engine.product_lookups import Fields, Lookup, Lookups
 from mappings.names import alias_of_generation, generation_of
@@ -174,13 +175,16 @@ class ProductSearch:
     async def complete(self, result: LookupResult, places: Sequence[int]) -> LookupResult:
         """What was found for the bodies at these places, with all keys of what was found in part.
 
-        Raises MovedError where products have come since, and as `find`.
+        Raises MovedError where products have come or gone since, and ApiError `search_unavailable`.
         """
         bodies = [result.lookups.bodies[place] for place in places]
         numbers = result.parts(bodies)
         parts = replace(result.lookups, lookups=[result.lookups.lookups[number] for number in numbers])
         # only what is remembered is worth the requests that say keys by details
-        rest = await self.find(parts, result.products, all_keys=True, may_change=result.may_change)
+        try:
+            rest = await self.find(parts, result.products, all_keys=True, may_change=result.may_change)
+        except NotLoadedError as error:
+            raise MovedError from error
         if None not in (result.stamp, rest.stamp) and result.stamp != rest.stamp:
             raise MovedError
         entries = list(result.entries)

@@ -141,7 +141,7 @@ class Searches:
                 result = result or await self._find(platforms, lookups, may_change=may_change)
                 answers = await self._of_listings(platforms, result, filter_path)
                 if undecided := result.undecided(answers):
-                    result = await self._complete(result, undecided)
+                    result = await self._products.complete(result, undecided)
                     complete = await self._of_listings(platforms, result, filter_path)
                     for place, answer in zip(undecided, complete, strict=True):
                         answers[place] = answer
@@ -162,12 +162,6 @@ class Searches:
         if not result.has_hits(answers) and result.generations:  # an empty page does not tell of which it is
             result.check(each.index for each in (await self.generations(platforms)).values())
         return answers
-
-    async def _complete(self, result: LookupResult, places: Sequence[int]) -> LookupResult:
-        try:
-            return await self._products.complete(result, places)
-        except NotLoadedError as error:
-            raise MovedError from error
 
     async def _find(
         self, platforms: Sequence[Platform], lookups: Lookups, *, all_keys: bool = False, may_change: bool = False
