@@ -10,15 +10,18 @@ _FIRST = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 _LAST = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"  # the first is none
 # letters that are typed as two
-_TYPED = {
-    **{"ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ"},
+_TYPED_VOWELS = {"ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ"}
+_TYPED_LAST = {
     **{"ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㅄ": "ㅂㅅ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ", "ㄽ": "ㄹㅅ"},
     **{"ㄾ": "ㄹㅌ", "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ"},
 }
+_TYPED = {**_TYPED_VOWELS, **_TYPED_LAST}
 _LETTERS = {typed: letter for letter, typed in _TYPED.items()}
-_WITHOUT_SHIFT = str.maketrans("ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ")
-_PAIRS = "|".join(_LETTERS)
-_SYLLABLE = re.compile(rf"([{_FIRST}])({_PAIRS}|[{_VOWELS}])(?:({_PAIRS}|[{_LAST.strip()}])(?![{_VOWELS}]))?")
+_KEYS = str.maketrans({**_TYPED, **dict(zip("ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ", strict=True))})
+_SYLLABLE = re.compile(
+    rf"([{_FIRST}])({'|'.join(_TYPED_VOWELS.values())}|[{_VOWELS}])"
+    rf"(?:({'|'.join(_TYPED_LAST.values())}|[{_LAST.strip()}])(?![{_VOWELS}]))?"
+)
 _COMPOSED = re.compile(r"[\uac00-\ud7a3]")
 
 
@@ -29,7 +32,7 @@ def syllables_of(letters: str) -> str:
 
 def letters_typed(text: str) -> str:
     """Syllables as the letters on the keys that write them, those with shift as those without."""
-    return _COMPOSED.sub(_letters, text).translate(_WITHOUT_SHIFT)
+    return _COMPOSED.sub(_letters, text).translate(_KEYS)
 
 
 def _syllable(match: re.Match[str]) -> str:
@@ -41,5 +44,4 @@ def _syllable(match: re.Match[str]) -> str:
 def _letters(match: re.Match[str]) -> str:
     rest, last = divmod(ord(match.group()) - _SYLLABLES, len(_LAST))
     first, vowel = divmod(rest, len(_VOWELS))
-    letters = (_FIRST[first], _VOWELS[vowel], _LAST[last].strip())
-    return "".join(_TYPED.get(letter, letter) for letter in letters)
+    return _FIRST[first] + _VOWELS[vowel] + _LAST[last].strip()

@@ -4,7 +4,6 @@ Pure.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import islice
 
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry
@@ -24,7 +23,7 @@ class Inflections:
         self._endings = sorted(by_length.items(), reverse=True)
         self._by_stems: dict[tuple[str, ...], Entry] = {}
         self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
-        self._beginnings: set[tuple[str, ...]] = set()  # the first letters of two stems
+        self._beginnings: set[tuple[str, str]] = set()  # the first letters of two stems
         self._first: set[str] = set()  # those of the first one
         if not (self._endings or linking):
             return
@@ -39,7 +38,7 @@ class Inflections:
             return
         other = self._by_stems.get(stems, entry)
         self._by_stems[stems] = entry if other is entry else other.joined(entry)
-        self._beginnings.add(_beginning(stems))
+        self._beginnings.add((stems[0][:MIN_STEM], stems[1][:MIN_STEM]))
         self._first.add(stems[0][:MIN_STEM])
         self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
 
@@ -47,13 +46,16 @@ class Inflections:
         """The longest spelling that begins there, of more words than this, and what it means."""
         if letters[at][:MIN_STEM] not in self._first:
             return None  # as most words
-        spoken = (end for end in range(at, len(letters)) if letters[end] not in self._linking)
-        ends = list(islice(spoken, self._longest.get(self._stem(letters[at]), 0)))
-        if _beginning([letters[end] for end in ends]) not in self._beginnings:
+        second, end = at + 1, len(letters)
+        while second < end and letters[second] in self._linking:
+            second += 1
+        if second == end or (letters[at][:MIN_STEM], letters[second][:MIN_STEM]) not in self._beginnings:
             return None
-        stems = tuple([self._stem(letters[end]) for end in ends])
-        for length in range(len(ends), 1, -1):
-            words = ends[length - 1] + 1 - at
+        spoken = [place for place in range(second, end) if letters[place] not in self._linking]
+        places = [at, *spoken[: self._longest.get(self._stem(letters[at]), 1) - 1]]
+        stems = tuple([self._stem(letters[place]) for place in places])
+        for length in range(len(places), 1, -1):
+            words = places[length - 1] + 1 - at
             if words <= more_than:
                 break
             if stems[:length] in self._by_stems:
@@ -69,10 +71,6 @@ class Inflections:
             if len(word) - length >= shortest and word[-length:] in endings:
                 return self._stem(word[:-length])
         return word
-
-
-def _beginning(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple([word[:MIN_STEM] for word in words[:2]])
 
 
 def by_last_letter(endings: Iterable[str]) -> dict[str, list[str]]:

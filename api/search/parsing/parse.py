@@ -271,7 +271,8 @@ def finishes_of(terms: Sequence[Term], vocabulary: Vocabulary, *, is_ordered: bo
     if not (is_ordered or any("weapon" in term.fields for term in terms)):
         return ()
     named = [term for term in terms if not term.is_filler]
-    runs = [" ".join(run) for some in (terms, named) for run in mere_runs(some)]
+    both = (terms, named) if len(named) < len(terms) else (terms,)
+    runs = [" ".join(run) for some in both for run in mere_runs(some)]
     runs += [
         meaning.words for term in terms if not term.alternatives for meaning in term.meanings if not meaning.filters
     ]

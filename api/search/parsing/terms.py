@@ -74,7 +74,10 @@ class _Reader(Spellings):
             elif not self._has_role(length, entry, before_quantity=before_quantity):
                 self._add(length, entry)
         if self._is_known:  # a known word is finished, and with it what is joined with it
-            self._reading.terms = [replace(term, words=finished(term.words)) for term in self._reading.terms]
+            last = [(term, finished(term.words)) for term in self._reading.terms[-MAX_JOIN:]]
+            self._reading.terms[-MAX_JOIN:] = [
+                term if words == term.words else replace(term, words=words) for term, words in last
+            ]
         return self._reading
 
     def _is_no_value(self, end: int) -> bool:

@@ -7,6 +7,7 @@ The index holds every name's words and the joins of two and three of them: `ak 4
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import attrgetter
 
 from mappings.vocabulary.entries import Meaning
 from mappings.vocabulary.words import words_of
@@ -129,7 +130,7 @@ def words_in(words: list[str], *, open_ended: bool) -> list[Word]:
 
 def mere_runs(terms: Sequence[Term]) -> list[list[str]]:
     """The typed words of terms beside each other that are nothing but words."""
-    groups = groupby(terms, key=lambda term: term.is_mere)
+    groups = groupby(terms, key=attrgetter("is_mere"))
     return [[word.typed for term in group for word in term.words] for is_mere, group in groups if is_mere]
 
 

@@ -1,11 +1,12 @@
 """Hangul by its keys: what is typed one letter after the other, in syllables and back."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mappings.vocabulary.hangul import letters_typed, syllables_of
 
+LETTERS = st.text(st.characters(min_codepoint=0x3131, max_codepoint=0x3163))
 SYLLABLES = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3))
 
 
@@ -24,6 +25,12 @@ SYLLABLES = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3))
 def test_letters_are_typed_into_syllables(letters: str, text: str) -> None:
     assert syllables_of(letters) == text
     assert letters_typed(text) == letters
+
+
+@given(LETTERS)
+@example("ㅋㅈㄷㅑㅗㅐㄱㅜ")  # zweihorn
+def test_any_letters_are_typed_into_syllables(letters: str) -> None:
+    assert letters_typed(syllables_of(letters)) == letters_typed(letters)
 
 
 @given(SYLLABLES)
