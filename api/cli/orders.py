@@ -53,7 +53,8 @@ async def _cancel(token_id_or_name: str, state: str, account: str | None, reason
         if not yes:
             async with store.reading() as connection:
                 return await batches.count(connection, token_id, state, account)
-        began, total = datetime.now(UTC), 0  # a client that goes on ordering keeps it no longer
+        # only those placed until now, or a client that goes on ordering would keep this going
+        began, total = datetime.now(UTC), 0
         while True:
             async with store.transaction() as connection:
                 number = await batches.cancel(

@@ -293,17 +293,12 @@ class Searches:
 
     async def search_index(self, platforms: Sequence[Platform], index: str, body: Json) -> Answer:
         """The complete answer of an index by its own name, of nothing where it is gone; raises as `search`."""
-        content = await self.with_products(platforms, body)
-        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
-        call = self._client.search(index=index, body=content, params=params)
-        return (await self._with_items([await self._read(call, read_answer)]))[0]
-
-    async def with_products(self, platforms: Sequence[Platform], body: Json) -> bytes:
-        """The search body, as JSON, with what it asks of products looked up; raises as `search`."""
         lookups = lookups_of([body], self._fields)
-        return orjson.dumps(
-            (await self._find(platforms, lookups, all_keys=True)).bodies[0] if lookups.lookups else body
-        )
+        if lookups.lookups:
+            (body,) = (await self._find(platforms, lookups, all_keys=True)).bodies
+        params = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
+        call = self._client.search(index=index, body=orjson.dumps(body), params=params)
+        return (await self._with_items([await self._read(call, read_answer)]))[0]
 
     async def close_pits(self, pits: Sequence[str]) -> None:
         """Closes points in time; raises ApiError `search_unavailable`."""

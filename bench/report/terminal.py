@@ -17,7 +17,7 @@ LATENCIES = ("p50 ms", "p99 ms")
 
 
 def show(content: RenderableType) -> None:
-    """Prints a table with all of its words, also into a file."""
+    """Prints a table or a text with all of its words, also into a file."""
     Console(width=max(Console().width, MIN_COLUMNS)).print(content)
 
 

@@ -21,7 +21,7 @@ class Inflections:
         for ending in endings:
             by_length.setdefault(len(ending), set()).add(ending)
         self._endings = sorted(by_length.items(), reverse=True)
-        self._by_stems: dict[tuple[str, ...], Entry] = {}
+        self._by_stems: dict[tuple[str, ...], tuple[tuple[str, ...], Entry]] = {}  # with its words
         self._longest: dict[str, int] = {}  # the most words of a spelling, by its first stem
         self._beginnings: set[tuple[str, str]] = set()  # the first letters of two stems
         self._first: set[str] = set()  # those of the first one
@@ -33,11 +33,13 @@ class Inflections:
                     self._add(words, entry)
 
     def _add(self, words: Sequence[str], entry: Entry) -> None:
-        stems = tuple(self._stem(word) for word in words if word not in self._linking)
-        if len(stems) < 2:
+        spoken = tuple(word for word in words if word not in self._linking)
+        if len(spoken) < 2:
             return
-        other = self._by_stems.get(stems, entry)
-        self._by_stems[stems] = entry if other is entry else other.joined(entry)
+        stems = tuple(map(self._stem, spoken))
+        first, other = self._by_stems.setdefault(stems, (spoken, entry))
+        if other is not entry and first == spoken:  # but for what links them, two names are the same
+            self._by_stems[stems] = spoken, other.joined(entry)
         self._beginnings.add((stems[0][:MIN_STEM], stems[1][:MIN_STEM]))
         self._first.add(stems[0][:MIN_STEM])
         self._longest[stems[0]] = max(len(stems), self._longest.get(stems[0], 0))
@@ -59,7 +61,7 @@ class Inflections:
             if words <= more_than:
                 break
             if stems[:length] in self._by_stems:
-                return words, self._by_stems[stems[:length]]
+                return words, self._by_stems[stems[:length]][1]
         return None
 
     def _stem(self, word: str) -> str:

@@ -259,7 +259,7 @@ def _log_attempt(work: DeliveryWork, sent: Sent, state: str, next_attempt_at: da
 async def dispatching(
     store: Store, platforms: Platforms, settings: Settings, trace_configs: Sequence[TraceConfig] = ()
 ) -> AsyncIterator[Dispatcher]:
-    """A dispatcher with a sender of its own; its worker runs within the block, by `running`."""
+    """A dispatcher with a sender of its own; its worker runs within the block, by `api.background.running`."""
     async with (
         Sender(settings.allow_insecure_callbacks, trace_configs=trace_configs) as sender,
         Dispatcher(store, platforms, settings.public_url, sender).closing() as dispatcher,

@@ -93,9 +93,12 @@ class Sender:
         outcome, status, retry_after = await self._attempt(message)
         return Sent(outcome, status, retry_after, round((monotonic() - started) * 1000))
 
+    def problem_of(self, url: str) -> str | None:
+        """What is wrong with the text of a URL; what its name resolves to is checked when it is connected to."""
+        return url_problem(url, allow_insecure=self._allow_insecure)
+
     async def _attempt(self, message: Message) -> tuple[Outcome, int | None, str | None]:
-        # what its name resolves to is checked when it is connected to
-        if url_problem(message.url, allow_insecure=self._allow_insecure):
+        if self.problem_of(message.url):
             return "refused", None, None
         if self._session is None:
             msg = "use the sender within `async with`"

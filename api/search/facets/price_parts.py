@@ -1,5 +1,5 @@
 """Splits a range of prices where histograms have their edges, and at finer steps between these, and remembers which
-filters match so many items under some price that counts by these parts pay. Pure.
+filters match so many items under some price that counts by these parts pay. Pure but for what is remembered.
 
 Buyers move the bounds of a price and leave the rest of a search as it is. What lies between two edges is the same for
 all these searches, so the engine has counted it before, and only what is left at both ends is counted anew. Amounts
@@ -72,17 +72,17 @@ class BroadFilters:
 
     def add(self, query: SearchQuery, total: int) -> None:
         """Remembers the filters of a search that found so many items."""
-        key = _key(query) if total >= MANY_ITEMS else None
+        key = _filters_key(query) if total >= MANY_ITEMS else None
         if key is not None:
             self._keys[key] = True
 
     def has(self, query: SearchQuery) -> bool:
         """Whether a search with these filters has found very many items."""
-        key = _key(query)
+        key = _filters_key(query)
         return key is not None and self._keys.get(key, False)
 
 
-def _key(query: SearchQuery) -> bytes | None:
+def _filters_key(query: SearchQuery) -> bytes | None:
     """A digest of the filters without the price; None for what is not counted by parts: few searches share a text."""
     if "price" not in query.filters or not query.parsed.matches_all or query.body.group_by is not None:
         return None

@@ -1,6 +1,6 @@
 """The first schema, frozen: what `store/schema.py` has since then is added by the revisions after it.
 
-Times are microseconds since 1970 in UTC. Alembic's first 19 revisions were of no release and are joined here.
+Times are microseconds since 1970 in UTC. The 17 revisions up to this one were of no release and are joined here.
 """
 
 from typing import Any

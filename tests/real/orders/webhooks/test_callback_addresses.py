@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from ipaddress import ip_address
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -47,7 +48,10 @@ async def sent(
 class UncheckedText(Sender):
     """As if the check of the URL's text had a hole, to see that the ones after it have none."""
 
+    let_through: ClassVar[list[str]] = []
+
     def problem_of(self, url: str) -> str | None:
+        self.let_through.append(url)
         return None
 
 
@@ -122,7 +126,9 @@ async def test_a_text_that_gives_itself_away_is_refused_before_a_name_is_asked_f
 )
 async def test_after_the_text_the_resolver_and_the_socket_check_again(host: str) -> None:
     with Receiver() as receiver:
-        result = await sent(f"http://{host}:{receiver.port}/", sender_class=UncheckedText)
+        url = f"http://{host}:{receiver.port}/"
+        result = await sent(url, sender_class=UncheckedText)
+        assert UncheckedText.let_through[-1] == url
         # what the client itself takes for no address at all does not even come as far as our check
         assert result.outcome in ("refused", "unreachable")
         assert receiver.connections == 0

@@ -66,8 +66,9 @@ def test_linking_words_of_a_name_may_be_others_or_none(text: str, words: str) ->
 
 def test_a_name_is_no_longer_for_a_linking_word_behind_it_and_two_may_be_alike() -> None:
     rain = Entry((Meaning(words="bullet rain"),), 3, (("lluvia", "de", "balas"),))
-    hell = Entry((Meaning(words="bullet hell"),), 3, (("lluvia", "del", "bala"), ("la", "bala")))
-    known = Inflections([rain, hell], ["s"], frozenset({"de", "del", "la"}))
+    hell = Entry((Meaning(words="bullet hell"),), 3, (("lluvia", "del", "balas"), ("la", "bala")))
+    drop = Entry((Meaning(words="bullet drop"),), 3, (("lluvia", "de", "bala"),))  # of other words
+    known = Inflections([rain, hell, drop], ["s"], frozenset({"de", "del", "la"}))
     assert known.longest_at(["lluvia", "balas", "de"], 0, 1) == (2, rain.joined(hell))
     assert known.longest_at(["la", "bala"], 0, 1) is None  # one word without its article
     assert Inflections([rain], [], frozenset({"de"})).longest_at(["lluvia", "balas"], 0, 1) == (2, rain)
