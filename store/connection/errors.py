@@ -61,8 +61,8 @@ class UnknownRevision(StoreError):
     def __init__(self, revision: str, revisions: Sequence[str]) -> None:
         super().__init__(
             f"schema revision {revision!r} is not among those of this version ({', '.join(revisions)}): "
-            "a newer version of the service may have migrated the database: use that one. One of before the first "
-            "release is made anew"
+            "a newer version of the service may have migrated the database: use that one; a database that is older "
+            "than the first release has to be made anew"
         )
 
 

@@ -131,7 +131,7 @@ def test_an_engine_that_fails_in_the_middle_is_not_taken_for_sound(loaded: Place
 
 
 @pytest.mark.usefixtures("marks_in_percent")
-def test_no_block_is_lifted_while_a_disk_is_past_the_low_watermark(loaded: Place, wire: Wire) -> None:
+def test_no_block_is_lifted_while_a_disk_is_past_its_watermark(loaded: Place, wire: Wire) -> None:
     _altered(wire, "/_nodes/data:true/stats/fs", _nearly_full(0.87))
     loaded.client.indices.put_settings(index=loaded.alias, body={"index.blocks.write": True})
     before = snapshot(loaded)

@@ -19,6 +19,14 @@ RED = Entry(
 WEB = Entry((Meaning(words="web"),), 3, (("красная", "линия", "паутины"),))
 
 
+def whole_name(text: str) -> list[str]:
+    """What a text means, all of whose words are one spelling."""
+    letters = [letters_of([word]) for word in text.split()]
+    length, entry = CS2.language.spelling_at(letters, 0)
+    assert length == len(letters)
+    return [meaning.words for meaning in entry.meanings] if entry else []
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -33,9 +41,7 @@ WEB = Entry((Meaning(words="web"),), 3, (("красная", "линия", "па�
     ],
 )
 def test_each_word_of_a_name_may_be_inflected(text: str, words: str) -> None:
-    letters = [letters_of([word]) for word in text.split()]
-    length, entry = CS2.language.spelling_at(letters, 0)
-    assert (length, [meaning.words for meaning in entry.meanings] if entry else []) == (len(letters), [words])
+    assert whole_name(text) == [words]
 
 
 def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
@@ -59,9 +65,7 @@ def test_the_longest_name_counts_and_short_words_have_no_ending() -> None:
     ],
 )
 def test_linking_words_of_a_name_may_be_others_or_none(text: str, words: str) -> None:
-    letters = [letters_of([word]) for word in text.split()]
-    length, entry = CS2.language.spelling_at(letters, 0)
-    assert (length, [meaning.words for meaning in entry.meanings] if entry else []) == (len(letters), [words])
+    assert whole_name(text) == [words]
 
 
 def test_a_name_is_no_longer_for_a_linking_word_behind_it_and_two_may_be_alike() -> None:
