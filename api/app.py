@@ -203,8 +203,7 @@ def serve(platforms: Platforms | None = None) -> FastAPI:
     logs.configure()
     settings = Settings()
     platforms = platforms or read_platforms(settings.platform_files)
-    for platform in platforms:
-        platform.language.make_tables()  # or the first searches would wait for them
+    platforms.make_tables()
     app = create_app(settings, platforms)
     # These objects live as long as the process. Collecting them again and again pauses searches by up to a tenth of a
     # second (docs/decisions/0034).

@@ -225,10 +225,13 @@ class Platforms:
         decimal = reference.isascii() and reference.isdigit() and len(reference) <= len(str(2**31))
         return self._by_id.get(int(reference)) if decimal and str(int(reference)) == reference else None
 
-    def read_languages(self) -> None:
-        """Reads the vocabularies of all languages before the first search; raises PlatformFileError."""
+    def make_tables(self) -> None:
+        """Reads the vocabularies of all languages and makes their tables, or the first searches would wait for them.
+
+        Raises PlatformFileError.
+        """
         for platform in self:
-            _ = platform.language
+            platform.language.make_tables()
 
     def describe(self) -> str:
         """The known platforms for a message: `730 (cs2)`, separated by commas."""

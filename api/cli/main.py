@@ -57,7 +57,6 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     from uvicorn.config import STARTUP_FAILURE
 
     from api.http.connections import raise_open_files
-    from api.http.drain import Supervisor
     from api.http.protocol import GearProtocol
     from api.settings import Settings
     from api.telemetry import logs
@@ -67,7 +66,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
-    checked(platforms.read_languages)
+    checked(platforms.make_tables)
     logs.configure()
     check_settings(settings, production=production, workers=workers)
     raise_open_files()
@@ -94,6 +93,7 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
         )
         with suppress(KeyboardInterrupt):
             if workers > 1:
+                from api.http.workers import Supervisor
                 from api.telemetry.metrics import worker_deaths  # it counts in the folder that is set by now
 
                 Supervisor(config, [config.bind_socket()], worker_deaths().inc).run()
@@ -105,8 +105,10 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
 
 
 def _application(workers: int, platforms: "Platforms") -> "str | Callable[[], FastAPI]":
-    """What makes the app: in this process with what was read, where several serve in each by its name."""
-    if workers > 1:
+    """What makes the app: with what was read, or by its name where each of several workers reads for itself."""
+    from api.http.workers import FORKS
+
+    if workers > 1 and not FORKS:
         return "api.app:serve"
     from api.app import serve as application
 

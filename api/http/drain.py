@@ -4,12 +4,10 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from socket import socket
 from types import FrameType
 
 import structlog
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 log = structlog.get_logger("gear.api")
 
@@ -46,29 +44,3 @@ class Drain:
             yield
         finally:
             signal.signal(signal.SIGTERM, stop)
-
-
-class Supervisor(Multiprocess):
-    """uvicorn's supervisor of workers, which does not keep their socket open while they end, and counts their deaths.
-
-    Connections that came meanwhile would be accepted by nobody.
-    """
-
-    def __init__(self, config: uvicorn.Config, sockets: list[socket], on_deaths: Callable[[int], None]) -> None:
-        super().__init__(config, sockets)
-        self._on_deaths = on_deaths
-
-    def keep_subprocess_alive(self) -> None:
-        """Replaces the workers that have ended or hang."""
-        before = list(self.processes)
-        super().keep_subprocess_alive()
-        deaths = [process for process in before if process not in self.processes]
-        for process in deaths:
-            log.error("a worker ended unasked and was replaced", pid=process.pid, exitCode=process.exitcode)
-        self._on_deaths(len(deaths))
-
-    def terminate_all(self) -> None:
-        """Tells the workers to stop and leaves the socket to them."""
-        super().terminate_all()
-        for each in self.sockets:
-            each.close()

@@ -91,8 +91,7 @@ class Fleet:
         """The processes that serve, once there is one."""
         async with asyncio.timeout(START_SECONDS):
             while True:
-                children = psutil.Process(self._running[SERVE].pid).children()
-                found = [one for one in children if _is_worker(one)]
+                found: list[psutil.Process] = psutil.Process(self._running[SERVE].pid).children()
                 if found:
                     return found
                 await asyncio.sleep(0.05)
@@ -115,11 +114,3 @@ class Fleet:
         assert process.returncode is None, f"gear-api {arguments[0]} ended by itself, see {self._folder}"
         os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-
-
-def _is_worker(process: psutil.Process) -> bool:
-    """Whether a child of `serve` is one that serves, and not the one that looks after their resources."""
-    try:
-        return "spawn_main" in " ".join(process.cmdline())
-    except psutil.Error:
-        return False

@@ -1,0 +1,91 @@
+"""The worker processes of a server: forked from one that has read all, and replaced where they die."""
+
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.context import ForkProcess
+from socket import socket
+from time import monotonic
+from typing import Final
+
+import structlog
+import uvicorn
+from uvicorn._subprocess import subprocess_started
+from uvicorn.supervisors import Multiprocess, multiprocess
+
+FORKS: Final = sys.platform == "linux"
+"""Elsewhere the system's own libraries may have threads, which no fork survives: each worker reads all anew."""
+PING_SECONDS: Final = 1.0
+
+log = structlog.get_logger("gear.api")
+
+
+class Supervisor(Multiprocess):
+    """uvicorn's supervisor of workers, which counts their deaths, and does not keep their socket open while they end.
+
+    Connections that came meanwhile would be accepted by nobody.
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket], on_deaths: Callable[[int], None]) -> None:
+        super().__init__(config, sockets)
+        self._on_deaths = on_deaths
+        multiprocess.Process = Worker  # type: ignore[misc]  # it asks for no other class
+        gc.collect()
+        gc.freeze()  # a collection in a worker would write to each object, so that memory is shared no more
+
+    def keep_subprocess_alive(self) -> None:
+        """Replaces the workers that have ended or hang."""
+        before = list(self.processes)
+        super().keep_subprocess_alive()
+        deaths = [process for process in before if process not in self.processes]
+        for process in deaths:
+            log.error("a worker ended unasked and was replaced", pid=process.pid, exitCode=process.exitcode)
+        self._on_deaths(len(deaths))
+
+    def terminate_all(self) -> None:
+        """Tells the workers to stop and leaves the socket to them."""
+        super().terminate_all()
+        for each in self.sockets:
+            each.close()
+
+
+class Worker(multiprocess.Process):
+    """uvicorn's worker, which starts at once: it shares the libraries and the vocabulary with all others
+    (docs/decisions/0094).
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket]) -> None:
+        super().__init__(config, sockets)
+        if FORKS:
+            arguments = {"config": config, "target": self.target, "sockets": sockets, "stdin_fileno": None}
+            self.process = _Fork(target=subprocess_started, kwargs=arguments)  # type: ignore[assignment]  # it is typed as spawned
+
+    def is_alive(self, timeout: float = 5) -> bool:
+        """Whether it answers in time. One that dies meanwhile is not waited for."""
+        deadline = monotonic() + timeout
+        while self.process.is_alive():
+            if self.ping(PING_SECONDS):
+                return True
+            if monotonic() >= deadline:
+                break
+        return False
+
+
+class _Fork(ForkProcess):
+    """A process that no signal reaches before it has handlers of its own: the supervisor's only note that one came."""
+
+    def start(self) -> None:
+        """Forks."""
+        earlier = signal.pthread_sigmask(signal.SIG_BLOCK, multiprocess.SIGNALS)
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+    def run(self) -> None:
+        """Does its work, in the new process."""
+        for each in multiprocess.SIGNALS:
+            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, multiprocess.SIGNALS)
+        super().run()

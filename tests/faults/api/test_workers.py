@@ -1,0 +1,72 @@
+"""The workers of `gear-api serve` share what they have read, end when they are told, and are replaced when they die."""
+
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.support.api.two_workers import two_workers
+from tests.support.api.waiting import until
+from tests.support.app import settings_for
+from tests.support.store.migrated import migrated
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux alone")
+START_SECONDS = 120.0  # of a busy machine
+
+
+def serving(url: str) -> Callable[[], Awaitable[bool]]:
+    async def answered() -> bool:
+        try:
+            async with httpx.AsyncClient(verify=False) as client:
+                return (await client.get(f"{url}/health/live")).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    return answered
+
+
+async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
+    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
+    await migrated(settings.database_url)
+    with two_workers(settings, tmp_path) as (url, service):
+        await until(serving(url), START_SECONDS)
+        supervisor = psutil.Process(service)
+        first = supervisor.children()
+        assert len(first) == 2
+        for worker in first:
+            memory = worker.memory_full_info()
+            assert memory.uss < memory.rss / 2
+        for worker in first:
+            worker.kill()
+
+        async def replaced() -> bool:
+            return len(set(supervisor.children()) - set(first)) == 2
+
+        await until(replaced)
+        await until(serving(url))
+        assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_stop_in_the_moment_of_a_start_is_not_lost(tmp_path: Path, number: signal.Signals) -> None:
+    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
+    await migrated(settings.database_url)
+    with two_workers(settings, tmp_path) as (_, service):
+        supervisor = psutil.Process(service)
+
+        async def forked() -> bool:
+            return len(supervisor.children()) == 2
+
+        await until(forked, START_SECONDS)
+        workers = supervisor.children()
+        os.kill(service, number)
+
+        async def ended() -> bool:
+            return not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in workers)
+
+        await until(ended)
