@@ -13,6 +13,13 @@ _SCALES = (HUNDRED, THOUSAND, TEN_THOUSAND)
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED_LETTERS}]")  # of a script that has blanks between words
 _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
 _GAP = re.compile(r"\s+|-")
+_SCALE_LETTERS = dict(zip("百백千천万萬만", (100, 100, 1000, 1000, 10_000, 10_000, 10_000), strict=True))
+_PART = rf"(\d+(?:\.\d+)?)([{''.join(_SCALE_LETTERS)}])"
+_PARTS = re.compile(rf"(?<![\d.,])(?:{_PART})+\d+(?:\.\d+)?[{''.join(_SCALE_LETTERS)}]?(?![\d.,])")  # `1万5千`, `2万5`
+_W = re.compile(r"(?<=\d)w(?=\d?\s*[\u4e00-\u9fff])", re.IGNORECASE)  # how ten thousands are typed in Chinese
+# The next lower scale has no word at the end in Chinese.
+_LOWER = {"百": "十", "千": "百", "万": "千", "萬": "千"}
+_NO_SCALE = re.compile(r"([百千万萬])[一二两兩三四五六七八九](?![百千万萬十])")
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Numerals:
     """The words for numbers: {value: spellings}; words of the value 0 (`and`) only join others.
 
     The values of words that follow each other are added, written together or not; hundreds, thousands and ten thousands
-    multiply what stands before them, the latter two digits as well (`2 тысячи`; `50 cent` is no 5,000).
+    multiply what stands before them.
     """
 
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
@@ -36,6 +43,8 @@ class Numerals:
 
     def in_digits(self, text: str, is_amount: Callable[[str, str], bool]) -> str:
         """The text with numbers in words in digits; `is_amount` is asked with what stands before and behind them."""
+        text = _PARTS.sub(_sum, _W.sub("万", text))
+        text = _NO_SCALE.sub(lambda match: match.group() + _LOWER[match[1]], text)
         if not self._values or not self.pattern.search(text):
             return text
         digits, end = "", 0
@@ -72,6 +81,17 @@ class Numerals:
                 yield _Word(match.start(), match.end(), Decimal(value))
 
 
+def _sum(parts: re.Match[str]) -> str:
+    """Digits with scales in digits alone: 15000 for `1万5千`, and 25000 for `2万5`."""
+    value, scale, end = Decimal(0), 0, 0
+    for part in re.finditer(_PART, parts.group()):
+        scale, end = _SCALE_LETTERS[part[2]], part.end()
+        value += Decimal(part[1]) * scale
+    if rest := parts.group()[end:]:
+        value += Decimal(rest) * (scale // 10 if len(rest) == 1 else 1)
+    return f"{value.normalize():f}"
+
+
 def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
     """The words for numbers that are written together, where they are whole words."""
     together: list[_Word] = []
@@ -80,10 +100,15 @@ def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         if at + 1 < len(words) and words[at + 1].start == word.end:
             continue
         before, after = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
-        is_part = before.isdigit() and together[0].value not in _SCALES[1:]  # of `2тыс` it is none
+        is_part = before.isdigit() and not _multiplies_digits(text, together[0])
         if not (_LETTER.match(before) or _LETTER.match(after) or is_part or after.isdigit()):
             yield together
         together = []
+
+
+def _multiplies_digits(text: str, word: _Word) -> bool:
+    """Whether it multiplies digits before it: `2тыс`, `3百`; a hundred of Latin letters does not (`50 cent`)."""
+    return word.value in _SCALES[1:] or text[word.start] in _SCALE_LETTERS
 
 
 def _trimmed(text: str, run: list[_Word]) -> Iterator[list[_Word]]:
@@ -91,7 +116,7 @@ def _trimmed(text: str, run: list[_Word]) -> Iterator[list[_Word]]:
     numbers = [at for at, word in enumerate(run) if word.value]
     if numbers:
         trimmed = run[numbers[0] : numbers[-1] + 1]
-        digits = _DIGITS.search(text[: trimmed[0].start]) if trimmed[0].value in _SCALES[1:] else None
+        digits = _DIGITS.search(text[: trimmed[0].start]) if _multiplies_digits(text, trimmed[0]) else None
         if digits:
             trimmed = [_Word(digits.start(), digits.end(), Decimal(digits.group().strip().replace(",", "."))), *trimmed]
         yield trimmed

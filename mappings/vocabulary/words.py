@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _WORD = re.compile(r"([^\W_]+)")
-_WRITTEN_AS = str.maketrans("ıłøđ", "ilod")
+_WRITTEN_AS = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "œ": "oe", "æ": "ae"})
 _VOICING_MARKS = "\u3099\u309a"
 _VOICED = re.compile(rf"[\u3041-\u30ff][{_VOICING_MARKS}]")
 
