@@ -66,9 +66,9 @@ def serve(host: str | None, port: int | None, workers: int, production: bool) ->
     os.environ.update({name: str(value) for name, value in (("GEAR_API_HOST", host), ("GEAR_API_PORT", port)) if value})
     settings = checked(Settings)
     platforms = checked(lambda: read_platforms(settings.platform_files))
-    checked(platforms.make_tables)
     logs.configure()
     check_settings(settings, production=production, workers=workers)
+    checked(platforms.make_tables)
     raise_open_files()
     with TemporaryDirectory(prefix="gear-metrics-") if workers > 1 else nullcontext() as metrics_dir:
         if metrics_dir is not None:  # shared, so that each worker can report for all
