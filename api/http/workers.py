@@ -4,7 +4,9 @@ import gc
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.context import ForkProcess
+from pickle import UnpicklingError
 from socket import socket
 from time import monotonic
 from typing import Final
@@ -16,7 +18,7 @@ from uvicorn.supervisors import Multiprocess, multiprocess
 
 FORKS: Final = sys.platform == "linux"
 """Elsewhere the system's own libraries may have threads, which no fork survives: each worker reads all anew."""
-PING_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0  # after which a worker that does not answer is looked at
 
 log = structlog.get_logger("gear.api")
 
@@ -64,11 +66,13 @@ class Worker(multiprocess.Process):
     def is_alive(self, timeout: float = 5) -> bool:
         """Whether it answers in time. One that dies meanwhile is not waited for."""
         deadline = monotonic() + timeout
-        while self.process.is_alive():
-            if self.ping(PING_SECONDS):
-                return True
-            if monotonic() >= deadline:
-                break
+        with suppress(OSError, EOFError, UnpicklingError):
+            if self.process.is_alive():
+                self.parent_conn.send(b"ping")  # once: the answer to another would vouch for a worker that hangs
+            while self.process.is_alive() and monotonic() < deadline:
+                if self.parent_conn.poll(POLL_SECONDS):
+                    self.parent_conn.recv()
+                    return True
         return False
 
 
@@ -87,5 +91,6 @@ class _Fork(ForkProcess):
         """Does its work, in the new process."""
         for each in multiprocess.SIGNALS:
             signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, multiprocess.SIGNALS)
-        super().run()
+        with suppress(KeyboardInterrupt):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, multiprocess.SIGNALS)
+            super().run()

@@ -122,9 +122,11 @@ class AmountWords:
             bound_at = _end_of_blanks(text, end) if has_bound else bound_at
         return english + text[end:]
 
-    def in_digits(self, text: str) -> str:
-        """The text with amounts in words in digits: behind a bound, or in front of a unit."""
-        return self.numerals.in_digits(text, self._is_amount)
+    def in_digits(self, text: str, is_name: Callable[[str], bool]) -> str:
+        """The text with amounts in words in digits: behind a bound, or in front of a unit; `is_name` as in
+        `in_english`.
+        """
+        return self.numerals.in_digits(text, self._is_amount, is_name)
 
     def has(self, word: str) -> bool:
         """Whether it is one of the words beside amounts."""

@@ -15,11 +15,15 @@ _DIGITS = re.compile(r"(?<![\d.,])\d{1,4}(?:[.,]\d{1,2})?\s*$")
 _GAP = re.compile(r"\s+|-")
 _SCALE_LETTERS = dict(zip("百백千천万萬만", (100, 100, 1000, 1000, 10_000, 10_000, 10_000), strict=True))
 _PART = rf"(\d+(?:\.\d+)?)([{''.join(_SCALE_LETTERS)}])"
-_PARTS = re.compile(rf"(?<![\d.,])(?:{_PART})+\d+(?:\.\d+)?[{''.join(_SCALE_LETTERS)}]?(?![\d.,])")  # `1万5千`, `2万5`
-_W = re.compile(r"(?<=\d)w(?=\d?\s*[\u4e00-\u9fff])", re.IGNORECASE)  # how ten thousands are typed in Chinese
-# The next lower scale has no word at the end in Chinese.
-_LOWER = {"百": "十", "千": "百", "万": "千", "萬": "千"}
-_NO_SCALE = re.compile(r"([百千万萬])[一二两兩三四五六七八九](?![百千万萬十])")
+# `1万5千`, `2万5`, `1만 5천`; one scale alone is read as the words are
+_PARTS = re.compile(
+    rf"(?<![\d.,])(?:{_PART}\s?(?={_PART}))*{_PART}(?:\d+(?:\.\d+)?)?(?![\d{''.join(_SCALE_LETTERS)}]|[.,]\d)"
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff円]")
+# how ten thousands are typed in Chinese: `2w`, `2w5`
+_W = re.compile(r"(?<![a-z\d.,])(\d+(?:\.\d+)?)w(\d?)(?=\W|[\u4e00-\u9fff]|$)", re.IGNORECASE)
+_COUNTER = re.compile(r"[把个個件张張双雙]")  # `五百一把`: 500 for one
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,19 @@ class Numerals:
     def __init__(self, spellings: Mapping[int, Sequence[str]]) -> None:
         self._values = {spelling_of(each): value for value, words in spellings.items() for each in words}
 
-    def in_digits(self, text: str, is_amount: Callable[[str, str], bool]) -> str:
-        """The text with numbers in words in digits; `is_amount` is asked with what stands before and behind them."""
-        text = _PARTS.sub(_sum, _W.sub("万", text))
-        text = _NO_SCALE.sub(lambda match: match.group() + _LOWER[match[1]], text)
+    def in_digits(self, text: str, is_amount: Callable[[str, str], bool], is_name: Callable[[str], bool]) -> str:
+        """The text with numbers in words in digits.
+
+        `is_amount` is asked with what stands before and behind them, `is_name` whether a text ends with a name with a
+        number (`m9`), whose digits no scale behind them multiplies.
+        """
+        if ("w" in text or "W" in text) and _HAN.search(text):
+            text = _W.sub(lambda match: f"{Decimal(f'{match[1]}e4') + Decimal(f'0{match[2]}e3'):f}", text)
         if not self._values or not self.pattern.search(text):
             return text
+        text = _PARTS.sub(lambda match: match.group() if is_name(_first_digits(match)) else _sum(match), text)
         digits, end = "", 0
-        for run in self._runs(text):
+        for run in self._runs(text, is_name):
             start = run[0].start
             if is_amount(text[end:start], text[run[-1].end :]):
                 digits += text[end:start] + _read(text, run)
@@ -64,15 +73,15 @@ class Numerals:
         """What finds each word, within others too."""
         return re.compile(any_of(self._values), re.IGNORECASE)
 
-    def _runs(self, text: str) -> Iterator[list[_Word]]:
+    def _runs(self, text: str, is_name: Callable[[str], bool]) -> Iterator[list[_Word]]:
         """Words for numbers that stand beside each other, none of them part of another word, no joiner at an end."""
         run: list[_Word] = []
-        for words in _together(text, list(self._words(text))):
+        for words in _together(text, list(self._words(text)), is_name):
             if run and not _GAP.fullmatch(text[run[-1].end : words[0].start]):
-                yield from _trimmed(text, run)
+                yield from _trimmed(text, run, is_name)
                 run = []
             run += words
-        yield from _trimmed(text, run)
+        yield from _trimmed(text, run, is_name)
 
     def _words(self, text: str) -> Iterator[_Word]:
         for match in self.pattern.finditer(text):
@@ -81,18 +90,30 @@ class Numerals:
                 yield _Word(match.start(), match.end(), Decimal(value))
 
 
+def _first_digits(parts: re.Match[str]) -> str:
+    """The text up to the end of the digits that the match begins with."""
+    end = parts.start()
+    while parts.string[end].isdecimal():
+        end += 1
+    return parts.string[:end]
+
+
 def _sum(parts: re.Match[str]) -> str:
-    """Digits with scales in digits alone: 15000 for `1万5千`, and 25000 for `2万5`."""
+    """Digits with scales in digits alone: 15000 for `1万5千`, and 25000 for `2万5` where no kana tell of Japanese."""
     value, scale, end = Decimal(0), 0, 0
-    for part in re.finditer(_PART, parts.group()):
+    matches = list(re.finditer(_PART, parts.group()))
+    for part in matches:
         scale, end = _SCALE_LETTERS[part[2]], part.end()
         value += Decimal(part[1]) * scale
-    if rest := parts.group()[end:]:
-        value += Decimal(rest) * (scale // 10 if len(rest) == 1 else 1)
-    return f"{value.normalize():f}"
+    rest = parts.group()[end:]
+    if not rest and len(matches) == 1:
+        return parts.group()
+    if rest:
+        value += Decimal(rest) * (scale // 10 if len(rest) == 1 and not _KANA.search(parts.string) else 1)
+    return f"{' ' if _LETTER.match(parts.string[parts.start() - 1 : parts.start()]) else ''}{value.normalize():f}"
 
 
-def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
+def _together(text: str, words: Sequence[_Word], is_name: Callable[[str], bool]) -> Iterator[list[_Word]]:
     """The words for numbers that are written together, where they are whole words."""
     together: list[_Word] = []
     for at, word in enumerate(words):
@@ -100,31 +121,54 @@ def _together(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         if at + 1 < len(words) and words[at + 1].start == word.end:
             continue
         before, after = text[max(0, together[0].start - 1) : together[0].start], text[word.end : word.end + 1]
-        is_part = before.isdigit() and not _multiplies_digits(text, together[0])
+        is_part = before.isdigit() and _digits_before(text, together[0], is_name) is None
         if not (_LETTER.match(before) or _LETTER.match(after) or is_part or after.isdigit()):
             yield together
         together = []
 
 
-def _multiplies_digits(text: str, word: _Word) -> bool:
-    """Whether it multiplies digits before it: `2тыс`, `3百`; a hundred of Latin letters does not (`50 cent`)."""
-    return word.value in _SCALES[1:] or text[word.start] in _SCALE_LETTERS
+def _digits_before(text: str, word: _Word, is_name: Callable[[str], bool]) -> re.Match[str] | None:
+    """The digits that it multiplies: `2 тыс`, `3百`. A hundred of Latin letters has none (`50 cent`), and none are
+    across a blank in scripts without blanks (`phase 2 千刀`).
+    """
+    is_unspaced = text[word.start] in _SCALE_LETTERS
+    if not is_unspaced and word.value not in _SCALES[1:]:
+        return None
+    digits = _DIGITS.search(text[: word.start])
+    if digits is None or (is_unspaced and text[word.start - 1].isspace()) or is_name(text[: digits.end()].rstrip()):
+        return None
+    return digits
 
 
-def _trimmed(text: str, run: list[_Word]) -> Iterator[list[_Word]]:
-    """The run without joiners at its ends, digits before a thousand included; nothing where none is left."""
+def _trimmed(text: str, run: list[_Word], is_name: Callable[[str], bool]) -> Iterator[list[_Word]]:
+    """The run without joiners at its ends, digits before a scale included; nothing where none is left."""
     numbers = [at for at, word in enumerate(run) if word.value]
     if numbers:
         trimmed = run[numbers[0] : numbers[-1] + 1]
-        digits = _DIGITS.search(text[: trimmed[0].start]) if _multiplies_digits(text, trimmed[0]) else None
-        if digits:
+        if _is_shortened(text, trimmed) and _COUNTER.match(text, trimmed[-1].end):
+            trimmed.pop()
+        if digits := _digits_before(text, trimmed[0], is_name):
             trimmed = [_Word(digits.start(), digits.end(), Decimal(digits.group().strip().replace(",", "."))), *trimmed]
         yield trimmed
+
+
+def _is_shortened(text: str, run: Sequence[_Word]) -> bool:
+    """Whether the last digit of a Chinese number is of the scale below the one before it: `两万五`, `百五`."""
+    return (
+        len(run) > 1
+        and run[-1].value < 10
+        and run[-2].end == run[-1].start
+        and text[run[-2].start : run[-2].end] in ("百", "千", "万", "萬")
+        and not _KANA.search(text)
+    )
 
 
 def _read(text: str, run: Sequence[_Word]) -> str:
     """The numbers of a run in digits: `ten and twenty-five` are two, `hundred and five` is one."""
     digits, number, between, end = "", _Number(), "", run[0].start
+    if _is_shortened(text, run):
+        last = run[-1]
+        run = [*run[:-1], _Word(last.start, last.end, run[-2].value / 10 * last.value)]
     for word in run:
         between += text[end : word.start]
         end = word.end

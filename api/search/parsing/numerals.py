@@ -28,12 +28,16 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
+
+    def is_name(before: str) -> bool:
+        return _ends_with_name(before, vocabulary)
+
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
-    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text))
+    text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name))
     if numbers := len(_NUMBER.findall(text)):
         if numbers > 1 and (ranges := vocabulary.amount_words.ranges) is not None:
             text = ranges.sub(lambda match: _range(match, vocabulary), text, count=MAX_RANGES)
-        text = vocabulary.amount_words.in_english(text, _english, lambda before: _ends_with_name(before, vocabulary))
+        text = vocabulary.amount_words.in_english(text, _english, is_name)
         text = _GROUPED.sub(r"\1\2\3", text) if numbers > 1 else text
     return _SUB.sub("sub ", text)
 

@@ -49,7 +49,7 @@ COUNTED = Vocabulary(
         100: ("hundert", "百", "백", "yüz"),
         200: ("двести", "двухсот"),
         1000: ("tausend", "тысячи", "千"),
-        10_000: ("万",),
+        10_000: ("万", "만"),
     },
 )
 
@@ -80,7 +80,19 @@ COUNTED = Vocabulary(
         ("低于两万五", "under 25000"),
         ("低于两百五", "under 250"),
         ("低于百五", "under 150"),
+        ("低于两千五", "under 2500"),
+        ("低于五百五把", "under 500五把"),  # five of them
         ("3百刀", "300 usd"),
+        ("3百", "3百"),  # no amount
+        ("1万 5千刀", "15000 usd"),
+        ("awp1万5刀", "awp 15000 usd"),
+        ("低于1万5千.", "under 15000."),
+        ("低于两百五ドル", "under 205ドル"),  # Japanese has no such number
+        ("2万5ドル刀", "20005ドル刀"),
+        ("phase 2 百刀", "phase 2 100 usd"),
+        ("2w", "2w"),
+        ("刀 1w-2w", "刀 10000-20000"),
+        ("n0w 刀", "n0w 刀"),
         ("两千零五刀", "两千零5 usd"),
         ("칼 백오십달러", "칼 150 usd"),
         ("yüz altında bıçak", "100 max bıçak"),
@@ -89,6 +101,28 @@ COUNTED = Vocabulary(
 )
 def test_amounts_of_other_languages_are_written_in_digits(text: str, digits: str) -> None:
     assert " ".join(with_digits(text, COUNTED).split()) == digits
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("m9百刀", "m9百刀"),
+        ("m9 百刀", "m9 100 usd"),
+        ("m9 千刀", "m9 1000 usd"),
+        ("m9万5刀", "m9万5 usd"),
+        ("m8百刀", "m800 usd"),
+    ],
+)
+def test_digits_of_a_name_are_not_multiplied(text: str, digits: str) -> None:
+    assert " ".join(with_digits(text, CS2).split()) == digits
+
+
+@pytest.mark.parametrize(("digit", "value"), list(zip("一二三四五六七八九", range(1, 10), strict=True)))
+@pytest.mark.parametrize(("scale", "tenth"), [("百", 10), ("千", 100), ("万", 1000)])
+def test_the_last_digit_of_a_chinese_number_is_of_the_scale_below(
+    scale: str, tenth: int, digit: str, value: int
+) -> None:
+    assert with_digits(f"低于三{scale}{digit}", CS2).split() == ["under", str(30 * tenth + value * tenth)]
 
 
 @pytest.mark.parametrize(
