@@ -1,6 +1,7 @@
 """Writes the amounts of a text in digits: `under twenty dollars`, `a hundred bucks`, `sub-40`. Pure."""
 
 import re
+from functools import partial
 
 from api.search.parsing.quantities import OTHER_CURRENCY
 from mappings.vocabulary.amounts import ENGLISH_MONEY, AmountMatch
@@ -28,10 +29,7 @@ _SUB = re.compile(r"(?<!\w)sub-(?=[\d$€£])", re.IGNORECASE)
 
 def with_digits(text: str, vocabulary: Vocabulary) -> str:
     """The text with its amounts in digits and English; a numeral that is no amount (`player two`) stays."""
-
-    def is_name(before: str) -> bool:
-        return _ends_with_name(before, vocabulary)
-
+    is_name = partial(_ends_with_name, vocabulary=vocabulary)
     text = _OF_UNIT.sub(lambda match: "0.5 " if match["half"] else "1 ", text)
     text = _CYRILLIC_K.sub("k", vocabulary.amount_words.in_digits(text, is_name))
     if numbers := len(_NUMBER.findall(text)):
