@@ -45,13 +45,13 @@ class Vocabulary(BaseModel):
     fields whose words narrow a text that has other words too, `attached` types whose things are put on other items,
     `opens` types with those that their things open and are said with, `fillers` words that say nothing of an item.
     `sorts` is {sort: spellings}, what asks for an order. `exclusions`, `alternatives` and `conjunctions` say how the
-    words beside them are meant; in one of `names` no word does. Behind `carriers` (`with`) comes what is on an item,
-    before `attached_after` it stands, `has_attached` says that something is. `selling` and `buying` say so in a trade
-    post; `payments` are wanted for one there. `without_float` are types whose items have no float. `endings` may follow
-    a spelling, `linking` words stand inside of names or not (`de`). `finish_names` stay together. `keyboard` are the
-    letters on the keys of a layout in the order of KEYS, `look_alikes` letters that look alike, `sounds` and
-    `syllables` what those of other scripts stand for, `homophones` {syllable: characters typed so}. `amounts` is {word:
-    spellings} beside an amount, `ranges` those of two (`zwischen … und`), `numerals` are {value: spellings}.
+    words beside them are meant, `grammar` may stand between; in one of `names` no word does. Behind `carriers` (`with`)
+    comes what is on an item, before `attached_after` it stands, `has_attached` says that something is. `selling` and
+    `buying` say so in a trade post; `payments` are wanted for one there. `without_float` are types whose items have no
+    float. `endings` may follow a spelling, `linking` words stand inside of names or not (`de`). `finish_names` stay
+    together. `keyboard` are the letters on the keys of a layout in the order of KEYS, `look_alikes` letters that look
+    alike, `sounds` and `syllables` what those of other scripts stand for, `homophones` {syllable: characters typed so}.
+    `amounts` is {word: spellings} beside an amount, `ranges` those of two, `numerals` are {value: spellings}.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,6 +69,7 @@ class Vocabulary(BaseModel):
     exclusions: tuple[str, ...] = ()
     exclusions_after: tuple[str, ...] = ()
     exclusion_endings: tuple[str, ...] = ()
+    grammar: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
     conjunctions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -177,17 +178,17 @@ class Vocabulary(BaseModel):
 
     def _reach_of(self, letters: str) -> int:
         """The most letters, an ending included, of spellings that begin so; short ones may have an ending there."""
-        reach = self._reach.get
-        longest = reach(letters[:REACH_LETTERS], 0)
-        return longest or max(reach(letters[:3], 0), reach(letters[:2], 0), reach(letters[:1], 0))
+        get = self._reach.get
+        return get(letters[:REACH_LETTERS], 0) or max(get(letters[:3], 0), get(letters[:2], 0), get(letters[:1], 0))
 
     @cached_property
     def _reach(self) -> dict[str, int]:
         """The length of the longest spelling, its ending included, by its first letters."""
         reach: dict[str, int] = {}
+        ending = max(map(len, self._endings), default=0)
         for letters in self.entries:
             beginning = letters[:REACH_LETTERS]
-            reach[beginning] = max(reach.get(beginning, 0), len(letters) + self._longest_ending)
+            reach[beginning] = max(reach.get(beginning, 0), len(letters) + ending)
         return reach
 
     def _entry(self, letters: str) -> Entry | None:
@@ -223,10 +224,6 @@ class Vocabulary(BaseModel):
         return by_last_letter(self._endings)
 
     @cached_property
-    def _longest_ending(self) -> int:
-        return max(map(len, self._endings), default=0)
-
-    @cached_property
     def _stems(self) -> dict[str, Entry]:
         """Spellings in other letters without their endings: `наклейк` of `наклейка`."""
         return stems_of(self.entries, self._endings, MIN_STEM, self._may_inflect)
@@ -236,8 +233,7 @@ class Vocabulary(BaseModel):
         if letters.isascii():
             return []
         spellings = sorted((each for each in self.entries if each.startswith(letters)), key=len)
-        meanings = [meaning for each in spellings for meaning in self.entries[each].meanings]
-        return list(dict.fromkeys(meanings))[:MAX_UNFINISHED]
+        return list(dict.fromkeys(chain(*(self.entries[each].meanings for each in spellings))))[:MAX_UNFINISHED]
 
     def segments(self, word: str) -> list[str]:
         """A word of a script that parts no words by blanks, in the spellings that are in it; else the word alone."""
@@ -308,6 +304,11 @@ class Vocabulary(BaseModel):
     def ignored(self) -> frozenset[str]:
         """The letters of what says nothing of an item."""
         return spelt(self.fillers) | self.trade.marks
+
+    @cached_property
+    def grammatical(self) -> frozenset[str]:
+        """The letters of what may stand between a word of exclusion and what is not wanted (`not a`)."""
+        return spelt(self.grammar)
 
     @cached_property
     def trade(self) -> TradeLetters:

@@ -21,6 +21,8 @@ MAX_FEW = 5  # as many things as an item carries
 _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
+PART_END = re.compile(r"\s*[,.;!|)、，。]")
+_OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
 
 
 def segmented(words: list[str], gaps: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
@@ -110,15 +112,30 @@ class Spellings:
         return next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
 
     def _after_exclusions(self, at: int) -> int:
-        """The next word that is neither a word of exclusion nor a filler: `not a`, `but not the`."""
+        """The next word that is neither of exclusion nor of grammar: `not a`, `but not the`."""
         while at < len(self._words):
             length, entry = self._spelling_at(at)
-            means_something = entry is not None and bool(entry.meanings)  # `gut` is a filler in German
             is_exclusion = entry is not None and entry.role is Role.EXCLUSION
-            if means_something or not (is_exclusion or self._letters[at] in self._vocabulary.ignored):
+            is_passed = is_exclusion or (self._letters[at] in self._vocabulary.grammatical and not self._ends_part(at))
+            if _says_something(entry) or not is_passed:
                 break
             at += length
         return at
+
+    def _ends_part(self, at: int) -> bool:
+        """Whether another part of the text follows the word there: `please, …`."""
+        return at + 1 < len(self._words) and bool(PART_END.match(self._gaps[at + 1]))
+
+    def _after_filler(self, at: int) -> int:
+        """The word behind the filler there; the same one if it is none, or part of a name (`high beam`)."""
+        length, entry = self._spelling_at(at)
+        is_filler = self._letters[at] in self._vocabulary.ignored or (entry is not None and entry.role is Role.FILLER)
+        is_name = self._vocabulary.phrases.length_at(self._letters, at) > length
+        return at if _says_something(entry) or is_name or not is_filler else at + length
+
+    def _is_grammar(self, term: Term) -> bool:
+        """Whether it may stand between what is not wanted and a word of exclusion behind it: `bs는 제외`."""
+        return term.is_mere and letters_of([term.typed]) in self._vocabulary.grammatical
 
     def _is_order(self, at: int) -> bool:
         _, entry = self._spelling_at(at)
@@ -140,6 +157,17 @@ class Spellings:
             return term
         length, entry = self._vocabulary.lexicon.spelling_at(letters, 0)
         return term if entry is None or length < len(letters) else replace(term, meanings=entry.meanings)
+
+    def _excludes_more(self, end: int) -> bool:
+        """Whether the words behind end with another word of exclusion: in `战痕不要 暗金不要` each is of one value."""
+        entry = self._vocabulary.entries.get(self._letters[-1]) if end < len(self._words) else None
+        return entry is not None and entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
+
+    def _with_first_words(self, number: Term, last: Term) -> Term:
+        """A number behind the first words of the last term, if that is a value: `phase 2 or 4`."""
+        letters = letters_of([word.typed for word in (*last.words[:-1], *number.words)])
+        entry = self._vocabulary.entries.get(letters) if last.fields and number.typed.isnumeric() else None
+        return number if entry is None else replace(number, meanings=entry.meanings)
 
     def _term_at(self, at: int) -> tuple[Term, int]:
         """The term that begins there, a known name as one, and where it ends."""
@@ -180,3 +208,8 @@ class Spellings:
         is_before = next_entry is not None and self._vocabulary.is_attached(next_entry.meanings)
         is_carried = self._letters[at + 1 : at + 2] and self._letters[at + 1] in self._vocabulary.carrying  # `四贴`
         return count if follows_carrier or is_before or is_carried else 0
+
+
+def _says_something(entry: Entry | None) -> bool:
+    """Whether a spelling says something of an item or its order: `gut` is a filler in German, too."""
+    return entry is not None and (bool(entry.meanings or entry.sorts) or entry.role in _OF_ITEMS)

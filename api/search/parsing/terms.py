@@ -8,7 +8,7 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import replace
 
-from api.search.parsing.spellings import Spellings, count_at, is_count, segmented, with_counts_apart
+from api.search.parsing.spellings import PART_END, Spellings, count_at, is_count, segmented, with_counts_apart
 from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_name
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
@@ -23,7 +23,6 @@ _QUALITY = "quality"
 _ONE_VALUE = frozenset(("exterior", "phase", _QUALITY))
 _ONE_OF = _ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
-_PART_END = re.compile(r"\s*[,.;!|)、，。]")
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
@@ -124,12 +123,12 @@ class _Reader(Spellings):
             return bool(self._reading.terms) and end < len(self._words) and self._is_either(end, fields=fields)
         if entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._excluded_until > 0:
             pass  # the second half of `除了 … 以外`, or the same again: `暗金没必要，不要`
-        elif entry.role is Role.EXCLUSION_AFTER and self._at == self._order_until > 0:
-            self._reading.sorts.pop()  # `高い順じゃなくて`
+        elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._at == self._order_until > 0:
+            self._reading.sorts.pop()  # `高い順じゃなくて`, `high float: no`
         elif (
             entry.role is Role.EXCLUSION_AFTER
             and self._after_quantity
-            and all(term.is_filler for term in self._reading.terms)
+            and all(self._is_grammar(term) for term in self._reading.terms)
         ):
             self._reading.excludes_before = True  # `50달러 이상은 제외`
         elif entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER) and self._reading.terms:
@@ -165,7 +164,10 @@ class _Reader(Spellings):
         return bool(last) and not (last[0].fields or last[0].is_filler or last[0].is_attached)
 
     def _read_exclusion(self, end: int, *, before_quantity: bool) -> bool:
-        """Reads a word of exclusion with what it excludes; false if that is nothing."""
+        """Reads a word of exclusion with what it excludes; false if nothing follows.
+
+        An order that is not wanted is none, and beside a filler that is not of grammar (`no swap ak`) nothing else is.
+        """
         end = self._after_exclusions(end)
         if end == len(self._words):
             self._reading.excludes_next = before_quantity and not self._gaps[end].strip()
@@ -173,8 +175,13 @@ class _Reader(Spellings):
                 self._at = end
             return self._reading.excludes_next
         if self._is_order(end):
-            return False
-        self._exclude(end)
+            self._at = self._excluded_until = end + self._spelling_at(end)[0]
+        elif (after := self._after_filler(end)) > end:
+            words = self._words[self._at : after]
+            self._reading.terms += [Term((word,), is_filler=True) for word in words]
+            self._at = self._excluded_until = after
+        else:
+            self._exclude(end)
         return True
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
@@ -184,18 +191,22 @@ class _Reader(Spellings):
 
         Several words (`не нужен`) are of the quality beside them where only one side has one.
         """
-        if not self._reading.terms:
-            return False
+        is_numbered = end < len(self._words) and "." in self._gaps[end] and self._letters[end].isdecimal()
+        ends_part = bool(PART_END.match(self._gaps[end])) and not is_numbered  # `souvenir no, p2000`, no `ft no.661`
+        after = self._after_exclusions(end)
+        is_last = ends_part or (after == len(self._words) and not before_quantity)
+        if self._at == self._order_until > 0 or not self._reading.terms:
+            return is_last and self._at == self._order_until > 0
         if end > self._at + 1:
-            after = self._after_exclusions(end)
-            is_quality = _QUALITY in self._reading.terms[-1].fields
+            fields = self._reading.terms[-1].fields
+            is_quality = _QUALITY in fields
             if after == len(self._words):  # in `non voglio spendere più di 50` it is of the amount
                 return not before_quantity or (is_quality and after == end)
+            says_no_more = not before_quantity and self._vocabulary.ignored.issuperset(self._letters[after:])
+            if says_no_more and fields & _ONE_VALUE:
+                return True  # `бс не нужен, срочно`
             return is_quality and _QUALITY not in self._term_at(after)[0].fields
         last = self._last_wanted()
-        is_numbered = end < len(self._words) and "." in self._gaps[end] and self._letters[end].isdecimal()
-        ends_part = bool(_PART_END.match(self._gaps[end])) and not is_numbered  # `souvenir no, p2000`, no `ft no.661`
-        is_last = ends_part or (end == len(self._words) and not before_quantity)
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
             is_said_so = ends_part and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
@@ -210,11 +221,6 @@ class _Reader(Spellings):
         if not UNSPACED.match(self._letters[self._at]):
             return terms[-1]
         return next((term for term in reversed(terms) if not term.is_filler), terms[-1])
-
-    def _excludes_more(self, end: int) -> bool:
-        """Whether the words behind end with another word of exclusion: in `战痕不要 暗金不要` each is of one value."""
-        entry = self._vocabulary.entries.get(self._letters[-1]) if end < len(self._words) else None
-        return entry is not None and entry.role in (Role.EXCLUSION, Role.EXCLUSION_AFTER)
 
     def _is_of_last_alone(self) -> bool:
         """Whether a word of exclusion is of the last value alone: in `ft bs no, …` the values before it are wanted."""
@@ -256,8 +262,10 @@ class _Reader(Spellings):
     def _exclude_last(self, *, alone: bool) -> None:
         """What stands before is not wanted, with the values of the same field before it (`ww and bs not wanted`)."""
         terms = self._reading.terms
-        while len(terms) > 1 and terms[-1].is_filler:  # the particle of `gut knife는 제외`
+        while len(terms) > 1 and self._is_grammar(terms[-1]):  # the particle of `gut knife는 제외`
             terms.pop()
+        if terms[-1].is_filler:
+            return  # `ak redline takas yok`
         last = self._exclude_term(terms.pop())
         if alone:
             return
@@ -335,12 +343,6 @@ class _Reader(Spellings):
         terms[-max(1, count) :] = [replace(last, alternatives=(*last.alternatives, other))]
         self._at, self._is_known = end, bool(other.meanings)
         return True
-
-    def _with_first_words(self, number: Term, last: Term) -> Term:
-        """A number behind the first words of the last term, if that is a value: `phase 2 or 4`."""
-        letters = letters_of([word.typed for word in (*last.words[:-1], *number.words)])
-        entry = self._vocabulary.entries.get(letters) if last.fields and number.typed.isnumeric() else None
-        return number if entry is None else replace(number, meanings=entry.meanings)
 
     def _words_of_last_name(self) -> int:
         """How many of the last terms are the words of one known name; 0: the last one stands for itself."""

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from api.search.parsing.parse import PlatformParse, parse_query
+from mappings.fields import SORTS
 from tests.support.platforms import shared_platforms
 
 CS2 = next(iter(shared_platforms()))
 SENTENCES = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
 NOT_WANTED = {"no_stattrak": "StatTrak™", "no_souvenir": "Souvenir", "no_battle_scarred": "Battle-Scarred"}
 BOUNDS = {"at_most_50": (None, 50), "at_least_50": (50, None), "from_50_to_100": (50, 100)}
+ORDERS = {sort.name for sort in SORTS}
 
 
 def _bounds(parse: PlatformParse) -> tuple[Decimal | None, Decimal | None]:
@@ -34,6 +36,6 @@ def test_what_is_said_is_asked_for(asked: str, text: str) -> None:
     assert values == ["AK-47"]
     assert excluded == ({NOT_WANTED[asked]} if asked in NOT_WANTED else set())
     assert _bounds(parse) == BOUNDS.get(asked, (None, None))
-    assert parse.sort == ("" if asked in {*NOT_WANTED, *BOUNDS} else asked)
+    assert parse.sort == (asked if asked in ORDERS else "")
     unread = [term.typed for term in parse.terms if not term.meanings and not term.is_filler]
     assert unread == []
