@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
+JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
 
 
@@ -136,6 +137,10 @@ class Spellings:
     def _is_grammar(self, term: Term) -> bool:
         """Whether it may stand between what is not wanted and a word of exclusion behind it: `bs는 제외`."""
         return term.is_mere and letters_of([term.typed]) in self._vocabulary.grammatical
+
+    def _is_conjunction(self, term: Term) -> bool:
+        entry = self._vocabulary.entries.get(letters_of([term.typed]))
+        return entry is not None and not entry.meanings and entry.role in JOINING
 
     def _is_order(self, at: int) -> bool:
         _, entry = self._spelling_at(at)

@@ -8,12 +8,12 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import replace
 
-from api.search.parsing.spellings import PART_END, Spellings, count_at, is_count, segmented, with_counts_apart
-from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_name
+from api.search.parsing.spellings import JOINING, PART_END, Spellings, count_at, is_count, segmented, with_counts_apart
+from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_named
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
 from mappings.vocabulary.vocabulary import Vocabulary
-from mappings.vocabulary.words import letters_of, words_and_gaps
+from mappings.vocabulary.words import words_and_gaps
 
 # Fields of which a text may name several alternatives: names of items contain no other words of these fields.
 MAX_ALTERNATIVES = 10
@@ -21,8 +21,8 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _MINUS = re.compile(r"(?:^|[\s(\[,;|])[-\u2013\u2014\u2212!][\"\u201c\u201d\u00ab\u201e]?$")
 _QUALITY = "quality"
 _ONE_VALUE = frozenset(("exterior", "phase", _QUALITY))
+_THINGS = frozenset(("weapon", "type"))
 _ONE_OF = _ONE_VALUE | {"weapon"}  # `glock and usp`: an item is one of them
-JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
 _PART_START = re.compile(r"\s*[,;(]\s*")
 _COMMA = re.compile(r"\s*[,、，]\s*")
 _EITHER = re.compile(r"\s*/\s*")
@@ -182,6 +182,9 @@ class _Reader(Spellings):
             self._at = self._excluded_until = after
         else:
             self._exclude(end)
+        length, entry = self._spelling_at(self._at) if self._at < len(self._words) else (0, None)
+        if entry is not None and entry.role is Role.ALTERNATIVE and not entry.meanings:
+            self._read_exclusion(self._at + length, before_quantity=False)  # `no st or high float`
         return True
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
@@ -254,6 +257,15 @@ class _Reader(Spellings):
             end = other_end
         self._at, self._excluded_until, self._is_known = end, end, True
 
+    def _is_ordered_thing(self) -> bool:
+        """Whether the text is of a thing that goes together with the order before it, and ends here."""
+        length, _ = self._spelling_at(self._at)
+        if self._at + length < len(self._words) or not 0 < self._order_until < self._at or len(self._reading.terms) > 1:
+            return False
+        gap = self._gaps[self._order_until]
+        goes_on = not gap or (gap.isspace() and not UNSPACED.match(self._letters[self._order_until]))
+        return goes_on and bool(self._reading.terms[0].fields & _THINGS)
+
     def _starts_part(self, last: Term) -> bool:
         """Whether the last term, in letters with blanks between words, begins a part of a text: `ww or bs (ft no)`."""
         letters, start = self._letters[self._at], self._at - len(last.words)
@@ -266,6 +278,9 @@ class _Reader(Spellings):
             terms.pop()
         if terms[-1].is_filler:
             return  # `ak redline takas yok`
+        if self._is_ordered_thing():
+            self._reading.sorts.pop()  # `高いナイフは除外`
+            return
         last = self._exclude_term(terms.pop())
         if alone:
             return
@@ -276,10 +291,6 @@ class _Reader(Spellings):
             self._exclude_term(terms.pop())
         while len(terms) > 1 and terms[-1].fields == last.fields and last.fields & _ONE_VALUE:
             self._exclude_term(terms.pop())  # `BS WW 제외`, of which an item has only one
-
-    def _is_conjunction(self, term: Term) -> bool:
-        entry = self._vocabulary.entries.get(letters_of([term.typed]))
-        return entry is not None and not entry.meanings and entry.role in JOINING
 
     def _exclude_term(self, term: Term) -> Term:
         """Reads a term and its alternatives as not wanted; the term as it is read."""
@@ -333,7 +344,7 @@ class _Reader(Spellings):
         last = Term(tuple(word for term in terms[-count:] for word in term.words)) if count else terms[-1]
         other, end = self._term_at(start)
         other = self._with_first_words(other, last)
-        is_word = names and _is_named(last) and _is_named(other)
+        is_word = names and is_named(last) and is_named(other)
         if fields is not None:
             is_joined = last.fields <= fields and self._is_of_same_field(last, other)
         else:
@@ -384,8 +395,3 @@ class _Reader(Spellings):
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
         is_filler = bool(count) or is_many or letters in ignored or role is Role.FILLER
         return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
-
-
-def _is_named(term: Term) -> bool:
-    """Whether it names an item, with its weapon or without (`howl`, `dragon lore awp` in one spelling)."""
-    return all(meaning.words for meaning in term.meanings) if term.fields else is_name(term)

@@ -147,3 +147,8 @@ def names_in(term: Term) -> list[list[str]]:
 def is_name(term: Term) -> bool:
     """Whether it may be an alternative to other mere words: a filler or a number is none."""
     return not term.is_filler and not all(word.typed.isnumeric() for word in term.words)
+
+
+def is_named(term: Term) -> bool:
+    """Whether it names an item, with its weapon or without (`howl`, `dragon lore awp` in one spelling)."""
+    return all(meaning.words for meaning in term.meanings) if term.fields else is_name(term)
