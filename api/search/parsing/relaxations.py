@@ -108,8 +108,9 @@ def _corrections(base: ParsedQuery, in_offer: Collection[str]) -> list[ParsedQue
 
 
 def is_word(term: Term) -> bool:
-    """Whether it may be left out: numbers and model names never are."""
-    return term.is_mere and not term.is_attached and all(word.is_correctable for word in term.words)
+    """Whether it may be left out: numbers, model names and what says that others are not wanted never are."""
+    is_doubted = term.is_mere and not (term.is_attached or term.is_negation)
+    return is_doubted and all(word.is_correctable for word in term.words)
 
 
 def in_other_letters(strict: ParsedQuery) -> list[ParsedQuery]:
@@ -328,7 +329,7 @@ def single_word(strict: ParsedQuery, word: Word) -> ParsedQuery:
 
 
 def _needs_correction(term: Term, word: Word, in_offer: Collection[str]) -> bool:
-    return not term.meanings and word.is_correctable and word.typed not in in_offer
+    return not (term.meanings or term.is_negation) and word.is_correctable and word.typed not in in_offer
 
 
 def _all_terms(parsed: ParsedQuery) -> list[Term]:

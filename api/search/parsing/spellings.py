@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from api.search.parsing.words import Term, finished, names_in, words_in
+from api.search.parsing.words import MAX_JOIN, Term, finished, names_in, words_in
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Meaning, Role, values_of
 from mappings.vocabulary.numerals import Numerals
@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"\d{1,3}")
 _COUNTED = re.compile(r"(\d{1,2}x)([^\W\d_]{3,})", re.IGNORECASE)
 _MEASURED = re.compile(r"(\d{1,4})([^\W\d_]{2,4})")
 PART_END = re.compile(r"\s*[,.;!|)、，。]")
+NEGATING = (Role.EXCLUSION, Role.EXCLUSION_AFTER, Role.NEITHER)
 JOINING = (Role.ALTERNATIVE, Role.CONJUNCTION, Role.NEITHER)
 _OF_ITEMS = (Role.ATTACHED, Role.ATTACHED_AFTER, Role.NAME)
 
@@ -138,6 +139,14 @@ class Spellings:
         """Whether it may stand between what is not wanted and a word of exclusion behind it: `bs는 제외`."""
         return term.is_mere and letters_of([term.typed]) in self._vocabulary.grammatical
 
+    def _is_negation(self, at: int, role: Role) -> bool:
+        """Whether the word there says that others are not wanted; `or not` and half of a `ni … ni` do not."""
+        if role is Role.NEITHER:
+            return at + 1 < len(self._words) and bool(self._term_at(at + 1)[0].fields)
+        before = self._vocabulary.entries.get(self._letters[at - 1]) if at else None
+        is_joined = before is not None and before.role is Role.ALTERNATIVE
+        return not is_joined
+
     def _is_conjunction(self, term: Term) -> bool:
         entry = self._vocabulary.entries.get(letters_of([term.typed]))
         return entry is not None and not entry.meanings and entry.role in JOINING
@@ -173,6 +182,19 @@ class Spellings:
         letters = letters_of([word.typed for word in (*last.words[:-1], *number.words)])
         entry = self._vocabulary.entries.get(letters) if last.fields and number.typed.isnumeric() else None
         return number if entry is None else replace(number, meanings=entry.meanings)
+
+    def _completes_finish(self, at: int, end: int) -> bool:
+        """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
+
+        `lightning st` is Lightning Strike; in `redline st` the name is whole.
+        """
+        if end < len(self._words) or not at or not self._words[at].is_last:
+            return False
+        before = ["".join(self._letters[start:at]) for start in range(max(0, at - MAX_JOIN), at)]
+        if any(letters in self._vocabulary.finishes for letters in before):
+            return False
+        last = "".join(self._letters[at:end])
+        return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
 
     def _term_at(self, at: int) -> tuple[Term, int]:
         """The term that begins there, a known name as one, and where it ends."""

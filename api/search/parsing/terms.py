@@ -8,7 +8,16 @@ two values of one field, `or`, `/` and `+` mean either (`glock/usp`).
 import re
 from dataclasses import replace
 
-from api.search.parsing.spellings import JOINING, PART_END, Spellings, count_at, is_count, segmented, with_counts_apart
+from api.search.parsing.spellings import (
+    JOINING,
+    NEGATING,
+    PART_END,
+    Spellings,
+    count_at,
+    is_count,
+    segmented,
+    with_counts_apart,
+)
 from api.search.parsing.words import MAX_JOIN, Reading, Term, finished, is_named
 from mappings.vocabulary.amounts import UNSPACED
 from mappings.vocabulary.entries import Entry, Role
@@ -82,20 +91,7 @@ class _Reader(Spellings):
     def _is_no_value(self, end: int) -> bool:
         """Whether what is a spelling of the vocabulary's says how many, or is the end of a name."""
         is_number = end == self._at + 1 and self._letters[self._at].isdecimal()
-        return (is_number and self._is_many_at(self._at)) or self._completes_finish(end)
-
-    def _completes_finish(self, end: int) -> bool:
-        """Whether the last word, unfinished, goes on with the name of a finish that the words before it begin.
-
-        `lightning st` is Lightning Strike; in `redline st` the name is whole.
-        """
-        if end < len(self._words) or not self._at or not self._words[self._at].is_last:
-            return False
-        before = ["".join(self._letters[start : self._at]) for start in range(max(0, self._at - MAX_JOIN), self._at)]
-        if any(letters in self._vocabulary.finishes for letters in before):
-            return False
-        last = "".join(self._letters[self._at : end])
-        return any(letters + last in self._vocabulary.unfinished_finishes for letters in before)
+        return (is_number and self._is_many_at(self._at)) or self._completes_finish(self._at, end)
 
     def _is_minus(self) -> bool:
         """Whether a minus before the word says that it is not wanted: `awp -asiimov`, not `glock -18`.
@@ -168,24 +164,28 @@ class _Reader(Spellings):
 
         An order that is not wanted is none, and beside a filler that is not of grammar (`no swap ak`) nothing else is.
         """
-        end = self._after_exclusions(end)
-        if end == len(self._words):
-            self._reading.excludes_next = before_quantity and not self._gaps[end].strip()
-            if self._reading.excludes_next:
-                self._at = end
-            return self._reading.excludes_next
-        if self._is_order(end):
-            self._at = self._excluded_until = end + self._spelling_at(end)[0]
-        elif (after := self._after_filler(end)) > end:
-            words = self._words[self._at : after]
-            self._reading.terms += [Term((word,), is_filler=True) for word in words]
-            self._at = self._excluded_until = after
+        after = self._after_exclusions(end)
+        if after == len(self._words):
+            self._reading.excludes_next = before_quantity and not self._gaps[after].strip()
+            if self._reading.excludes_next or self._at == self._excluded_until > 0:  # `sem adesivo nenhum`
+                self._at = after
+            elif after > end:
+                self._add_fillers(after)  # `not on a gun`
+            return self._at == after
+        if self._is_order(after):
+            self._at = self._excluded_until = after + self._spelling_at(after)[0]
+        elif (after_filler := self._after_filler(after)) > after:
+            self._add_fillers(after_filler)
         else:
-            self._exclude(end)
-        length, entry = self._spelling_at(self._at) if self._at < len(self._words) else (0, None)
+            self._exclude(after)
+        length, entry = self._spelling_at(self._at) if self._at + 1 < len(self._words) else (0, None)
         if entry is not None and entry.role is Role.ALTERNATIVE and not entry.meanings:
             self._read_exclusion(self._at + length, before_quantity=False)  # `no st or high float`
         return True
+
+    def _add_fillers(self, end: int) -> None:
+        self._reading.terms += [Term((word,), is_filler=True) for word in self._words[self._at : end]]
+        self._at = self._excluded_until = end
 
     def _excludes_last(self, end: int, *, before_quantity: bool) -> bool:
         """Whether it is of what stands before it: a quality at the end of the text, or behind kana (`スタトラ不要 ak`).
@@ -212,7 +212,8 @@ class _Reader(Spellings):
         last = self._last_wanted()
         if not UNSPACED.match(self._letters[self._at]):
             is_alone = bool(last.fields) and self._starts_part(last)
-            is_said_so = ends_part and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
+            is_said_so = (ends_part or after > end) and bool(last.fields & _ONE_VALUE)  # `ak redline bs nicht, …`
+            is_said_so = is_said_so or ":" in self._gaps[self._at]  # `stickers: none`
             return is_last and (_QUALITY in last.fields or is_alone or is_said_so)  # `faca, gut não`
         is_joined = not self._gaps[self._at] and bool(last.fields & _ONE_VALUE) and self._excludes_more(end)
         is_of_last = is_joined or bool(_KANA.search(self._letters[self._at - 1][-1:]))
@@ -260,7 +261,8 @@ class _Reader(Spellings):
     def _is_ordered_thing(self) -> bool:
         """Whether the text is of a thing that goes together with the order before it, and ends here."""
         length, _ = self._spelling_at(self._at)
-        if self._at + length < len(self._words) or not 0 < self._order_until < self._at or len(self._reading.terms) > 1:
+        is_alone = len(self._reading.terms) == 1 and not self._after_quantity and self._at + length == len(self._words)
+        if not is_alone or not 0 < self._order_until < self._at:
             return False
         gap = self._gaps[self._order_until]
         goes_on = not gap or (gap.isspace() and not UNSPACED.match(self._letters[self._order_until]))
@@ -393,5 +395,6 @@ class _Reader(Spellings):
         count = count_at(self._letters, at) or self._attached_at(at)
         carries = letters in self._vocabulary.carrying
         is_many = carries or self._is_many_at(at) or is_count(self._letters, self._gaps, at, ignored)
-        is_filler = bool(count) or is_many or letters in ignored or role is Role.FILLER
-        return Term((self._words[at],), is_filler=is_filler and role is not Role.NAME, count=count, carries=carries)
+        is_filler = (bool(count) or is_many or letters in ignored or role is Role.FILLER) and role is not Role.NAME
+        is_negation = role in NEGATING and not is_filler and self._is_negation(at, role)
+        return Term((self._words[at],), is_filler=is_filler, is_negation=is_negation, count=count, carries=carries)

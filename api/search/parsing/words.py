@@ -48,9 +48,9 @@ class Term:
     """Words that match as they are, or by one of the meanings, or by one of the alternative terms.
 
     `narrows`: it matches by the meanings alone. `by_name`: the meanings' values match as words too. `is_filler`: it
-    says nothing about an item. `is_attached`: it matches what such a thing is on, too. `on_item`: it is on the item;
-    `in_set`: its words may be of the item's set. `count`: it says how many; `carries`: what follows is on the item.
-    `otherwise` is what it means where its meanings find nothing.
+    says nothing about an item, `is_negation`: it says that others are not wanted. `is_attached`: it matches what such a
+    thing is on, too. `on_item`: it is on the item; `in_set`: its words may be of the item's set. `count`: it says how
+    many; `carries`: what follows is on the item. `otherwise` is what it means where its meanings find nothing.
     """
 
     words: tuple[Word, ...]
@@ -59,6 +59,7 @@ class Term:
     narrows: bool = False
     by_name: bool = False
     is_filler: bool = False
+    is_negation: bool = False
     is_attached: bool = False
     on_item: bool = False
     in_set: bool = False

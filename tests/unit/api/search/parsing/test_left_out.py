@@ -51,6 +51,14 @@ def test_words_of_no_name_are_left_out_each_alone_and_then_all() -> None:
     assert left_out("dragon lore") == left_out("toyota corolla") == []
 
 
+def test_what_says_that_others_are_not_wanted_is_never_left_out() -> None:
+    for text in ("ak redline qqqq bs not", "ak redline qqqq not", "ak qqqq ni stattrak"):
+        parsed = strict(text)
+        ignored = [each.parses[0].ignored for each in (*partials(parsed, (), ()), *names_alone(parsed, {"qqqq"}))]
+        assert not {"not", "ni"} & {word for words in ignored for word in words}
+    assert "not" in names_alone(strict("ak redline fn or not, under 50"), ())[-1].parses[0].ignored
+
+
 def test_a_word_that_stands_for_another_name_by_chance_is_left_out_at_last() -> None:
     def last_left_out(text: str) -> tuple[str, ...]:
         return [each.parses[0].ignored for each in names_alone(strict(text), ())][-1]
