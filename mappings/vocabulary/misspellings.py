@@ -4,13 +4,17 @@ A typo is one of optimal string alignment: a letter too many, too few or another
 syllables count by their letters. Chinese is typed by ear, so its typos are names that are typed alike.
 """
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from mappings.vocabulary.sounds import Homophones
 
 MIN_LETTERS = 5  # of a word that may have a typo
 TWO_TYPOS = 9  # letters of a word that may have two
+MAX_CACHED = 4096  # words with what they stand for: the readings of a text have most words in common
+_BITS = 61  # of a set of letters; Latin ones have one each, and so have Cyrillic ones
 _STEPS = ((1, 0), (0, 1), (1, 1))
 
 
@@ -19,12 +23,15 @@ class Misspellings:
 
     def __init__(self, spellings: Iterable[str], homophones: Homophones) -> None:
         self._homophones = homophones
-        self._by_shape: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self._by_shape: dict[tuple[str, int], tuple[list[str], array[int]]] = defaultdict(lambda: ([], array("Q")))
         for letters in spellings:
             if len(letters) >= MIN_LETTERS - 1:
-                self._by_shape[letters[0], len(letters)].append(letters)
+                of_shape, sets = self._by_shape[letters[0], len(letters)]
+                of_shape.append(letters)
+                sets.append(_set_of(letters))
+        self.nearest = lru_cache(MAX_CACHED)(self._nearest)
 
-    def nearest(self, letters: str) -> str:
+    def _nearest(self, letters: str) -> str:
         """The spelling of the same first letter with the fewest typos, else the name that is typed so; else empty."""
         return self._with_typos(letters) or self._homophones.name_of(letters)
 
@@ -38,9 +45,21 @@ class Misspellings:
         return ""
 
     def _candidates(self, letters: str, typos: int) -> Iterator[str]:
+        """Those that have at most so many letters that the word lacks, and lack so many: a typo is of one."""
+        typed = _set_of(letters)
         nearest_first = (0, *(sign * more for more in range(1, typos + 1) for sign in (-1, 1)))
         for more in nearest_first:
-            yield from self._by_shape.get((letters[0], len(letters) + more), ())
+            for spelling, its in zip(*self._by_shape.get((letters[0], len(letters) + more), ((), ())), strict=True):
+                if (its & ~typed).bit_count() <= typos and (typed & ~its).bit_count() <= typos:
+                    yield spelling
+
+
+def _set_of(letters: str) -> int:
+    """The set of the letters, a bit for each."""
+    bits = 0
+    for letter in letters:
+        bits |= 1 << ord(letter) % _BITS
+    return bits
 
 
 def is_typo(typed: str, spelling: str, typos: int) -> bool:

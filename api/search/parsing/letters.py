@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile, zip_longest
 
 from api.search.parsing.spellings import segmented
 from mappings.vocabulary.entries import Entry, Role, values_of
@@ -26,6 +26,7 @@ MAX_PARTICLE = 2  # syllables
 MAX_HEARD = 4  # words that may be one name by ear
 MIN_PART = 4  # letters of a word that is written together with another one
 MIN_WEAPON = 2  # letters of a weapon that is written together with its finish (`ak`)
+MAX_RESPELT = 12  # unknown words of a text that are looked through for typos; what buyers write has fewer
 EXTERIOR_CODE = 2  # letters (`fn`)
 
 
@@ -89,16 +90,24 @@ def _known_katakana(run: str, vocabulary: Vocabulary) -> str:
 
 
 def without_typos(text: str, vocabulary: Vocabulary) -> str:
-    """The text, unknown words as the spellings of the vocabulary that they are but for a typo."""
+    """The text, a few unknown words as the spellings of the vocabulary that they are but for a typo."""
     words, gaps = segmented(*words_and_gaps(text), vocabulary)
     letters = [letters_of([word]) for word in words]
-    respelt = gaps[:1]
-    for at, length, entry in vocabulary.cut(letters):
-        is_known = entry is not None or letters[at] in vocabulary.ignored or letters[at] in vocabulary.words_of_finishes
-        spelling = "" if is_known or not letters[at].isalpha() else vocabulary.misspellings.nearest(letters[at])
-        for place in range(at, at + length):
-            respelt += [f" {spelling} " if spelling else words[place], gaps[place + 1]]
-    return "".join(respelt)
+    unknown = [
+        at
+        for at, _, entry in vocabulary.cut(letters)
+        if entry is None and letters[at].isalpha() and not _is_known_word(letters[at], vocabulary)
+    ]
+    if len(unknown) > MAX_RESPELT:
+        return text
+    for at in unknown:
+        if spelling := vocabulary.misspellings.nearest(letters[at]):
+            words[at] = f" {spelling} "
+    return "".join(chain.from_iterable(zip_longest(gaps, words, fillvalue="")))
+
+
+def _is_known_word(letters: str, vocabulary: Vocabulary) -> bool:
+    return letters in vocabulary.ignored or letters in vocabulary.words_of_finishes
 
 
 def _name_at(words: list[str], letters: list[str], heard: int, vocabulary: Vocabulary) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mappings.vocabulary.misspellings import Misspellings, is_typo
+from mappings.vocabulary.misspellings import TWO_TYPOS, Misspellings, is_typo
 from mappings.vocabulary.sounds import Homophones
 
 HOMOPHONES = {"zhi": "之", "ying": "鹰", "shui": "水睡", "ling": "灵零", "sha": "沙杀", "mo": "漠莫"}
@@ -39,6 +39,15 @@ def test_a_word_with_a_typo_is_the_nearest_spelling(typed: str, known: str) -> N
 
 def test_of_two_spellings_the_one_with_fewer_typos_is_meant() -> None:
     assert Misspellings(["abcdefghij", "abcdefghxx"], Homophones((), {})).nearest("abcdefghxj") == "abcdefghij"
+
+
+def test_every_spelling_that_is_a_typo_away_is_found() -> None:
+    for spelling in ("gradient", "hiperbestia", "градиент"):
+        for at in range(1, len(spelling)):
+            for letter in ("", "e", "zx", spelling[at] * 2):
+                typed = spelling[:at] + letter + spelling[at + 1 :]
+                typos = 2 if len(typed) >= TWO_TYPOS else 1
+                assert (KNOWN.nearest(typed) == spelling) is is_typo(typed, spelling, typos)
 
 
 @pytest.mark.parametrize(("typed", "typos", "is_one"), [("abcd", 0, True), ("abdc", 1, True), ("abdcx", 1, False)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.search.parsing.letters import in_english, without_typos
+from api.search.parsing.letters import MAX_RESPELT, in_english, without_typos
 from api.search.parsing.parse import Relaxation, parse_query
 from api.search.parsing.relaxations import misspelt, relaxations, translated
 from mappings.vocabulary.vocabulary import Vocabulary
@@ -138,6 +138,12 @@ def test_words_that_are_written_together_are_translated_each(text: str, words: s
 )
 def test_unknown_words_are_known_ones_with_a_typo(text: str, respelt: str) -> None:
     assert without_typos(text, CS2).split() == respelt.split()
+
+
+def test_a_text_of_many_unknown_words_is_looked_through_for_no_typos() -> None:
+    few, many = (" ".join(["vulcann", *["qqqqq"] * more]) for more in (MAX_RESPELT - 1, MAX_RESPELT))
+    assert without_typos(few, CS2).startswith(" vulcain ")
+    assert without_typos(many, CS2) == many
 
 
 def test_a_text_with_typos_is_read_without_them() -> None:
