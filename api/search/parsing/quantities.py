@@ -206,7 +206,7 @@ def _float(match: re.Match[str]) -> Quantity | None:
         ends = sorted((low, Decimal(groups["high"].replace(",", "."))))
         return _quantity(match, "float", certain=certain, low=ends[0], high=ends[1])
     if groups.get("most"):
-        within = strict and groups["most"].lower().startswith(("<", "under", "below", "less", "not over"))
+        within = strict and groups["most"].lower().startswith(("<", "under", "below", "less"))
         return _quantity(match, "float", certain=True, high=_next_double(low, 0) if within else low)
     if groups.get("least"):
         within = strict and groups["least"].lower().startswith((">", "over", "above", "more"))
