@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.support.api.two_workers import two_workers
-from tests.support.api.waiting import until
+from tests.support.api.waiting import serves, until
 from tests.support.app import settings_for
 from tests.support.store.migrated import migrated
 
@@ -19,22 +19,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for
 START_SECONDS = 120.0  # of a busy machine
 
 
-def serving(url: str) -> Callable[[], Awaitable[bool]]:
-    async def answered() -> bool:
-        try:
-            async with httpx.AsyncClient(verify=False) as client:
-                return (await client.get(f"{url}/health/live")).status_code == 200
-        except httpx.TransportError:
-            return False
-
-    return answered
+async def serves_anew(url: str) -> bool:
+    """Whether it answers a connection of its own: one that was kept ends with its worker."""
+    async with httpx.AsyncClient(base_url=url, verify=False) as client:
+        return await serves(client)
 
 
 async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
     settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
     await migrated(settings.database_url)
     with two_workers(settings, tmp_path) as (url, service):
-        await until(serving(url), START_SECONDS)
+        await until(partial(serves_anew, url), START_SECONDS)
         supervisor = psutil.Process(service)
         first = supervisor.children()
         assert len(first) == 2
@@ -48,7 +43,7 @@ async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path
             return len(set(supervisor.children()) - set(first)) == 2
 
         await until(replaced)
-        await until(serving(url))
+        await until(partial(serves_anew, url))
         assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
 
 

@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from tests.support.api.catalogue import LEAST
 from tests.support.api.exposition import samples
 from tests.support.api.two_workers import two_workers
-from tests.support.api.waiting import until
+from tests.support.api.waiting import serves, until
 from tests.support.app import RunningApp, new_token, running, settings_for
 
 START_LIMIT = 120.0  # seconds: a busy machine takes long to start two workers
@@ -176,11 +176,8 @@ async def test_each_worker_tells_for_all_also_for_one_that_was_killed(app: Runni
                 return (await client.get(path)).raise_for_status().text
 
         async def answered() -> bool:
-            try:
-                await answer("/health/live")
-            except httpx.TransportError:
-                return False
-            return True
+            async with httpx.AsyncClient(base_url=address, verify=False) as client:
+                return await serves(client)
 
         async def both_serve() -> bool:
             return total(await answer("/metrics"), "gear_workers") == 2
