@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,50 @@ async def test_workers_share_their_memory_and_one_that_dies_is_replaced(tmp_path
         await until(replaced)
         await until(partial(serves_anew, url))
         assert (tmp_path / "log").read_text().count("a worker ended unasked and was replaced") == 2
+
+
+async def test_a_worker_for_which_there_is_no_room_is_tried_again(tmp_path: Path) -> None:
+    settings = settings_for("http://127.0.0.1:1", "t", tmp_path)
+    await migrated(settings.database_url)
+    with two_workers(settings, tmp_path) as (url, service):
+        await until(partial(serves_anew, url), START_SECONDS)
+        supervisor = psutil.Process(service)
+        first = supervisor.children()
+        files = supervisor.rlimit(psutil.RLIMIT_NOFILE)
+        supervisor.rlimit(psutil.RLIMIT_NOFILE, (supervisor.num_fds(), files[1]))  # no pipe to a worker can be opened
+        first[0].kill()
+
+        async def failed() -> bool:
+            return "a worker could not be started and is tried again" in (tmp_path / "log").read_text()
+
+        async def replaced() -> bool:
+            return len({each for each in supervisor.children() if each.status() != psutil.STATUS_ZOMBIE}) == 2
+
+        await until(failed)
+        assert await serves_anew(url), "by the other"
+        supervisor.rlimit(psutil.RLIMIT_NOFILE, files)
+        await until(replaced)
+        assert first[1] in supervisor.children()
+
+
+def test_workers_that_cannot_start_end_their_supervisor(tmp_path: Path) -> None:
+    script = tmp_path / "service.py"
+    script.write_text(
+        """
+import uvicorn
+from api.http.workers import Supervisor
+
+async def failing(scope, receive, send):
+    raise RuntimeError("it cannot start")
+
+config = uvicorn.Config(failing, lifespan="on", port=0, workers=2, log_config=None)
+supervisor = Supervisor(config, [config.bind_socket()], lambda deaths: None)
+supervisor.run()
+print("failed:", supervisor.has_failed)
+"""
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=START_SECONDS)
+    assert "failed: True" in ended.stdout, ended.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
