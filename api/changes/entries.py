@@ -14,7 +14,7 @@ import orjson
 
 from api.engine.feed import Entry
 from api.search.query.clauses import Clause
-from api.timestamps import rfc3339
+from mappings.timestamps import rfc3339
 
 
 class Side(IntEnum):

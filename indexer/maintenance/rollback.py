@@ -19,6 +19,7 @@ from indexer.locking.lock import Lock
 from indexer.orders.claims import Claims, carry
 from mappings.definition import Definition
 from mappings.platforms import Platform
+from mappings.timestamps import rfc3339
 
 RETRY_SECONDS = 30.0
 
@@ -186,7 +187,7 @@ class Rollback:
 
 def _loaded_at(state: IndexState) -> str:
     """When its load began."""
-    return state.generation.created_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return rfc3339(state.generation.created_at)
 
 
 def _nothing_earlier(states: list[IndexState], serving: IndexState) -> str:

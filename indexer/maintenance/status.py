@@ -13,6 +13,7 @@ from indexer.locking.lock import is_alive
 from indexer.locking.record import LockRecords
 from mappings.definition import Definition
 from mappings.names import products_of
+from mappings.timestamps import rfc3339
 
 RETRY_SECONDS = 30.0
 _SHOWN_SETTINGS = ("refresh_interval", "number_of_replicas", "auto_expand_replicas")
@@ -64,7 +65,7 @@ def _generation(
     stats = client.indices.stats(index=both, metric="store")
     return {
         "index": state.index,
-        "createdAt": state.generation.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "createdAt": rfc3339(state.generation.created_at),
         "state": "serving" if state.serving else unfinished if state.unfinished else "kept",
         "items": generations.count(state.index),
         "bytes": stats["_all"]["primaries"]["store"]["size_in_bytes"],

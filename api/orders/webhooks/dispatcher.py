@@ -20,8 +20,8 @@ from api.orders.webhooks.limits import FreeCapacity, ReceiverLimits, TokenWeight
 from api.orders.webhooks.payload import event_of, message_id, message_of
 from api.orders.webhooks.sender import Sender, Sent
 from api.settings import Settings
-from api.timestamps import rfc3339
 from mappings.platforms import Platform, Platforms
+from mappings.timestamps import rfc3339
 from store.connection.engine import Store
 from store.connection.errors import StoreUnavailable
 from store.outbox import attempts, deliveries

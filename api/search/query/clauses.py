@@ -10,9 +10,6 @@ from mappings.vocabulary.rules import TextRules
 
 Clause = dict[str, Any]
 
-# Keeps out items that an active order binds. They are few, so excluding them costs the engine nothing; a clause that
-# every item has to meet would be evaluated for every item.
-OFFERED: Clause = {"bool": {"must_not": [{"term": {"bound": True}}]}}
 PIN_SCORE = 10_000
 """More than a text gives; names of a pin differ by as much. The sum stays exact in the engine's 32-bit numbers."""
 

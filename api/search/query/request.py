@@ -11,16 +11,14 @@ from pydantic import BaseModel
 
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import OFFERED, Clause, any_of, hidden_clauses, price_range
+from api.search.query.clauses import Clause, any_of, hidden_clauses, price_range
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
-from mappings.fields import FILTERS, SORTS, Filter, Kind, Sort
+from mappings.fields import FILTERS, OFFERED, SORTS, TIE_BREAKERS, Filter, Kind, Sort
 from mappings.folding import fold, single_spaced
 from mappings.money import NO_PRICE
 
 SORTS_BY_NAME = {sort.name: sort for sort in SORTS}
-# By id; across platforms two items may have the same id.
-_TIE_BREAKERS: list[Clause] = [{"id": "asc"}, {"platform": "asc"}]
 # What the engine sends as the sort value of an item without the field, which it sorts last.
 NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 
@@ -94,7 +92,7 @@ class SearchQuery:
     @property
     def sort_values(self) -> list[Clause]:
         """What hits are sorted by before their tie-breakers."""
-        return sort_clauses(self.sort)[: -len(_TIE_BREAKERS)]
+        return sort_clauses(self.sort)[: -len(TIE_BREAKERS)]
 
     @property
     def compares_prices(self) -> bool:
@@ -167,8 +165,8 @@ def sort_clauses(sort: Sort) -> list[Clause]:
     """The engine's sort: items without the value last in both directions, ties by id."""
     order = "desc" if sort.descending else "asc"
     if sort.field == "_score":
-        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *_TIE_BREAKERS]
-    return [{sort.field: {"order": order, "missing": "_last"}}, *_TIE_BREAKERS]
+        return [{"_score": {"order": order}}, {"rank": {"order": "asc", "missing": "_last"}}, *TIE_BREAKERS]
+    return [{sort.field: {"order": order, "missing": "_last"}}, *TIE_BREAKERS]
 
 
 def filter_clauses(filters: BaseModel | None, minor_digits: int) -> dict[str, Clause]:
