@@ -13,10 +13,10 @@ from typing import Final
 
 from api.changes.bookmark import Bookmark
 from api.changes.entries import Change, answer_of, changes_of, request
+from api.engine.clauses import Clause
 from api.engine.errors import NotLoadedError
 from api.engine.feed import FeedEngine
 from api.errors import ApiError
-from api.search.query.clauses import Clause
 from store.feeds import Feed, Segment
 
 MAX_SIDES: Final = 3

@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from api.search.query.clauses import Clause
+from api.engine.clauses import Clause
 from mappings.folding import DROPPED_MARKS, fold
 
 Judgement = tuple[int, int]  # what surely matches, and what possibly does

@@ -19,10 +19,10 @@ from api.engine.answers import (
     item_of,
     total_of,
 )
+from api.engine.clauses import Clause
 from api.errors import ApiError, Detail, invalid
 from api.known_platforms import known_platform
 from api.search.parsing.parse import ParsedQuery, parse_query
-from api.search.query.clauses import Clause
 from api.search.query.request import Position, SearchQuery, filter_clauses
 from api.search.schemas.search import PAGE_WINDOW, SearchBody
 from mappings.platforms import Platform, Platforms

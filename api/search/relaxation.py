@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from api.engine.answers import total_of
+from api.engine.clauses import Clause
 from api.search.context import SearchContext
 from api.search.parsing.left_out import names_alone, partials
 from api.search.parsing.parse import ParsedQuery
@@ -23,7 +24,6 @@ from api.search.parsing.relaxations import (
     translated,
 )
 from api.search.parsing.words import Word
-from api.search.query.clauses import Clause
 from api.search.query.text import text_clauses
 from mappings.fields import OFFERED
 

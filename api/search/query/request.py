@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from api.engine.clauses import Clause, any_of
 from api.search.parsing.parse import ParsedQuery
 from api.search.query.attachments import attachment_clause
-from api.search.query.clauses import Clause, any_of, hidden_clauses, price_range
+from api.search.query.clauses import hidden_clauses, price_range
 from api.search.query.text import text_clauses
 from api.search.schemas.search import SearchBody
 from mappings.fields import FILTERS, OFFERED, SORTS, TIE_BREAKERS, Filter, Kind, Sort
