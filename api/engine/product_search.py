@@ -105,9 +105,8 @@ class LookupResult:
     def truncated(self, bodies: Iterable[Json]) -> list[int]:
         """The numbers of the lookups that these bodies name and that may have found more."""
         truncated = [number for number, entry in enumerate(self.entries) if entry.is_truncated]
-        named = (
-            set[int]().union(*map(placeholders_in, bodies)) if truncated else ()
-        )  # most have none, and need not be looked at
+        # most searches have none, and their bodies need not be looked at
+        named = set[int]().union(*map(placeholders_in, bodies)) if truncated else ()
         return [number for number in truncated if number in named]
 
 

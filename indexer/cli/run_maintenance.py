@@ -24,7 +24,7 @@ from mappings.definition import read_definition
 from mappings.engine_errors import redacted_address
 from store.connection.settings import StoreSettings
 
-ROLLBACK_RETRY_SECONDS = 3.0  # seconds: somebody waits for it
+ORDERS_RETRY_SECONDS = 3.0  # for the database of orders: somebody waits for a rollback
 DOCTOR_CALL_SECONDS = 30.0
 _ALIVE = {True: "it runs", False: "it has died", None: "on another machine"}
 
@@ -123,7 +123,7 @@ def run_rollback(
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
             raise CommandError("nothing was done")
-        with index.claims(RetryPolicy(ROLLBACK_RETRY_SECONDS), without_orders=without_orders) as claims:
+        with index.claims(RetryPolicy(ORDERS_RETRY_SECONDS), without_orders=without_orders) as claims:
             answer.update(rollback.run(to, claims, say, preview=preview))
         say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
 
@@ -161,7 +161,7 @@ def run_doctor(
             doctor = Doctor(
                 client=client,
                 address=redacted_address(settings),
-                prefix_alias=settings.alias,
+                alias_of=settings.alias,
                 definition=read_definition(),
                 platforms=platforms,
                 orders=None if without_orders else database,

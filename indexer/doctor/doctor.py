@@ -42,7 +42,7 @@ class Doctor:
 
     client: OpenSearch
     address: str  # the engine's, for messages
-    prefix_alias: Callable[[int], str]
+    alias_of: Callable[[int], str]
     definition: Definition
     platforms: Sequence[Platform]
     orders: OrdersDatabase | None
@@ -77,7 +77,7 @@ class Doctor:
     def _repaired(self, finding: Finding, say: Callable[[str], None]) -> str | None:
         """Makes one repair; why it could not be made, if so."""
         platform = next(entry for entry in self.platforms if entry.id == finding.platform)
-        alias, definition = self.prefix_alias(platform.id), self.definition.with_shards(platform.shards)
+        alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)
         repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
         try:
             repairs.make(finding.repair, say)
@@ -153,7 +153,7 @@ class Doctor:
     def _platform(
         self, platform: Platform, engine: EngineFacts | None, platforms_facts: list[PlatformFacts]
     ) -> Iterable[Finding]:
-        alias = self.prefix_alias(platform.id)
+        alias = self.alias_of(platform.id)
         before = self._lock(alias)
         indices = index_facts(self.client, alias)
         facts = PlatformFacts(

@@ -18,7 +18,7 @@ from opensearchpy.exceptions import OpenSearchException
 from indexer.documents.digest import encode_document
 from indexer.documents.refusal import refused_by_engine
 from indexer.documents.rejects import RejectsFile
-from indexer.engine.bulk import BulkWriter, Entry, index_lines
+from indexer.engine.bulk import BulkItem, BulkWriter, index_lines
 from indexer.engine.deletes import Deletes
 from indexer.engine.generations import Generations
 from indexer.engine.intakes import IntakeRecord
@@ -198,7 +198,7 @@ class Load:
             if read % SHOW_EVERY == 0:
                 self._lock.check()
 
-        def on_refused(entry: Entry, reason: str) -> None:
+        def on_refused(entry: BulkItem, reason: str) -> None:
             manifest.refuse(entry.id, entry.digest)
             rejects.write(entry.source, entry.line, entry.id, refused_by_engine(reason))
 
@@ -226,7 +226,7 @@ class Load:
                     self._report.resumed += 1
                 else:
                     lines = index_lines(item.id, target.version, *pieces)
-                    writer.write(Entry(item.source, item.line, item.id, lines, digest))
+                    writer.write(BulkItem(item.source, item.line, item.id, lines, digest))
             if reader.read < start.read:
                 self._verify_sources(current(), target.checkpoint)
             products.flush()

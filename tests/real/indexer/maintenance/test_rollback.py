@@ -78,7 +78,7 @@ def test_fields_that_differ_are_shown(place: Place) -> None:
     first = place.load(items(1))["index"]
     place.client.indices.put_mapping(index=first, body={"properties": {"wear": {"type": "keyword"}}})
     place.load(items(1))
-    assert place.json("rollback", "--platform", "730", "--dry-run")["changes"]["definition"] == "added wear"
+    assert place.json("rollback", "--platform", "730", "--dry-run")["changes"]["definition"] == "unexpected wear"
 
 
 def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:
