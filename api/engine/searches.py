@@ -118,7 +118,7 @@ class Searches:
         """The complete answers to several search bodies, in one round trip; otherwise as `search`.
 
         What the bodies ask of products is looked up before, in a round trip of its own. Products and listings are of
-        one generation. What the items of hits have of their products is read behind, where it is not remembered.
+        one generation. Then reads the parts of the hits' items that are not cached.
         """
         answers = await self._answers(platforms, bodies, filter_path)
         try:

@@ -133,7 +133,7 @@ class EngineMetrics:
         duration = (
             "Seconds from a request's sending to the engine's complete response, by outcome: ok, error, unanswered"
         )
-        wait = "Seconds that requests to the engine waited for a connection, by pool: search, order"
+        wait = "Seconds that requests to the engine waited for a connection, by pool: search, order, feed"
         self._duration_of = _histogram(
             registry, "gear_engine_request_duration_seconds", duration, "operation", "outcome", buckets=BUCKETS
         )

@@ -111,7 +111,7 @@ class Generations:
         return frozenset(answer[index]["mappings"]["properties"])
 
     def count(self, index: str) -> int:
-        """How many items a search finds in it."""
+        """How many items it has, as of its last refresh."""
         answer: dict[str, Any] = self._retry.call(lambda: self._client.count(index=index))
         if answer["_shards"]["successful"] != answer["_shards"]["total"]:
             raise CommandError(f"not every part of {index} answered: {answer['_shards']}")
@@ -135,7 +135,7 @@ class Generations:
         self._retry.call(lambda: self._client.indices.refresh(index=index))
 
     def prepare(self, index: str, wait_seconds: float) -> dict[str, int]:
-        """Puts the settings of service back and reads everything back; raises CommandError where anything differs.
+        """Restores the settings of service and verifies them; raises CommandError where anything differs.
 
         Waits `wait_seconds` at most for its copies; returns how many of its shards are there and how many are not.
         """
