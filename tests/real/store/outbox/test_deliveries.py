@@ -230,3 +230,26 @@ async def test_recovery_takes_what_was_tried_and_missed(store: Store, new_order:
     assert await recovered(NOW) == 1
     assert (await listed(store, order))[0] == ("order.created", "pending", NOW + SECOND)
     assert (await listed(store, untouched)) == [("order.created", "pending", NOW)]
+
+
+@pytest.mark.parametrize("state", ["pending", "failed"])
+@pytest.mark.parametrize("by", ["replay", "recover"])
+async def test_an_attempt_that_is_under_way_does_not_undo_a_replay(
+    store: Store, new_order: NewOrders, by: str, state: str
+) -> None:
+    order = await placed(store, new_order(1))
+    [work] = await leased(store)
+    await finished(store, work, "pending", NOW)
+    [hanging] = await leased(store, NOW + SECOND)
+    async with store.transaction() as connection:
+        if by == "replay":
+            await redelivery.replay(connection, order.id, 1, NOW + 2 * SECOND)
+        else:
+            token_id = work.subject.token_id
+            assert (await redelivery.recover(connection, token_id, NOW, "", 10, NOW + 2 * SECOND))[0] == 1
+    await finished(store, hanging, state, NOW + timedelta(hours=14) if state == "pending" else None)
+    assert await listed(store, order) == [("order.created", "pending", NOW + 2 * SECOND)]
+    [again] = await leased(store, NOW + 2 * SECOND)
+    assert again.tries == 0
+    assert await finished(store, hanging, "delivered")
+    assert not await finished(store, again, "failed")
