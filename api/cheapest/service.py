@@ -32,8 +32,6 @@ from store.records import NewOrder
 
 MAX_ATTEMPTS: Final = 20
 """Each fails only because others have ordered all candidates but fewer than are wanted in between."""
-UNKEYED: Final = "\x01cheapest:"
-"""Before the digest of a body that came without a key: no client's key begins so."""
 SANDBOX_ITEM: Final = "-10"
 """The scenario that a sandbox orders: completed, at the sandbox's price."""
 
@@ -54,7 +52,7 @@ class CheapestRequest:
     @property
     def key(self) -> str:
         """Never empty."""
-        return self.call.key if self.call.key is not None else UNKEYED + self.call.body_digest
+        return self.call.key if self.call.key is not None else idempotency.UNKEYED + self.call.body_digest
 
 
 async def order_cheapest(

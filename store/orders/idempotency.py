@@ -15,7 +15,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.connection.errors import Superseded
 from store.connection.upsert import insert_for
-from store.schema import REFUSED, idempotency_keys
+from store.schema import REFUSED, UNDELIVERED, idempotency_keys, orders
+
+UNKEYED: Final = "\x01cheapest:"
+"""Before the digest of a body that came without a key: no client's key begins so."""
+
+_IS_OPEN: Final = and_(
+    idempotency_keys.c.key.startswith(UNKEYED),
+    select(orders.c.id)
+    .where(
+        orders.c.token_id == idempotency_keys.c.token_id,
+        orders.c.body_digest == idempotency_keys.c.body_digest,
+        UNDELIVERED,
+    )
+    .exists(),
+)
+"""A body without a key, one of whose orders is not delivered: only this row tells a retry from a new purchase."""
 
 # Built once: each order runs all of them.
 _OWN: Final = (
@@ -125,8 +140,10 @@ def _refusing(dialect: str) -> Executable:
 
 
 async def erase_older(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Erases at most `limit` keys made before this moment; returns how many."""
-    return await _erase(connection, limit, idempotency_keys.c.created_at < before)
+    """Erases at most `limit` keys made before this moment, but none of open orders that came without one; returns how
+    many.
+    """
+    return await _erase(connection, limit, idempotency_keys.c.created_at < before, ~_IS_OPEN)
 
 
 async def erase_refused(connection: AsyncConnection, before: datetime, limit: int) -> int:
