@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from store.auth import tokens
+from store.auth.tokens import CreatedToken
 from store.connection.engine import Store
 from store.orders import orders
 from store.outbox import attempts, deliveries, redelivery
@@ -67,6 +69,13 @@ async def finished(store: Store, work: DeliveryWork, state: str, again: datetime
         before = (await connection.exec_driver_sql(rows)).all()
         await attempts.record(connection, [note])
         return (await connection.exec_driver_sql(rows)).all() != before
+
+
+async def ended(store: Store) -> None:
+    """Ends what is due of tokens whose callbacks were stopped."""
+    stopped = [work.subject.id for work in await leased(store) if work.stopped]
+    async with store.transaction() as connection:
+        await deliveries.end(connection, stopped)
 
 
 async def listed(store: Store, order: Order) -> list[tuple[str, str, datetime | None]]:
@@ -150,6 +159,24 @@ async def test_many_attempts_that_end_together_are_each_recorded_with_what_follo
         assert first.attempts == [notes[place].attempt]
         assert (first.state, first.next_attempt_at) == (state, notes[place].next_attempt_at)
         assert second.next_attempt_at == (None if state == "pending" else NOW)
+
+
+async def test_an_event_that_comes_while_stopped_callbacks_are_ended_is_ended_too(
+    store: Store, new_order: NewOrders, token: CreatedToken
+) -> None:
+    for turn in range(20):
+        order = await placed(store, new_order(turn))
+        if turn == 0:
+            async with store.transaction() as connection:
+                await tokens.revoke(connection, token.token.id, NOW, stop_callbacks=True)
+
+        async def move(order: Order = order) -> None:
+            async with store.transaction() as connection:
+                assert await orders.move(connection, order.id, ["created"], "processing", None, NOW)
+
+        await asyncio.gather(ended(store), move())
+        await ended(store)
+        assert [state for _, state, _ in await listed(store, order)] == ["failed", "failed"]
 
 
 async def test_a_replay_goes_before_what_is_pending(store: Store, new_order: NewOrders) -> None:
