@@ -3,12 +3,16 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import update
+
 from api.orders.retention import INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, ORDERS_BATCH, apply_expiry
 from api.settings import Settings
 from store.auth import tokens
 from store.orders import batches, orders
 from store.outbox import redelivery
-from tests.support.orders.desk import Desk
+from store.outbox.callbacks import lock_orders
+from store.schema import orders as orders_table
+from tests.support.orders.desk import Desk, desk_at
 from tests.support.orders.shop import FREE, KNIFE, LARGEST, Shop, eventually, opened
 from tests.support.store.new_order import new_order
 
@@ -112,3 +116,31 @@ async def test_an_operator_cancels_the_orders_of_a_token_in_one_state(desk: Desk
         states = [getattr(await orders.get(connection, order.id), "state", None) for order in [*mine, theirs]]
         assert states == ["processing", *["cancelled"] * 4, "created"]
         assert [event.reason for event in await orders.events(connection, mine[1].id)] == [None, "a bug"]
+
+
+async def test_a_cancellation_and_attempts_that_are_recorded_do_not_wait_in_a_ring(postgres_database_url: str) -> None:
+    async with desk_at(postgres_database_url) as desk:
+        first, second = sorted([(await desk.place(None)).id for _ in range(2)])
+        later = datetime.now(UTC) + timedelta(minutes=1)
+        async with desk.store.transaction() as connection:  # the older one is locked last by all others
+            change = update(orders_table).where(orders_table.c.id == first)
+            await connection.execute(change.values(created_at=later - timedelta(seconds=1)))
+
+        async def cancel() -> int | None:
+            owner = desk.token.token.id
+            async with desk.store.transaction() as connection:
+                return await batches.cancel(
+                    connection, owner, "created", None, "a bug", later, placed_before=later, limit=3
+                )
+
+        async def waits() -> bool:
+            async with desk.store.reading() as connection:
+                waiting = await connection.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                return int(waiting.scalar_one()) > 0
+
+        async with desk.store.transaction() as recording:
+            await lock_orders(recording, [first])
+            cancelling = asyncio.create_task(cancel())
+            await eventually(waits, "nothing waits for the lock")
+            await lock_orders(recording, [second])
+        assert await cancelling == 2
