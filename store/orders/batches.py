@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.orders import orders as single
 from store.outbox.callbacks import lock_orders
-from store.records import SYSTEM, Actor
+from store.records import SYSTEM, Actor, Order
 from store.schema import orders
 
 
@@ -22,8 +22,8 @@ async def next_expiry(connection: AsyncConnection) -> datetime | None:
     return placed_at
 
 
-async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> int:
-    """Fails at most `limit` orders that are still `created`; returns how many. Workers share the orders."""
+async def expire(connection: AsyncConnection, placed_before: datetime, limit: int, now: datetime) -> list[Order]:
+    """Fails at most `limit` orders that are still `created`; returns them. Workers share the orders."""
     due = _oldest([orders.c.state == "created", orders.c.created_at < placed_before], limit)
     rows = (await connection.execute(due.with_for_update(skip_locked=True))).all()
     return await _move(connection, rows, "created", "failed", "expired", now)
@@ -53,7 +53,7 @@ async def cancel(
     own = [*_of(token_id, state, account), orders.c.created_at < placed_before]
     rows = (await connection.execute(_oldest(own, limit))).all()
     await lock_orders(connection, [row.id for row in rows])
-    return await _move(connection, rows, state, "cancelled", reason, now, actor) if rows else None
+    return len(await _move(connection, rows, state, "cancelled", reason, now, actor)) if rows else None
 
 
 def _of(token_id: str, state: str, account: str | None) -> list[ColumnElement[bool]]:
@@ -74,8 +74,8 @@ async def _move(
     reason: str,
     now: datetime,
     actor: Actor = SYSTEM,
-) -> int:
+) -> list[Order]:
     """Moves them in the order of their items, as every writer of the index outbox does: no two wait in a ring."""
     by_item = sorted(rows, key=lambda row: (row.platform, row.item))
     moved = [await single.move(connection, row.id, [before], after, reason, now, actor) for row in by_item]
-    return sum(order is not None for order in moved)
+    return [order for order in moved if order is not None]
