@@ -125,14 +125,14 @@ class Load:
                     self._fill(target, manifest)
                 self._progress.say(f"{self._report.counts()}; checking {index}")
                 self._check()
-                bound = self._prepare(target)
+                self._prepare(target)
                 with self._report.phase("proof"):
                     self._prove(target, manifest)
             with uninterrupted(), self._report.phase("swap"):
                 self._swap(index)
                 if self._claims is not None:
                     # Orders placed or ended while this ran were published to the old index: publish them again.
-                    self._claims.publish_again(bound, started)
+                    self._claims.publish_again(started)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)
@@ -280,21 +280,18 @@ class Load:
         if sentences:
             raise CommandError("; ".join(sentences))
 
-    def _prepare(self, target: LoadTarget) -> set[int]:
-        """Makes a filled index fit for service; returns the items that active orders reserve."""
+    def _prepare(self, target: LoadTarget) -> None:
+        """Makes a filled index fit for service."""
         report = self._report
         with report.phase("deletes"):
             self._deletes.apply(target.index, target.version)
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self._job.retry_timeout, COPIES_SECONDS))
-        bound: set[int] = set()
         with report.phase("claims"):
             if self._claims is not None:
-                bound = self._claims.bound()
-                report.bound = carry(self._client, target.index, bound, self._retry)
+                report.bound = carry(self._client, target.index, self._claims.bound(), self._retry)
         with report.phase("warm-up"):
             warm(self._client, target.index, self._retry)
-        return bound
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(LATE_CHANGES + 1):

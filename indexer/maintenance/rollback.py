@@ -133,11 +133,12 @@ class Rollback:
         if claims is not None:
             claims.check(self.client, generations.alias)
         started = datetime.now(UTC)
-        bound = set() if claims is None else claims.bound()
-        marked = 0 if claims is None else carry(self.client, target.index, bound, RetryPolicy(RETRY_SECONDS))
+        marked = 0
+        if claims is not None:
+            marked = carry(self.client, target.index, claims.bound(), RetryPolicy(RETRY_SECONDS))
         before = generations.swap(target.index, lock.renew)
         if claims is not None:
-            claims.publish_again(bound, started)
+            claims.publish_again(started)
         return {
             "platform": self.platform.id,
             "alias": self.alias,

@@ -1,6 +1,6 @@
 """Claims: the items that active orders reserve, and a generation's `bound` marks made the same."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
@@ -129,19 +129,21 @@ class Claims:
             "{}; send them again, until then sold items may be offered",
         )
 
-    def publish_again(self, items: Iterable[int], since: datetime) -> int:
-        """Has these items, and all that changed from `since` on, published to the index again; returns how many."""
+    def publish_again(self, since: datetime) -> int:
+        """Has what changed from `since` on published to the index again; returns how many items.
+
+        No more than that: new orders wait behind it. What is bound for longer is marked by `carry`.
+        """
 
         async def write(store: Store) -> int:
             async with store.reading() as connection:
                 changed = await self._all_pages(
                     lambda after: changed_since(connection, self._platform, since, after, self._page_items)
                 )
-            due = sorted({*items, *changed})
-            for page in in_pages(due, self._page_items):
+            for page in in_pages(sorted(changed), self._page_items):
                 async with store.transaction() as connection:
                     await enqueue(connection, self._platform, page, datetime.now(UTC))
-            return len(due)
+            return len(changed)
 
         return self._run(
             write,
