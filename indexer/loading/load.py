@@ -128,11 +128,13 @@ class Load:
                 self._prepare(target)
                 with self._report.phase("proof"):
                     self._prove(target, manifest)
-            with uninterrupted(), self._report.phase("swap"):
-                self._swap(index)
-                if self._claims is not None:
-                    # Orders placed or ended while this ran were published to the old index: publish them again.
-                    self._claims.publish_again(started)
+            with self._report.phase("swap"):
+                since = self._carry(index)  # once more: warm-up and proof take minutes
+                with uninterrupted():
+                    self._swap(index)
+                    if self._claims is not None:
+                        # What was ordered or let go meanwhile was published to the old index: publish it again.
+                        self._claims.publish_again(since)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)
@@ -288,10 +290,16 @@ class Load:
         with report.phase("settings"):
             report.copies = self._generations.prepare(target.index, min(self._job.retry_timeout, COPIES_SECONDS))
         with report.phase("claims"):
-            if self._claims is not None:
-                report.bound = carry(self._client, target.index, self._claims.bound(), self._retry)
+            self._carry(target.index)
         with report.phase("warm-up"):
             warm(self._client, target.index, self._retry)
+
+    def _carry(self, index: str) -> datetime:
+        """Makes the marks of the index those of the orders; returns since when changes of orders may not be in it."""
+        since = datetime.now(UTC)
+        if self._claims is not None:
+            self._report.bound = carry(self._client, index, self._claims.bound(), self._retry)
+        return since
 
     def _prove(self, target: LoadTarget, manifest: Manifest) -> None:
         for attempt in range(LATE_CHANGES + 1):

@@ -50,6 +50,28 @@ def test_what_was_sold_before_is_not_published_again(place: Place, shop: Shop) -
     assert _bound(place, first) == _bound(place, second) == [1, 2]
 
 
+def test_an_order_placed_while_the_new_index_is_proved_is_hidden_at_the_swap(
+    place: Place, shop: Shop, wire: Wire
+) -> None:
+    """Else searches offer it until it is published to the new index."""
+    shop.sell(1)
+    old = place.load(items(6))["index"]
+
+    def rule(method: str, path: str, body: bytes) -> Fault | None:
+        if "-products/_search" in path and b"redline" in body:  # the warm-up's last
+            shop.sell(4)
+            shop.cancel(1)
+        if path.startswith("/_aliases"):
+            (new,) = set(place.indices()) - {old}
+            hidden.append(_bound(place, new))
+        return None
+
+    hidden: list[list[int]] = []
+    wire.rule = rule
+    assert place.load(items(6))["bound"] == 1
+    assert hidden == [[4]]
+
+
 def test_an_order_placed_between_the_claims_and_the_swap_is_in_the_new_index(
     place: Place, shop: Shop, wire: Wire
 ) -> None:
