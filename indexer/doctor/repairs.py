@@ -1,6 +1,7 @@
 """Makes the repairs that findings call safe."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from opensearchpy import OpenSearch
@@ -29,6 +30,7 @@ class Repairs:
     definition: Definition
     orders: OrdersDatabase | None
     claims: Claims | None
+    uninterrupted: Callable[[], AbstractContextManager[None]]
 
     def make(self, repair: Repair | None, say: Callable[[str], None]) -> None:
         """Makes one repair; raises CommandError, StoreError or the client's error where it could not."""
@@ -39,8 +41,8 @@ class Repairs:
             case Action.PUT_SETTINGS:
                 self.client.indices.put_settings(index=index, body={"index": repair.settings})
             case Action.SERVE:
-                rollback = Rollback(self.client, self.platform, self.alias, self.definition)
-                rollback.run(index, self.claims, say, command="doctor --fix")
+                rollback = Rollback(self.client, self.platform, self.alias, self.definition, self.uninterrupted)
+                rollback.run(index, self.claims, say, {}, command="doctor --fix")
             case Action.PUBLISH_CLAIMS:
                 if self.orders is not None:
                     agreement = Agreement(self.client, self.orders, self.platform.id, index, repair.window)

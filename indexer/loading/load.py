@@ -131,10 +131,12 @@ class Load:
             with self._report.phase("swap"):
                 since = self._carry(index)  # once more: warm-up and proof take minutes
                 with uninterrupted():
-                    self._swap(index)
-                    if self._claims is not None:
-                        # What was ordered or let go meanwhile was published to the old index: publish it again.
-                        self._claims.publish_again(since)
+                    try:
+                        self._swap(index)
+                    finally:  # after an error, too: the aliases may have moved all the same
+                        if self._claims is not None:
+                            # What was ordered or let go meanwhile was published to the old index: publish it again.
+                            self._claims.publish_again(since)
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)

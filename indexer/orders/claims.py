@@ -148,8 +148,8 @@ class Claims:
         return self._run(
             write,
             0,
-            "the swap is done, but what was ordered meanwhile could not be recorded for the new index "
-            "(GEAR_DATABASE_URL): {}; load again, until then sold items may be offered",
+            "what was ordered during the swap could not be recorded for the new index (GEAR_DATABASE_URL): {}; "
+            "load again, until then sold items may be offered",
         )
 
     async def _all_pages(self, read: Callable[[int | None], Awaitable[list[int]]]) -> set[int]:
