@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from indexer.engine.bulk import BulkSender, reason_of
 from indexer.engine.retry import RetryPolicy
-from indexer.engine.scan import PointInTime, in_pages, retry_when_lost
+from indexer.engine.scan import PointInTime, complete, in_pages, retry_when_lost
 from indexer.errors import CommandError
 from store.bound_items import bound_among, bound_items
 from store.connection.engine import Store
@@ -50,7 +50,8 @@ class Claims:
         A file that is not there yet means no orders; with ordered items it means another working directory.
         """
         body, params = {"query": IS_BOUND}, {"ignore_unavailable": "true"}
-        hidden = int(self._retry.call(lambda: client.count(index=alias, body=body, params=params))["count"])
+        answer = self._retry.call(lambda: complete(alias, client.count(index=alias, body=body, params=dict(params))))
+        hidden = int(answer["count"])
         if not hidden:
             return
         if self._database.is_missing:
@@ -75,7 +76,8 @@ class Claims:
         """
         query = {"bool": {"filter": [IS_BOUND, {"terms": {"id": items}}]}}
         body = {"query": query, "size": len(items), "_source": False, "track_total_hits": False}
-        answer = self._retry.call(lambda: client.search(index=alias, body=body))
+        params = {"allow_partial_search_results": "false"}
+        answer = self._retry.call(lambda: complete(alias, client.search(index=alias, body=body, params=dict(params))))
         marked = [int(hit["_id"]) for hit in answer["hits"]["hits"]]
         return set(self._without_order(marked)) if marked else set()
 
