@@ -67,13 +67,14 @@ class Repairs:
             case Action.REMOVE_PRODUCTS:
                 if index not in generations.products_without_listings():
                     raise CommandError(f"{index} has listings by now, or is gone")
-                generations.remove(generation_of(index))
+                generations.remove(generation_of(index), lock.renew)
             case Action.REMOVE_GENERATION:
                 if not generations.state(index).unfinished:
                     raise CommandError(f"{index} was finished meanwhile and is not removed")
-                generations.remove(index)
+                generations.remove(index, lock.renew)
             case Action.REMOVE_EMPTY_INDEX:
                 self.client.indices.refresh(index=index)  # counts also what no search has seen yet
                 if count := self.client.count(index=index)["count"]:
                     raise CommandError(f"{index} has {count:,} documents by now and is not removed")
+                lock.renew()
                 self.client.indices.delete(index=index)

@@ -248,12 +248,13 @@ class Generations:
             actions.append({"remove": {"index": index, "alias": loading_alias(index), "must_exist": True}})
         return others, [*actions, {"add": {"index": index, "alias": self.alias}}, *products]
 
-    def remove(self, index: str) -> None:
-        """Deletes a generation; never the serving one."""
+    def remove(self, index: str, fence: Callable[[], None]) -> None:
+        """Deletes a generation; never the serving one. `fence` is as in `swap`, and asked before each try."""
         if any(state.serving and state.index == index for state in self.all()):
             raise CommandError(f"{index} is the serving one behind {self.alias} and is not removed")
 
         def delete() -> None:
+            fence()
             # both in one step; one of an older version has no products
             params = {"ignore_unavailable": "true"}
             self._client.indices.delete(index=f"{index},{products_of(index)}", params=params)

@@ -140,7 +140,6 @@ class Load:
         finally:
             if not self._keep_unfinished and not self._report.swapped:
                 self._remove_unfinished(index)
-        self._retry.call(self._lock.renew)
         self._prune(index)
 
     # The index to fill
@@ -344,8 +343,7 @@ class Load:
         retry = RetryPolicy(self._short_retry.timeout / 2)
         generations = Generations(self._client, self._report.alias, self._definition, retry)
         try:
-            retry.call(self._lock.renew)  # who took the lock over decides what becomes of the index
-            generations.remove(index)
+            generations.remove(index, self._lock.renew)  # who took the lock over decides what becomes of the index
         except (CommandError, OpenSearchException) as error:
             why = cause(error) if isinstance(error, OpenSearchException) else str(error)
             self._progress.say(
@@ -357,5 +355,5 @@ class Load:
         previous = self._report.previous
         always = {index} if previous is None or self._job.keep < 2 else {index, previous}
         for name in expired(self._generations.all(), self._job.keep, always):
-            self._generations.remove(name)
+            self._generations.remove(name, self._lock.renew)
             self._report.removed.append(name)
