@@ -10,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from indexer.cli.context import all_indices, answered, index_of, say
+from indexer.cli.context import Interruption, all_indices, answered, index_of, say
 from indexer.doctor.doctor import Doctor
 from indexer.doctor.findings import Finding, Severity
 from indexer.engine.retry import RetryPolicy
@@ -112,7 +112,9 @@ def run_rollback(
     with answered(answer, as_json=as_json):
         index = index_of(platform)
         answer["platform"] = index.platform.id
-        rollback = Rollback(index.connected(), index.platform, index.alias, index.definition)
+        interruption = Interruption()
+        client = index.connected()
+        rollback = Rollback(client, index.platform, index.alias, index.definition, interruption.hold)
         preview = rollback.preview(to)
         answer["changes"] = preview.as_json()
         for sentence in preview.sentences():
@@ -123,8 +125,9 @@ def run_rollback(
             return
         if not yes and sys.stdin.isatty() and not click.confirm("Have it serve?", err=True):
             raise CommandError("nothing was done")
-        with index.claims(RetryPolicy(ORDERS_RETRY_SECONDS), without_orders=without_orders) as claims:
-            answer.update(rollback.run(to, claims, say, preview=preview))
+        retry = RetryPolicy(ORDERS_RETRY_SECONDS)
+        with interruption.watched(), index.claims(retry, without_orders=without_orders) as claims:
+            rollback.run(to, claims, say, answer, preview=preview)
         say(f"{answer['index']} serves behind {answer['alias']}: {answer['items']:,} items{_way_back(answer)}")
 
 
@@ -154,7 +157,9 @@ def run_doctor(
         platforms = [index.platform for index in (all_indices() if platform is None else [index_of(platform)])]
         answer["platforms"] = [entry.id for entry in platforms]
         settings = SearchSettings()
+        interruption = Interruption()
         with (
+            interruption.watched(),
             closing(connect(settings, timeout=DOCTOR_CALL_SECONDS, retries=1)) as client,
             OrdersDatabase(StoreSettings().database_url) as database,
         ):
@@ -167,6 +172,7 @@ def run_doctor(
                 orders=None if without_orders else database,
                 older_than=older_than * 3600,
                 keep=keep,
+                uninterrupted=interruption.hold,
             )
             findings = doctor.run(fix=fix, say=say)
         answer["errors"] = _left(findings, Severity.ERROR)

@@ -1,6 +1,7 @@
 """Looks at the engine, the indices and the orders, repairs what is safe, and looks again."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -48,6 +49,7 @@ class Doctor:
     orders: OrdersDatabase | None
     older_than: float = 3600.0  # seconds without a change, after which an unfinished load counts as dead
     keep: int = 2
+    uninterrupted: Callable[[], AbstractContextManager[None]] = nullcontext  # swaps run within it
 
     def run(self, *, fix: bool, say: Callable[[str], None]) -> list[Finding]:
         """Looks; with `fix` also repairs what is safe and looks again. What was repaired comes first."""
@@ -78,7 +80,8 @@ class Doctor:
         """Makes one repair; why it could not be made, if so."""
         platform = next(entry for entry in self.platforms if entry.id == finding.platform)
         alias, definition = self.alias_of(platform.id), self.definition.with_shards(platform.shards)
-        repairs = Repairs(self.client, platform, alias, definition, self.orders, self._claims(platform))
+        claims = self._claims(platform)
+        repairs = Repairs(self.client, platform, alias, definition, self.orders, claims, self.uninterrupted)
         try:
             repairs.make(finding.repair, say)
         except OpenSearchException as error:

@@ -27,8 +27,8 @@ def status(client: OpenSearch, platform: int, alias: str, definition: Definition
     serving = [state for state in states if state.serving]
     if len(serving) > 1:
         names = ", ".join(state.index for state in serving)
-        message = f"the alias {alias} points to several indices ({names}); `gear-indexer rollback` sets it right"
-        raise CommandError(message)
+        remedy = "`gear-indexer doctor --fix` makes the newest serve alone"
+        raise CommandError(f"the alias {alias} points to several indices ({names}); {remedy}")
     record = retry.call(LockRecords(client, alias, RETRY_SECONDS).read)
     alive = None if record is None else is_alive(record.owner)
     running = None if record is None or alive is False else record.owner.id

@@ -131,6 +131,8 @@ def test_an_alias_on_two_generations_serves_the_newest_alone(loaded: Place) -> N
     loaded.client.indices.put_alias(index=old, name=loaded.alias)
     (told,) = findings(loaded, code=1)
     assert "this version's definition" in told["message"]
+    error = loaded.json("status", "--platform", "730", code=1)["error"]
+    assert "`gear-indexer doctor --fix` makes the newest serve alone" in error
     repaired(loaded, "alias-several", wanted=whole)
 
 

@@ -90,5 +90,5 @@ def test_a_load_that_swaps_in_meanwhile_ends_the_rollback(place: Place) -> None:
     preview = rollback.preview(None)
     place.load(items(3))
     with pytest.raises(CommandError, match="look again"):
-        rollback.run(None, None, print, preview=preview)
+        rollback.run(None, None, print, {}, preview=preview)
     assert place.served() == [1, 2, 3]
