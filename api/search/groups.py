@@ -84,10 +84,10 @@ async def _order(context: SearchContext) -> _Order:
         return await _sorted_here(context)
     requests = [group_page_request(query), group_count_request(query)]
     page, count = await context.source.search_all(requests, _SORT_VALUES_PATH, _UNSENT_PATH)
-    total = group_count(count)
-    if total is None:
+    groups, total = [hit["sort"][-1] for hit in hits_of(page)], group_count(count)
+    if total is None or not query.is_page(len(groups), total):  # the index was refreshed between the two
         return await _sorted_here(context)
-    return _Order([hit["sort"][-1] for hit in hits_of(page)], total)
+    return _Order(groups, total)
 
 
 async def _sorted_here(context: SearchContext) -> _Order:

@@ -147,6 +147,23 @@ async def test_by_price_the_engine_orders_the_groups() -> None:
     assert offers == {"count": 2, "priceMin": 0.05, "priceMax": 7.0, "floatMin": None, "floatMax": None}
 
 
+@pytest.mark.parametrize(("counted", "limit"), [(3, 20), (1, 20), (0, 20), (1, 2)])
+async def test_where_the_index_was_refreshed_between_page_and_number_both_are_read_again(
+    counted: int, limit: int
+) -> None:
+    answer = grouping({5: [10], -7: [20]})
+
+    def refreshed(body: Any) -> Answer:
+        if "names" in body.get("aggregations", {}):
+            return {"hits": {}, "aggregations": {"number": {"count": counted}}}
+        return answer(body)
+
+    context, engine = searching(json.dumps({"groupBy": "name", "sort": "price_asc", "limit": limit}), refreshed)
+    page = await groups.grouped_page(context)
+    assert (ids(page), page.total) == ([5, -7], 2)
+    assert engine.sizes == [2, 1, 1], "page and number, all heads, the page's offers"
+
+
 async def test_by_any_other_sort_the_heads_are_ordered_here() -> None:
     context, _ = searching('{"groupBy": "name", "sort": "newest"}', grouping({5: [10], -7: [20], 8: [15]}))
     page = await groups.grouped_page(context)
