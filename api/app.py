@@ -11,6 +11,7 @@ from aiohttp import TraceConfig
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 import api.catalogue.routes
@@ -103,6 +104,18 @@ BODIES: list[type[BaseModel]] = [
 ]
 
 
+class GearApp(FastAPI):
+    """FastAPI with our middleware around its own, whose response to an unexpected exception so has all headers."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Called by the framework, once."""
+        ours, self.user_middleware = self.user_middleware, []
+        app = super().build_middleware_stack()
+        for middleware, arguments, options in reversed(ours):
+            app = middleware(app, *arguments, **options)
+        return app
+
+
 def create_app(
     settings: Settings, platforms: Platforms | None = None, *, body_seconds: float = BODY_SECONDS
 ) -> FastAPI:
@@ -126,7 +139,7 @@ def create_app(
             resources.enter_context(app.state.drain.before_stop())
             yield {"admission": admission, "connections": connections, "drain": app.state.drain}
 
-    app = FastAPI(
+    app = GearApp(
         title="Gear search and orders",
         version=version("gear"),
         summary="Search single in-game items and order them",

@@ -28,12 +28,16 @@ NO_VALUE = (2**63 - 1, -(2**63), "Infinity", "-Infinity", None)
 class Position:
     """Where a cursor stands: how many hits are before it, how many there are, if that is known, and the last before it.
 
-    `after` are the values by which that hit is sorted; none: the cursor is at its start.
+    `after` are the values by which that hit is sorted, or the group's head; none: the cursor is at its start.
     """
 
     count: int = 0
     total: int | None = None
     after: Sequence[Any] = ()
+
+    def is_last(self, limit: int) -> bool:
+        """Whether a page of so many hits is the last by the total, which does not count what was hidden at its time."""
+        return self.total is not None and self.total - self.count <= limit
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ class SearchQuery:
             "size": body.limit,
             "track_total_hits": False,
         }
+        if self.position is not None and self.position.is_last(body.limit):
+            request["size"] += 1  # one more tells whether a page follows
         if self.position is not None and self.position.after:
             return {**request, "search_after": list(self.position.after)}
         start = _value_before_first_hit(self) if body.page == 1 else None

@@ -36,14 +36,16 @@ def total(text: str, name: str, **labels: str) -> float:
 
 
 async def test_requests_are_counted_by_route_and_status(app: RunningApp) -> None:
-    counted = [("/v1/gear/search", 200), ("/v1/gear/search", 422), ("none", 404)]
+    counted = [("/v1/gear/search", 200), ("/v1/gear/search", 422), ("none", 404), ("none", 405)]
     before = (await app.client.get("/metrics")).text
     await app.search({})
     await app.search({"limit": 0})
     await app.client.get("/nowhere/secret-path")
+    await app.client.request("MKCOL", "/v1/gear/search")
     text = (await app.client.get("/metrics")).text
-    assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1]
+    assert [requests_of(text, *one) - requests_of(before, *one) for one in counted] == [1, 1, 1, 1]
     assert "secret-path" not in text
+    assert "MKCOL" not in text
     assert any(name == "gear_http_request_duration_seconds_count" for name, _ in samples(text))
 
 
